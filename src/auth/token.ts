@@ -1,0 +1,103 @@
+import { compactVerify, SignJWT } from 'jose';
+import type { Secret } from '../secret.ts';
+
+/** How long an issued token is good (specification, "Limits"). */
+export const TOKEN_LIFETIME_SECONDS = 15 * 60;
+
+/** The HMAC algorithms of RFC 7518, section 3.2; tokens are issued with the first. */
+const ALGORITHMS = ['HS256', 'HS384', 'HS512'];
+
+/** A verification takes jose some 70 µs, so it is done once a token. Beyond this many, the oldest is forgotten. */
+const VERIFIED_TOKENS_MAX = 10_000;
+const VERIFIED_TOKEN_LENGTH_MAX = 1_024;
+
+/** Issues signed tokens and verifies them (RFC 7519, RFC 7515). */
+export class Tokens {
+  readonly #key: Uint8Array;
+  readonly #now: () => number;
+  /** Verified tokens with the time at which they expire, in milliseconds since 1970. */
+  readonly #verified = new Map<string, number>();
+
+  /**
+   * @param secret the key of the HMAC; with an empty one nothing is ever signed or verified
+   * @param now the clock, in milliseconds since 1970
+   */
+  constructor(secret: Secret, now: () => number) {
+    this.#key = new TextEncoder().encode(secret.reveal());
+    this.#now = now;
+  }
+
+  /**
+   * A new token: HS256, with the single claim `exp`.
+   *
+   * @throws Error when it cannot be signed
+   */
+  async issue(): Promise<string> {
+    this.#expectKey();
+    const exp = Math.floor(this.#now() / 1_000) + TOKEN_LIFETIME_SECONDS;
+    return new SignJWT({ exp }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(this.#key);
+  }
+
+  /** Whether a token is valid at this moment. The answer is immediate for one that was verified before. */
+  verify(token: string): boolean | Promise<boolean> {
+    const expiresAt = this.#verified.get(token);
+    if (expiresAt === undefined) return this.#verifyAnew(token);
+    if (expiresAt > this.#now()) return true;
+    this.#verified.delete(token);
+    return false;
+  }
+
+  async #verifyAnew(token: string): Promise<boolean> {
+    if (!isCanonical(token)) return false;
+    let claims: Record<string, unknown>;
+    try {
+      this.#expectKey();
+      const { payload, protectedHeader } = await compactVerify(token, this.#key, { algorithms: ALGORITHMS });
+      // None of the extensions that a header may declare critical is known here (RFC 7515, section 4.1.11).
+      if (protectedHeader.crit !== undefined) return false;
+      claims = readClaims(payload);
+    } catch {
+      return false;
+    }
+    const { exp = Number.POSITIVE_INFINITY, nbf = Number.NEGATIVE_INFINITY } = claims;
+    if (typeof exp !== 'number' || typeof nbf !== 'number' || nbf * 1_000 > this.#now()) return false;
+    const expiresAt = exp * 1_000;
+    if (expiresAt <= this.#now()) return false;
+    this.#remember(token, expiresAt);
+    return true;
+  }
+
+  #remember(token: string, expiresAt: number): void {
+    if (token.length > VERIFIED_TOKEN_LENGTH_MAX) return;
+    this.#verified.set(token, expiresAt);
+    if (this.#verified.size <= VERIFIED_TOKENS_MAX) return;
+    for (const oldest of this.#verified.keys()) {
+      this.#verified.delete(oldest);
+      break;
+    }
+  }
+
+  #expectKey(): void {
+    if (this.#key.length === 0) throw new Error('an empty key signs nothing and verifies nothing');
+  }
+}
+
+/**
+ * Whether a token is three parts of base64url (RFC 7515, section 3.1) in the one form that encoding gives. Decoders
+ * skip foreign characters and ignore spare bits, so that many texts would count as one token.
+ */
+function isCanonical(token: string): boolean {
+  const parts = token.split('.', 4);
+  return (
+    parts.length === 3 &&
+    parts.every((part) => part !== '' && Buffer.from(part, 'base64url').toString('base64url') === part)
+  );
+}
+
+/** The claims of a token (RFC 7519, section 4). @throws Error when the payload is not a JSON object in UTF-8 */
+function readClaims(payload: Uint8Array): Record<string, unknown> {
+  const claims: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload));
+  if (typeof claims !== 'object' || claims === null || Array.isArray(claims))
+    throw new Error('not an object');
+  return claims as Record<string, unknown>;
+}

@@ -1,0 +1,115 @@
+import { type JsonFields, readJsonObject } from './json.ts';
+
+/** A book record, as it is stored and as it is answered. The keys stand in the order of the specification. */
+export interface Book {
+  /** Assigned by the store: 1 to {@link ID_MAX}, never given out twice. */
+  readonly id: number;
+  readonly title: string;
+  readonly author: string;
+  /** Negative before the common era; within ±{@link YEAR_MAX}. */
+  readonly year: number;
+}
+
+/** What a client may say of a book. */
+export type BookFields = Omit<Book, 'id'>;
+
+/** The largest id: what a JSON number carries exactly (RFC 8259, section 6). */
+export const ID_MAX = Number.MAX_SAFE_INTEGER;
+
+/** The largest year either way, for the same reason. */
+export const YEAR_MAX = Number.MAX_SAFE_INTEGER;
+
+/** What a book has where the client said nothing: the specification requires no field. */
+const EMPTY: BookFields = { title: '', author: '', year: 0 };
+
+const FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
+
+/**
+ * Reads a request body as the fields of a new book; absent fields are empty.
+ *
+ * @returns the fields, or undefined when the bytes cannot be read as a Book (specification, POST /book).
+ */
+export function readBook(body: Uint8Array): BookFields | undefined {
+  const fields = readBookChanges(body);
+  return fields && { ...EMPTY, ...fields };
+}
+
+/**
+ * Reads a request body as changes to a book; absent fields are absent from the result.
+ *
+ * @returns the changes, or undefined when the bytes cannot be read as a Book (specification, PUT /book/{id}).
+ */
+export function readBookChanges(body: Uint8Array): Partial<BookFields> | undefined {
+  return readJsonObject(body, FIELD_TYPES) satisfies JsonFields<typeof FIELD_TYPES> | undefined;
+}
+
+/**
+ * Reads the `{id}` of a path.
+ *
+ * @returns the id, or undefined when no book can have it: not `^[0-9]+$`, or beyond {@link ID_MAX}.
+ */
+export function readBookId(text: string): number | undefined {
+  const id = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  return id <= ID_MAX ? id : undefined;
+}
+
+/**
+ * Where books are kept. Every engine keeps the same promises:
+ *
+ * - What is answered has been committed durably. A call that rejects may or may not have happened.
+ * - Each call is atomic, and calls are linearizable: one that starts after another was answered sees its effect.
+ * - An id is never given out twice, not even after its book was deleted or the process was killed.
+ * - Every method rejects with {@link StoreUnavailable} when the store cannot be reached or cannot take the call;
+ *   any other rejection is a defect. The store recovers by itself: the next call tries again.
+ *
+ * Arguments are taken as valid (see {@link readBook} and {@link readBookId}); nothing is checked again.
+ */
+export interface BookStore extends AsyncDisposable {
+  /** Stores a new book and gives it an id. */
+  create(fields: BookFields): Promise<Book>;
+
+  /** The book of this id, or undefined when there is none. */
+  find(id: number): Promise<Book | undefined>;
+
+  /**
+   * One page of all books in ascending order of id: those whose id is above `after`. Following `last` from page
+   * to page meets every book that exists during the whole walk exactly once (keyset pagination).
+   *
+   * @param after the `last` of the page before; absent for the first page
+   */
+  list(after?: number): Promise<BookPage>;
+
+  /**
+   * Changes the given fields of a book in one atomic step; the others keep their stored values, whatever
+   * concurrent calls do to them.
+   *
+   * @returns the whole book as stored, or undefined when there is none
+   */
+  update(id: number, changes: Partial<BookFields>): Promise<Book | undefined>;
+
+  /** Removes the book. @returns whether there was one */
+  delete(id: number): Promise<boolean>;
+
+  /** Lets calls under way finish, then frees what the store holds. Calls made later reject. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** A page of the list, rendered by the engine. */
+export interface BookPage {
+  /** The books as JSON objects with commas between them; empty when there are none. */
+  readonly json: string;
+  /** The id of the page's last book, or undefined when no page follows. */
+  readonly last: number | undefined;
+}
+
+/** The store cannot be reached, is full, or cannot take more work at present. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  /** A short code for the log, such as `ECONNREFUSED`, `57P01` or `SQLITE_FULL`; never text of a driver. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`the store is unavailable (${reason})`);
+    this.reason = reason;
+  }
+}

@@ -1,0 +1,81 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { drain } from './body.ts';
+import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
+
+/** What a handler makes of a request. */
+export interface Answer {
+  readonly outcome: OutcomeName;
+  /** The `data` of the envelope; null when absent. */
+  readonly data?: unknown;
+  /** The `data` as JSON text, for lists that the store has rendered. */
+  readonly json?: string | AsyncIterable<string>;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** What every answer carries. */
+const COMMON_HEADERS: Headers = {
+  'content-type': 'application/json; charset=utf-8',
+  'x-content-type-options': 'nosniff',
+};
+
+/** What a status brings along (RFC 9110, sections 10.2.3 and 11.6.1). The scheme is not Bearer: no prefix is sent. */
+const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
+  401: { 'www-authenticate': 'Token realm="books"' },
+  503: { 'retry-after': '1' },
+};
+
+/** After these the rest of the connection cannot be trusted, or is not worth reading. */
+const LAST_ON_CONNECTION: ReadonlySet<OutcomeName> = new Set([
+  'badRequest',
+  'requestTimeout',
+  'payloadTooLarge',
+  'expectationFailed',
+]);
+
+const HEADERS = Object.fromEntries(
+  Object.entries(outcomes).map(([name, { status }]) => [
+    name,
+    { ...COMMON_HEADERS, ...STATUS_HEADERS[status] },
+  ]),
+) as Readonly<Record<OutcomeName, Headers>>;
+
+/** The headers that an outcome has wherever it is answered. */
+export function headersOf(name: OutcomeName): Headers {
+  return HEADERS[name];
+}
+
+/** Puts an answer into the envelope and sends it. */
+export function send(reply: FastifyReply, { outcome, data = null, json }: Answer): FastifyReply {
+  reply.code(outcomes[outcome].status).headers(headersOf(outcome));
+  if (LAST_ON_CONNECTION.has(outcome)) reply.header('connection', 'close');
+  if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
+  if (json === undefined) return reply.send(envelope(outcome, data));
+  const [before, behind] = envelopeAround(outcome);
+  return reply.send(
+    typeof json === 'string' ? before + json + behind : Readable.from(wrapped(before, json, behind)),
+  );
+}
+
+/** A route's handler, from a function that makes an answer of a request. */
+export function answering(handle: (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
+    send(reply, await handle(request, reply));
+}
+
+async function* wrapped(before: string, json: AsyncIterable<string>, behind: string): AsyncGenerator<string> {
+  yield before;
+  yield* json;
+  yield behind;
+}
+
+/** The answer goes out at once, but the connection stays open while the client is still sending. */
+function sendWhileDraining(reply: FastifyReply): FastifyReply {
+  const body = JSON.stringify(envelope('payloadTooLarge', null));
+  async function* answerThenDrain(): AsyncGenerator<string> {
+    yield body;
+    await drain(reply.request.raw);
+  }
+  return reply.header('content-length', Buffer.byteLength(body)).send(Readable.from(answerThenDrain()));
+}

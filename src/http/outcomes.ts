@@ -1,0 +1,64 @@
+/**
+ * Everything the service can answer: the tables of the contract as data. An answer is an outcome and its `data`;
+ * messages are exact, and clients may rely on them.
+ */
+export const outcomes = {
+  // POST /token
+  tokenGenerated: { status: 200, message: 'Token generated successfully' },
+  invalidRequestPayload: { status: 400, message: 'Invalid request payload' },
+  invalidCredentials: { status: 401, message: 'Invalid credentials' },
+  tokenNotGenerated: { status: 500, message: 'Could not generate token' },
+
+  // Every endpoint behind a token
+  tokenRequired: { status: 401, message: 'Authorization token required' },
+  invalidToken: { status: 401, message: 'Invalid token' },
+
+  // POST /book, GET /books, GET, PUT and DELETE /book/{id}
+  bookCreated: { status: 201, message: 'Book created successfully' },
+  booksRetrieved: { status: 200, message: 'Books retrieved successfully' },
+  bookRetrieved: { status: 200, message: 'Book retrieved successfully' },
+  bookUpdated: { status: 200, message: 'Book updated successfully' },
+  bookDeleted: { status: 200, message: 'Book deleted successfully' },
+  bookNotFound: { status: 404, message: 'Book not found' },
+  invalidInput: { status: 400, message: 'Invalid input' },
+
+  // Beyond the contract's table: what HTTP, the limits and the store add
+  badRequest: { status: 400, message: 'Bad request' },
+  notFound: { status: 404, message: 'Not found' },
+  methodNotAllowed: { status: 405, message: 'Method not allowed' },
+  requestTimeout: { status: 408, message: 'Request timeout' },
+  payloadTooLarge: { status: 413, message: 'Payload too large' },
+  expectationFailed: { status: 417, message: 'Expectation failed' },
+  tooManyRequests: { status: 429, message: 'Too many requests' },
+  headersTooLarge: { status: 431, message: 'Request header fields too large' },
+  internalError: { status: 500, message: 'Internal server error' },
+  serviceUnavailable: { status: 503, message: 'Service unavailable' },
+} as const satisfies Record<string, Outcome>;
+
+/** A status of HTTP (RFC 9110, section 15) and the exact text of `message`. */
+export interface Outcome {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** The name of an outcome. */
+export type OutcomeName = keyof typeof outcomes;
+
+/** The shape of every answer (specification, "Response envelope"), keys in this order. */
+export interface Envelope<Data> {
+  readonly status: number;
+  readonly message: string;
+  readonly data: Data;
+}
+
+/** Puts an outcome and its data into the envelope. */
+export function envelope<Data>(name: OutcomeName, data: Data): Envelope<Data> {
+  const { status, message } = outcomes[name];
+  return { status, message, data };
+}
+
+/** The text of the envelope before and behind `data`, for data that is already JSON. */
+export function envelopeAround(name: OutcomeName): [before: string, behind: string] {
+  const text = JSON.stringify(envelope(name, null));
+  return [text.slice(0, -'null}'.length), '}'];
+}

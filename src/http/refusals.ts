@@ -1,0 +1,153 @@
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '../book.ts';
+import { headersOf, send } from './answer.ts';
+import { type BodyRefusal, refuseBody } from './body.ts';
+import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
+import { logFailure } from './request-log.ts';
+import { routableTarget } from './target.ts';
+
+/** Makes everything that the framework or the socket refuses an answer in the envelope. */
+export function refuseInEnvelope(app: FastifyInstance): void {
+  const methods = collectMethods(app);
+  app.addHook('onRequest', refuseOddRequests);
+  app.setNotFoundHandler((request, reply) => {
+    const allowed = methods(request.url);
+    if (allowed === undefined) return send(reply, { outcome: 'notFound' });
+    return send(reply.header('allow', allowed), { outcome: 'methodNotAllowed' });
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const isUnavailable = error instanceof StoreUnavailable;
+    logFailure(request.log, error, isUnavailable ? 'the store is unavailable' : 'a defect');
+    return send(reply, { outcome: isUnavailable ? 'serviceUnavailable' : 'internalError' });
+  });
+  refuseOnSockets(app.server, methods);
+}
+
+/**
+ * Keeps the methods of every path.
+ *
+ * @returns the `Allow` of a request target's path (RFC 9110, section 10.2.1), or undefined when there is no such path
+ */
+function collectMethods(app: FastifyInstance): (target: string) => string | undefined {
+  const paths = new Map<string, { pattern: RegExp; methods: string[] }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url === '*') return;
+    const pattern = new RegExp(`^${url.replace(/:[a-z]+/g, '[^/]+')}$`);
+    const path = paths.get(url) ?? { pattern, methods: [] };
+    paths.set(url, path);
+    path.methods.push(...[method].flat());
+  });
+  return (target) => {
+    const path = decodeURI(target.split('?', 1)[0] ?? '');
+    const known = paths.values().find(({ pattern }) => pattern.test(path));
+    return known?.methods.join(', ');
+  };
+}
+
+/**
+ * What the parser and the router let through: not exactly one Host (RFC 9112, section 3.2; repeated headers arrive
+ * joined with commas), expectations that nobody knows (RFC 9110, section 10.1.1), and an empty `{id}`.
+ */
+function refuseOddRequests(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+  const refusal = oddity(request);
+  if (refusal) send(reply, { outcome: refusal });
+  else pass();
+}
+
+function oddity({ raw, params }: FastifyRequest): OutcomeName | undefined {
+  const { host, expect } = raw.headers;
+  if (host === undefined ? raw.httpVersionMinor === 1 : host.includes(',')) return 'badRequest';
+  if (expect !== undefined && expect.toLowerCase() !== '100-continue') return 'expectationFailed';
+  if ((params as { id?: string }).id === '') return 'notFound';
+  return undefined;
+}
+
+/** The codes of Node's parser and timers that have an outcome of their own; anything else is malformed HTTP. */
+const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
+  HPE_HEADER_OVERFLOW: 'headersTooLarge',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payloadTooLarge',
+};
+
+/** Where the connection is gone there is nobody to answer. */
+const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/** How long a refused client may go on sending before its connection is cut, so that it gets to read the answer. */
+const LINGER_MS = 2_000;
+
+/** What comes on a connection without becoming a request. */
+function refuseOnSockets(server: Server, methods: (target: string) => string | undefined): void {
+  const lastExchange = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
+  server.on('request', (request, response) => lastExchange.set(request.socket, { request, response }));
+
+  // Both go through the routes like any request; who waits for a 100 gets it when its body is read.
+  server.on('checkContinue', (request, response) => server.emit('request', request, response));
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+
+  server.on('connect', (request, socket) => {
+    socket.on('error', () => socket.destroy());
+    const allowed = methods(routableTarget(request.url ?? ''));
+    const headers = allowed === undefined ? {} : { allow: allowed };
+    afterAnswers(socket, () =>
+      refuse(socket, allowed === undefined ? 'notFound' : 'methodNotAllowed', headers),
+    );
+  });
+
+  // Fastify's own listener comes first, and is told to do nothing.
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (GONE.has(error.code ?? '')) socket.destroy();
+    else breakOff(socket, OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest');
+  });
+
+  // A connection stands still because its client does not read, or because it does not say the rest of a request.
+  server.on('timeout', (socket) => {
+    const isRead = socket.writableLength === 0;
+    if (isRead && lastExchange.get(socket)?.request.complete === false) breakOff(socket, 'requestTimeout');
+    else socket.destroy();
+  });
+
+  /** No further request can be read from this connection. Everything that was asked before is still answered. */
+  function breakOff(socket: Duplex, outcome: OutcomeName): void {
+    const last = lastExchange.get(socket);
+    if (!last || last.request.complete) {
+      afterAnswers(socket, () => refuse(socket, outcome));
+      return;
+    }
+    // It is the body of a request, whose one answer is under way or has gone.
+    refuseBody(last.request, outcome as BodyRefusal);
+    afterAnswers(socket, () => linger(socket));
+  }
+
+  function afterAnswers(socket: Duplex, proceed: () => void): void {
+    const response = lastExchange.get(socket)?.response;
+    if (!response || response.writableFinished) proceed();
+    else response.once('close', proceed);
+  }
+}
+
+/** Answers on a socket that has no request, and ends it. */
+function refuse(socket: Duplex, outcome: OutcomeName, extraHeaders: Record<string, string> = {}): void {
+  // What a client goes on sending is malformed again and again, but refused once.
+  if (!socket.writable) return;
+  const { status } = outcomes[outcome];
+  const body = JSON.stringify(envelope(outcome, null));
+  const headers = {
+    date: new Date().toUTCString(),
+    ...headersOf(outcome),
+    ...extraHeaders,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  linger(socket);
+}
+
+/** Ends our side of a connection, and reads on for a while: a connection cut at once may take the answer along. */
+function linger(socket: Duplex): void {
+  if (socket.writable) socket.end();
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}

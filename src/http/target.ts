@@ -1,0 +1,20 @@
+/**
+ * A request target as the router can take it: without the scheme and authority of the absolute form (RFC 9112,
+ * section 3.2.2), and with what is no escape taken literally, so that it is no id and no path.
+ */
+export function routableTarget(target: string): string {
+  if (isPlain(target)) return target;
+  const [, path = '', query = ''] =
+    /^(?:https?:\/\/[^/?]*)?([^?]*)(.*)$/is.exec(target.replaceAll('#', '%23')) ?? [];
+  try {
+    decodeURIComponent(path);
+    return path + query;
+  } catch {
+    return path.replaceAll('%', '%25') + query;
+  }
+}
+
+/** Whether it is like nearly all of them: a path without escapes. */
+function isPlain(target: string): boolean {
+  return target.startsWith('/') && !target.includes('%') && !target.includes('#');
+}

@@ -1,0 +1,110 @@
+import { StoreUnavailable } from '../book.ts';
+
+/** How a {@link Batch} groups its calls. */
+export interface BatchOptions<Item> {
+  /** The most items that share one trip. */
+  readonly tripItemsMax: number;
+  /** The most items that wait for the next trip; one more is refused at once. */
+  readonly queueItemsMax: number;
+  /** Items with equal keys never share a trip, and travel in the order of their calls. */
+  readonly keyOf?: (item: Item) => unknown;
+  /** What a trip waits for before it takes its items. Without it a lone call leaves at once. */
+  readonly gather?: () => Promise<void>;
+}
+
+/**
+ * Lets concurrent calls share one trip to the store: while a trip is under way callers gather, and they leave
+ * together when it returns. A call never joins a trip that has already left, so it sees every effect that was
+ * answered before it was made.
+ *
+ * When a trip fails for a reason that may be one item's own, its items go again, each alone: a trip that fails must
+ * have changed nothing. When it fails with {@link StoreUnavailable}, everybody in it and in the queue fails.
+ */
+export class Batch<Item, Result> {
+  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #options: BatchOptions<Item>;
+  #queue: Call<Item, Result>[] = [];
+  /** How many calls at the head of the queue are on their way again after a trip that failed. */
+  #travelAlone = 0;
+  #journey: Promise<void> | undefined;
+  #isClosed = false;
+
+  /** @param run makes one trip; its results stand in the order of the items */
+  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, options: BatchOptions<Item>) {
+    this.#run = run;
+    this.#options = options;
+  }
+
+  /**
+   * Sends one item with the next trip.
+   *
+   * @returns the item's result, after its trip has returned
+   * @throws StoreUnavailable when the queue is full or closed; else what the trip threw
+   */
+  call(item: Item): Promise<Result> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
+    if (this.#queue.length >= this.#options.queueItemsMax)
+      return Promise.reject(new StoreUnavailable('queue full'));
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    this.#queue.push({ item, resolve, reject });
+    this.#journey ??= this.#travel();
+    return promise;
+  }
+
+  /** Lets the calls made so far finish; later ones are refused. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#journey;
+  }
+
+  async #travel(): Promise<void> {
+    while (this.#queue.length > 0) {
+      if (this.#options.gather) await this.#options.gather();
+      await this.#trip(this.#board());
+    }
+    this.#journey = undefined;
+  }
+
+  /** Takes the items of the next trip from the queue. */
+  #board(): Call<Item, Result>[] {
+    const { tripItemsMax, keyOf } = this.#options;
+    if (this.#travelAlone > 0) {
+      this.#travelAlone--;
+      return this.#queue.splice(0, 1);
+    }
+    if (!keyOf) return this.#queue.splice(0, tripItemsMax);
+    const keys = new Set<unknown>();
+    const boarded: Call<Item, Result>[] = [];
+    this.#queue = this.#queue.filter((call) => {
+      const key = keyOf(call.item);
+      if (boarded.length >= tripItemsMax || keys.has(key)) return true;
+      keys.add(key);
+      boarded.push(call);
+      return false;
+    });
+    return boarded;
+  }
+
+  async #trip(calls: Call<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#run(calls.map((call) => call.item));
+      for (const [index, call] of calls.entries()) call.resolve(results[index] as Result);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) {
+        this.#travelAlone = 0;
+        for (const call of [...calls, ...this.#queue.splice(0)]) call.reject(error);
+      } else if (calls.length === 1) {
+        calls[0]?.reject(error);
+      } else {
+        this.#travelAlone = calls.length;
+        this.#queue.unshift(...calls);
+      }
+    }
+  }
+}
+
+interface Call<Item, Result> {
+  readonly item: Item;
+  resolve(result: Result): void;
+  reject(error: unknown): void;
+}

@@ -1,0 +1,11 @@
+/** The most books in one page of the list: what one trip may cost the others. */
+export const PAGE_BOOKS_MAX = 1_000;
+
+/** The most bytes of text in a page of several books, as books may be long. */
+export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
+
+/** The most calls that share one trip to the store. */
+export const TRIP_ITEMS_MAX = 1_000;
+
+/** The most calls of one kind that wait for a trip; beyond it the service is overloaded. */
+export const QUEUE_ITEMS_MAX = 10_000;

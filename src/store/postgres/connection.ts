@@ -1,0 +1,132 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions } from 'node:tls';
+import { Client, type ClientConfig, Pool, types } from 'pg';
+import { StoreNotReady } from '../not-ready.ts';
+import type { Conninfo } from './conninfo.ts';
+import { reasonOf, sqlState } from './errors.ts';
+
+/** How long a connection may take to come about, unless `connect_timeout` says otherwise. */
+const CONNECT_TIMEOUT_MS = 2_000;
+
+/** After this the server gives up a statement, … */
+const STATEMENT_TIMEOUT_MS = 4_000;
+
+/** … and after this we give up the server. */
+const QUERY_TIMEOUT_MS = 5_000;
+
+/** Preparing may look at every row of a large table that somebody else made. */
+const PREPARE_TIMEOUT_MS = 300_000;
+
+/** The most connections: every kind of call has one trip under way at a time. */
+const CONNECTIONS_MAX = 8;
+
+/**
+ * Opens the first connection, which is there to prepare the database.
+ *
+ * @returns the connection, and the settings that a pool of the like takes
+ * @throws StoreNotReady when the server cannot be reached or refuses us
+ */
+export async function connect(conninfo: Conninfo): Promise<{ client: Client; config: ClientConfig }> {
+  let failure: unknown;
+  for (const ssl of tlsAttempts(conninfo)) {
+    const config = { ...clientConfig(conninfo), ssl };
+    const client = new Client({ ...config, query_timeout: PREPARE_TIMEOUT_MS });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return { client, config };
+    } catch (error) {
+      failure = error;
+      await client.end();
+    }
+    // Another way is worth trying where the server lacks TLS, or its pg_hba.conf wants the other way.
+    const state = sqlState(failure);
+    if (state !== undefined && state !== '28000') break;
+  }
+  throw new StoreNotReady(`PostgreSQL ${describe(conninfo)} ${explain(failure)}`);
+}
+
+/** A pool of connections, each opened when it is needed. */
+export function createPool(config: ClientConfig): Pool {
+  const pool = new Pool({
+    ...config,
+    max: CONNECTIONS_MAX,
+    query_timeout: QUERY_TIMEOUT_MS,
+    // Sent as a statement, because connection poolers refuse parameters that they do not know at connecting. A
+    // server that acknowledges commits before they are on disk is told not to.
+    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
+    onConnect: async (client) => {
+      await client.query(`
+        select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
+          case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end
+      `);
+    },
+  });
+  // An idle connection that drops is replaced at the next call; without a listener it would end the process.
+  pool.on('error', () => {});
+  return pool;
+}
+
+function clientConfig(conninfo: Conninfo): ClientConfig {
+  const { host, port, user, password, dbname, options, connectTimeoutSeconds } = conninfo;
+  return {
+    ...(host !== undefined && { host }),
+    ...(port !== undefined && { port }),
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password: password.reveal() }),
+    ...(dbname !== undefined && { database: dbname }),
+    ...(options !== undefined && { options }),
+    application_name: conninfo.applicationName,
+    client_encoding: 'UTF8',
+    connectionTimeoutMillis: connectTimeoutSeconds ? connectTimeoutSeconds * 1_000 : CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
+    },
+  };
+}
+
+/** What `sslmode` means to libpq: the settings to try, one after the other. */
+function tlsAttempts(conninfo: Conninfo): (ConnectionOptions | false)[] {
+  const { host, sslmode, sslrootcert, sslcert, sslkey } = conninfo;
+  if (sslmode === 'disable' || host?.startsWith('/')) return [false];
+  const isVerified = sslmode === 'verify-ca' || sslmode === 'verify-full' || sslrootcert !== undefined;
+  const tls: ConnectionOptions = {
+    rejectUnauthorized: isVerified,
+    ...(sslrootcert !== undefined && sslrootcert !== 'system' && { ca: read('sslrootcert', sslrootcert) }),
+    ...(sslcert !== undefined && { cert: read('sslcert', sslcert) }),
+    ...(sslkey !== undefined && { key: read('sslkey', sslkey) }),
+    ...(sslmode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+  };
+  if (sslmode === 'allow') return [false, tls];
+  if (sslmode === 'prefer') return [tls, false];
+  return [tls];
+}
+
+function read(keyword: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new StoreNotReady(`the file of ${keyword} cannot be read (${reasonOf(error)})`);
+  }
+}
+
+function describe({ host, port, dbname }: Conninfo): string {
+  return `(host ${host ?? 'by default'}, port ${port ?? 'by default'}, database ${dbname ?? 'by default'})`;
+}
+
+function explain(error: unknown): string {
+  const reason = reasonOf(error);
+  switch (sqlState(error)) {
+    case undefined:
+      return `cannot be reached (${reason})`;
+    case '28P01':
+    case '28000':
+      return `refuses this user or password (${reason})`;
+    case '3D000':
+      return `has no such database (${reason})`;
+    default:
+      return `refuses the connection (${reason})`;
+  }
+}

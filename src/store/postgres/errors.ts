@@ -1,0 +1,45 @@
+import { DatabaseError } from 'pg';
+import { StoreUnavailable } from '../../book.ts';
+
+/**
+ * The classes of SQLSTATE that say nothing about us but of the server, the connection or other transactions
+ * (PostgreSQL documentation, appendix A), and three single ones: no privilege, no such table, sequence used up.
+ */
+const UNAVAILABLE = /^(08|25|28|3D|40|53|54|55|57|58|F0|XX|42501|42P01|2200H)/;
+
+/** The SQLSTATE of an error of the server. */
+export function sqlState(error: unknown): string | undefined {
+  const code = codeOf(error);
+  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+}
+
+/** The name of the constraint that a row broke. */
+export function violatedConstraint(error: unknown): string | undefined {
+  return error instanceof DatabaseError ? error.constraint : undefined;
+}
+
+/** A short name of an error for people who operate the service. */
+export function reasonOf(error: unknown): string {
+  const code = codeOf(error);
+  if (code !== undefined) return code;
+  // The driver's own errors have a text only.
+  const text = error instanceof Error ? error.message : '';
+  if (/timeout/i.test(text)) return 'timeout';
+  return /password/i.test(text) ? 'a password is needed' : 'connection lost';
+}
+
+/** An error of the driver in the terms of the BookStore interface: StoreUnavailable, or the error itself. */
+export function toStoreError(error: unknown): unknown {
+  const state = sqlState(error);
+  const isUnavailable = state !== undefined ? UNAVAILABLE.test(state) : isConnectionError(error);
+  return isUnavailable ? new StoreUnavailable(reasonOf(error)) : error;
+}
+
+/** Errors of sockets carry a code; the driver's own ones are plain, while a defect is a TypeError or the like. */
+function isConnectionError(error: unknown): boolean {
+  return error instanceof Error && (codeOf(error) !== undefined || error.constructor === Error);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}

@@ -1,0 +1,158 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { type Book, type BookFields, type BookPage, type BookStore, StoreUnavailable } from '../../book.ts';
+import { Batch } from '../batch.ts';
+import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
+import { StoreNotReady } from '../not-ready.ts';
+import { type PageRow, readPage } from '../page.ts';
+import { openConnection, whileBusy } from './connection.ts';
+import { codeOf, isConstraintViolation, toStoreError } from './errors.ts';
+import { prepareSchema } from './schema.ts';
+import { DELETE, INSERT, SELECT, SELECT_PAGE, UPDATE } from './sql.ts';
+
+/**
+ * Opens the SQLite file at `path`, which is created with its folder when missing.
+ *
+ * @throws StoreNotReady when the file cannot be opened, written or prepared
+ */
+export async function openSqliteStore(path: string): Promise<BookStore> {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    const writer = await openConnection(path);
+    try {
+      await transact(writer, () => prepareSchema(writer));
+      return new SqliteBookStore(writer, await openConnection(path));
+    } catch (error) {
+      writer.close();
+      throw error;
+    }
+  } catch (error) {
+    if (error instanceof StoreNotReady) throw error;
+    throw new StoreNotReady(`the SQLite file ${path} cannot be opened or prepared (${codeOf(error)})`);
+  }
+}
+
+/**
+ * One connection writes: all writes of a turn of the event loop are one transaction with one fsync. Another one
+ * reads: all reads of a turn share a read transaction, whose locks cost more than the reads. What other processes
+ * write into the same file is seen from the next turn on.
+ */
+class SqliteBookStore implements BookStore {
+  readonly #writer: DatabaseSync;
+  readonly #reader: DatabaseSync;
+  readonly #writes: Batch<() => unknown, unknown>;
+  readonly #insert: StatementSync;
+  readonly #select: StatementSync;
+  readonly #selectPage: StatementSync;
+  readonly #update: StatementSync;
+  readonly #delete: StatementSync;
+  #isReading = false;
+  #isClosed = false;
+
+  constructor(writer: DatabaseSync, reader: DatabaseSync) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#writes = new Batch((writes) => this.#commit(writes), {
+      tripItemsMax: TRIP_ITEMS_MAX,
+      queueItemsMax: QUEUE_ITEMS_MAX,
+      gather: endOfTurn,
+    });
+    this.#insert = writer.prepare(INSERT);
+    this.#select = reader.prepare(SELECT);
+    this.#selectPage = reader.prepare(SELECT_PAGE);
+    this.#update = writer.prepare(UPDATE);
+    this.#delete = writer.prepare(DELETE);
+  }
+
+  create({ title, author, year }: BookFields): Promise<Book> {
+    return this.#write(() => {
+      try {
+        return this.#insert.get(title, author, year) as unknown as Book;
+      } catch (error) {
+        // The fields are valid, so it is the id: the table has given out the last one.
+        throw isConstraintViolation(error) ? new StoreUnavailable('ids are used up') : error;
+      }
+    });
+  }
+
+  find(id: number): Promise<Book | undefined> {
+    return this.#read(() => this.#select.get(id) as Book | undefined);
+  }
+
+  list(after = -Number.MAX_VALUE): Promise<BookPage> {
+    return readPage((limit) =>
+      this.#read(() => this.#selectPage.get({ after, limit }) as unknown as PageRow),
+    );
+  }
+
+  update(id: number, { title, author, year }: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#write(
+      () => this.#update.get(title ?? null, author ?? null, year ?? null, id) as Book | undefined,
+    );
+  }
+
+  delete(id: number): Promise<boolean> {
+    return this.#write(() => this.#delete.run(id).changes > 0);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#writes.close();
+    this.#endRead();
+    this.#reader.close();
+    this.#writer.close();
+  }
+
+  #write<Result>(operation: () => Result): Promise<Result> {
+    return this.#writes.call(operation) as Promise<Result>;
+  }
+
+  /** One trip of the writer: all of it is committed, or nothing. */
+  async #commit(writes: readonly (() => unknown)[]): Promise<unknown[]> {
+    try {
+      const results = await transact(this.#writer, () => writes.map((write) => write()));
+      // Reads that come after the acknowledgement must not see the snapshot of an older transaction.
+      this.#endRead();
+      return results;
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  async #read<Result>(query: () => Result): Promise<Result> {
+    if (this.#isClosed) throw new StoreUnavailable('closed');
+    try {
+      if (!this.#isReading) {
+        this.#reader.exec('begin');
+        this.#isReading = true;
+        setImmediate(() => this.#endRead());
+      }
+      return query();
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  #endRead(): void {
+    if (!this.#isReading) return;
+    this.#isReading = false;
+    if (this.#reader.isTransaction) this.#reader.exec('rollback');
+  }
+}
+
+/** Runs an operation in a write transaction; when it throws, nothing has happened. */
+async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {
+  await whileBusy(() => database.exec('begin immediate'));
+  try {
+    const result = operation();
+    database.exec('commit');
+    return result;
+  } catch (error) {
+    // Some errors have already rolled it back.
+    if (database.isTransaction) database.exec('rollback');
+    throw error;
+  }
+}

@@ -1,0 +1,54 @@
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreNotReady } from '../not-ready.ts';
+import { isBusy } from './errors.ts';
+
+/** How long we wait for other processes that hold the file. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** How long the engine itself waits, with the whole process: enough for the locks that are held for an instant. */
+const BLOCKING_TIMEOUT_MS = 10;
+
+/**
+ * Opens a connection whose commits survive a power cut.
+ *
+ * @throws StoreNotReady when the engine does not take the settings that this rests on
+ */
+export async function openConnection(path: string): Promise<DatabaseSync> {
+  const database = new DatabaseSync(path, { timeout: BLOCKING_TIMEOUT_MS });
+  try {
+    // Several processes that open an empty file at once are in each other's way here.
+    await whileBusy(() => database.exec('pragma journal_mode = wal'));
+    // In WAL mode FULL syncs the log at every commit; with NORMAL a power cut takes acknowledged writes along
+    // (sqlite.org/pragma.html#pragma_synchronous). The second one makes macOS flush the disk's own cache, too.
+    database.exec('pragma synchronous = full; pragma fullfsync = on');
+    expectSetting(database, 'journal_mode', 'wal');
+    expectSetting(database, 'synchronous', 2);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/**
+ * Runs an operation until no other process is in the way, without holding up this one.
+ *
+ * @throws what the operation throws; its SQLITE_BUSY only after BUSY_TIMEOUT_MS
+ */
+export async function whileBusy<Result>(operation: () => Result): Promise<Result> {
+  const deadline = performance.now() + BUSY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return operation();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+    }
+    await sleep(1 + Math.random() * 9);
+  }
+}
+
+function expectSetting(database: DatabaseSync, name: string, expected: string | number): void {
+  const value = database.prepare(`pragma ${name}`).get()?.[name];
+  if (value !== expected) throw new StoreNotReady(`SQLite refuses ${name} = ${expected} for this file`);
+}

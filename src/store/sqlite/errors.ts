@@ -1,0 +1,48 @@
+import { StoreUnavailable } from '../../book.ts';
+
+/** The result codes that say nothing about us but of the file, the disk or other processes (sqlite.org/rescode.html). */
+const UNAVAILABLE: ReadonlyMap<number, string> = new Map([
+  [3, 'SQLITE_PERM'],
+  [5, 'SQLITE_BUSY'],
+  [6, 'SQLITE_LOCKED'],
+  [7, 'SQLITE_NOMEM'],
+  [8, 'SQLITE_READONLY'],
+  [10, 'SQLITE_IOERR'],
+  [11, 'SQLITE_CORRUPT'],
+  [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [15, 'SQLITE_PROTOCOL'],
+  [22, 'SQLITE_NOLFS'],
+  [23, 'SQLITE_AUTH'],
+  [26, 'SQLITE_NOTADB'],
+]);
+
+/** The primary result code of an error of the engine: the low byte of the extended one. */
+function resultCode(error: unknown): number | undefined {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : undefined;
+}
+
+/** Whether another process holds the lock that was asked for. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === 5;
+}
+
+/** Whether a row broke a constraint of the table. */
+export function isConstraintViolation(error: unknown): boolean {
+  return resultCode(error) === 19;
+}
+
+/** A short name of an error for people who operate the service. */
+export function codeOf(error: unknown): string {
+  const code = resultCode(error);
+  if (code !== undefined) return UNAVAILABLE.get(code) ?? `SQLite result code ${code}`;
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}
+
+/** An error of the engine in the terms of the BookStore interface: StoreUnavailable, or the error itself. */
+export function toStoreError(error: unknown): unknown {
+  const name = UNAVAILABLE.get(resultCode(error) ?? 0);
+  return name ? new StoreUnavailable(name) : error;
+}

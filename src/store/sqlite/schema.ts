@@ -1,0 +1,54 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { ID_MAX, YEAR_MAX } from '../../book.ts';
+import { StoreNotReady } from '../not-ready.ts';
+
+/**
+ * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to it.
+ * Safe when several processes do it at once.
+ *
+ * @throws StoreNotReady when a table of that name does not fit
+ */
+export function prepareSchema(database: DatabaseSync): void {
+  // AUTOINCREMENT: otherwise the highest id is given out again after its book was deleted.
+  database.exec(`
+    create table if not exists books (
+      id integer primary key autoincrement check (id between 1 and ${ID_MAX}),
+      title text not null,
+      author text not null,
+      year integer not null check (year between -${YEAR_MAX} and ${YEAR_MAX})
+    ) strict
+  `);
+  const isOurs = database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get();
+  if (!isOurs) adopt(database);
+}
+
+/** A table that somebody else made may lack what ours enforces, so its shape and rows are looked at. */
+function adopt(database: DatabaseSync): void {
+  const columns = database.prepare(`select name from pragma_table_info('books')`).all();
+  for (const name of ['id', 'title', 'author', 'year']) {
+    if (!columns.some((column) => column.name === name)) {
+      throw new StoreNotReady(`the table books has no column ${name}`);
+    }
+  }
+  const source = database.prepare(`select sql from sqlite_schema where name = 'books'`).get();
+  if (!/\bautoincrement\b/i.test(String(source?.sql))) {
+    throw new StoreNotReady(
+      'the id of the table books is not AUTOINCREMENT, so ids could be given out twice',
+    );
+  }
+  const oddRow = database
+    .prepare(`
+      select 1 from books
+      where id not between -${ID_MAX} and ${ID_MAX}
+        or typeof(title) not in ('text', 'null')
+        or typeof(author) not in ('text', 'null')
+        or typeof(year) not in ('integer', 'null')
+        or year not between -${YEAR_MAX} and ${YEAR_MAX}
+      limit 1
+    `)
+    .get();
+  if (oddRow)
+    throw new StoreNotReady(
+      'the table books has a row that is no book, or whose id or year is beyond ±(2^53-1)',
+    );
+}

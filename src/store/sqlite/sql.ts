@@ -1,0 +1,30 @@
+import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
+
+/** The statements of a call. */
+
+/** NULL occurs in tables that others made, and reads as empty. */
+const BOOK = `id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
+
+export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
+
+export const SELECT = `select ${BOOK} from books where id = ?`;
+
+export const SELECT_PAGE = `
+  with extent as materialized (
+    select count(*) as count, max(id) as last, sum(octet_length(title) + octet_length(author)) as bytes
+    from (select ${BOOK} from books where id > :after order by id limit :limit)
+  )
+  select count, last, (
+    select group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',')
+    from (select ${BOOK} from books where id > :after and id <= last order by id)
+    where bytes <= ${PAGE_TEXT_BYTES_MAX} or :limit = 1
+  ) as json
+  from extent
+`;
+
+export const UPDATE = `
+  update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year)
+  where id = ? returning ${BOOK}
+`;
+
+export const DELETE = 'delete from books where id = ?';

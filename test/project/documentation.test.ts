@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { outcomes } from '../../src/http/outcomes.ts';
+import { exists, listSources, readPackage, readText } from './files.ts';
+import { anchorOf, codeIn, codeOf, headingsOf, linksOf, rowsUnder } from './markdown.ts';
+
+const readme = readText('README.md');
+const architecture = readText('ARCHITECTURE.md');
+const contributing = readText('CONTRIBUTING.md');
+const changelog = readText('CHANGELOG.md');
+const { version, scripts, ...manifest } = readPackage();
+
+describe('README.md', () => {
+  test('has every outcome with its status, and no other', () => {
+    const documented = rowsUnder(readme, 'status', 'message', 'when').map(
+      ([status, message = '']) => `${status} ${codeIn(message)}`,
+    );
+    const answered = Object.values(outcomes).map(({ status, message }) => `${status} ${message}`);
+    assert.deepEqual(documented.toSorted(), answered.toSorted());
+  });
+
+  test('says of every outcome when it comes', () => {
+    for (const [, message = '', when] of rowsUnder(readme, 'status', 'message', 'when'))
+      assert.ok(when, message);
+  });
+
+  test('has every configuration variable, and no other', () => {
+    const documented = rowsUnder(readme, 'variable', 'default').map(([name = '']) => codeIn(name) ?? name);
+    assert.deepEqual(documented.toSorted(), [...readVariables().keys()].toSorted());
+  });
+
+  test('has the default of every variable, in words where it is no value', () => {
+    const defaults = readVariables();
+    for (const [name = '', cell = ''] of rowsUnder(readme, 'variable', 'default')) {
+      const fallback = defaults.get(codeIn(name) ?? '');
+      if (fallback) assert.equal(codeIn(cell) ?? cell, fallback, name);
+      else assert.equal(codeIn(cell), undefined, name);
+    }
+  });
+});
+
+describe('ARCHITECTURE.md', () => {
+  const paths = codeOf(architecture).filter(isPath);
+
+  test('names files and folders that exist', () => {
+    assert.ok(paths.length > 0);
+    assert.deepEqual(
+      paths.filter((path) => !exists(path)),
+      [],
+    );
+  });
+
+  test('names every file of src/', () => {
+    assert.deepEqual(
+      listSources().filter((path) => !paths.includes(path)),
+      [],
+    );
+  });
+});
+
+describe('CONTRIBUTING.md', () => {
+  const reasons = rowsUnder(contributing, 'package', 'why');
+  const dependencies = {
+    ...manifest.dependencies,
+    ...manifest.devDependencies,
+    ...manifest.optionalDependencies,
+  };
+
+  test('has every dependency with its reason, and no other', () => {
+    assert.deepEqual(
+      reasons.map(([name = '']) => codeIn(name) ?? name).toSorted(),
+      Object.keys(dependencies).toSorted(),
+    );
+    for (const [name = '', why] of reasons) assert.ok(why, name);
+  });
+
+  test('calls versions exact, and they are', () => {
+    for (const [name, range] of Object.entries(dependencies)) {
+      assert.match(range, /^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$/, name);
+    }
+  });
+
+  test('names files and folders that exist', () => {
+    const paths = codeOf(contributing).filter(isPath);
+    assert.deepEqual(
+      paths.filter((path) => !exists(path)),
+      [],
+    );
+  });
+});
+
+describe('CHANGELOG.md', () => {
+  test('begins with the version of package.json', () => {
+    const versions = headingsOf(changelog).flatMap(
+      (heading) => /^\[?([0-9]+\.[^\]\s]+)/.exec(heading)?.[1] ?? [],
+    );
+    assert.equal(versions[0], version);
+  });
+});
+
+for (const [name, text] of Object.entries({
+  'README.md': readme,
+  'ARCHITECTURE.md': architecture,
+  'CONTRIBUTING.md': contributing,
+  'CHANGELOG.md': changelog,
+})) {
+  test(`The commands in ${name} exist`, () => {
+    const commands = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];
+    for (const [command, script, shortcut] of commands) assert.ok(scripts[script ?? shortcut ?? ''], command);
+  });
+
+  test(`The links in ${name} lead somewhere`, () => {
+    for (const link of linksOf(text)) assert.ok(leadsSomewhere(link, name), link);
+  });
+}
+
+test('A link to no file, and one to no heading, are noticed', () => {
+  assert.equal(leadsSomewhere('README.md#configuration', 'CHANGELOG.md'), true);
+  assert.equal(leadsSomewhere('MISSING.md', 'CHANGELOG.md'), false);
+  assert.equal(leadsSomewhere('README.md#missing', 'CHANGELOG.md'), false);
+  assert.equal(leadsSomewhere('#missing', 'README.md'), false);
+});
+
+/** The variables that the configuration reads, each with its default: '' where there is no value. */
+function readVariables(): ReadonlyMap<string, string> {
+  const source = readText('src/config.ts');
+  const read = source.matchAll(/\bread\('([A-Z_]+)', '([^']*)'/g);
+  const ofEnvironment = source.matchAll(/\b(?:environment|known)\.([A-Z_]+)/g);
+  return new Map([
+    ...ofEnvironment.map(([, name = '']): [string, string] => [name, '']),
+    ...read.map(([, name = '', fallback = '']): [string, string] => [name, fallback]),
+  ]);
+}
+
+/** Whether code in a document names a file or folder of the project. */
+function isPath(code: string): boolean {
+  return /^(src|test|scripts|bench|\.ci)\/[\w./-]*$/.test(code) || /^[\w.-]+\.(md|json|ts|mjs)$/.test(code);
+}
+
+/** Whether a link in a document leads to a file and, where it names one, to a heading in it. */
+function leadsSomewhere(link: string, from: string): boolean {
+  if (/^https?:/.test(link)) return URL.canParse(link);
+  const [path = '', heading] = link.split('#');
+  const target = path === '' ? from : join(dirname(from), path);
+  if (!exists(target)) return false;
+  return heading === undefined || headingsOf(readText(target)).map(anchorOf).includes(`#${heading}`);
+}

@@ -1,0 +1,33 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The root of the project. */
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The text of a file; its path counts from the root of the project. */
+export function readText(path: string): string {
+  return readFileSync(join(ROOT, path), 'utf8');
+}
+
+/** Whether there is a file or folder of this path. */
+export function exists(path: string): boolean {
+  return existsSync(join(ROOT, path));
+}
+
+/** The paths of all modules of the service, such as `src/http/books.ts`. */
+export function listSources(): string[] {
+  return globSync('src/**/*.ts', { cwd: ROOT }).toSorted();
+}
+
+/** What the tests need of package.json. */
+export interface Package {
+  readonly version: string;
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+export function readPackage(): Package {
+  return JSON.parse(readText('package.json')) as Package;
+}

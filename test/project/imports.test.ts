@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { listSources, readText } from './files.ts';
+import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } from './imports.ts';
+
+const NOTHING = /^$/;
+
+/** http → auth → book ← store, and nothing calls back up. */
+const RULES: readonly ImportRule[] = [
+  { rule: 'these know nothing of ours', modules: /^(json|secret|env-file)\.ts$/, mayImport: NOTHING },
+  { rule: 'a book knows no framework and no engine', modules: /^book\.ts$/, mayImport: /^json\.ts$/ },
+  { rule: 'auth knows texts and secrets', modules: /^auth\//, mayImport: /^(auth\/|json\.ts|secret\.ts)/ },
+  { rule: 'http knows no store', modules: /^http\//, mayImport: /^(http\/|auth\/|book\.ts)/ },
+  { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
+  { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
+  { rule: 'engines do not know each other', modules: /^store\/postgres\//, mayNotImport: /^store\/sqlite\// },
+  {
+    rule: 'an engine is chosen in one place',
+    modules: /^store\/(?!open\.ts|address\.ts)[^/]*$/,
+    mayNotImport: /^store\/[^/]+\//,
+  },
+  {
+    rule: 'an address names an engine, and opens none',
+    modules: /^store\/address\.ts$/,
+    mayImport: /^store\/postgres\/conninfo\.ts$/,
+  },
+  { rule: 'the parts meet in app.ts', modules: /^(?!app\.ts|http\/)/, mayNotImport: /^http\// },
+  { rule: 'a store is opened in app.ts', modules: /^(?!app\.ts)/, mayNotImport: /^store\/open\.ts$/ },
+  { rule: 'a driver has its folder', modules: /^(?!store\/sqlite\/)/, mayNotImport: /^node:sqlite$/ },
+  { rule: 'a driver has its folder', modules: /^(?!store\/postgres\/)/, mayNotImport: /^pg(\/|-|$)/ },
+  {
+    rule: 'the environment is read in config.ts',
+    modules: /^(?!config\.ts)/,
+    mayNotImport: /^(node:)?process$/,
+  },
+  {
+    rule: 'the framework has its folder',
+    modules: /^(?!http\/)/,
+    mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
+  },
+];
+
+const sources: Sources = new Map(listSources().map((path) => [path.replace(/^src\//, ''), readText(path)]));
+
+describe('The imports of the service', () => {
+  test('point inward', () => {
+    assert.ok(sources.size > 0);
+    assert.deepEqual(violationsOf(sources, RULES), []);
+  });
+
+  test('lead to modules that exist', () => {
+    const ours = sources.entries().flatMap(([path, source]) => importsOf(path, source));
+    assert.deepEqual(
+      [...ours].filter((path) => path.endsWith('.ts') && !sources.has(path)),
+      [],
+    );
+  });
+
+  test('have no cycle', () => {
+    assert.equal(findCycle(sources), undefined);
+  });
+});
+
+test('The environment is read in config.ts only', () => {
+  const readers = [...sources.keys()].filter((path) =>
+    /\bprocess\s*\.\s*env\b/.test(sources.get(path) ?? ''),
+  );
+  assert.deepEqual(readers, ['config.ts']);
+});
+
+describe('The check of imports', () => {
+  const PLANTED: Record<string, [path: string, source: string, violation: RegExp]> = {
+    'of a store in http/': [
+      'http/books.ts',
+      `import { openStore } from '../store/open.ts';`,
+      /http knows no store/,
+    ],
+    'of a type only': ['json.ts', `import type { Book } from './book.ts';`, /know nothing of ours/],
+    'for its effects': ['secret.ts', `import './json.ts';`, /know nothing of ours/],
+    'over several lines': [
+      'book.ts',
+      `import {\n  envelope,\n  outcomes,\n} from "./http/outcomes.ts";`,
+      /knows no framework/,
+    ],
+    'that is passed on': ['auth/token.ts', `export * from '../config.ts';`, /auth knows texts/],
+    'at run time': [
+      'store/batch.ts',
+      `const { send } = await import('../http/answer.ts');`,
+      /the book alone/,
+    ],
+    'of a driver in http/': [
+      'http/books.ts',
+      `import { DatabaseSync } from 'node:sqlite';`,
+      /a driver has its folder/,
+    ],
+    'of a driver in the other engine': [
+      'store/sqlite/schema.ts',
+      `import type { Pool } from 'pg';`,
+      /a driver/,
+    ],
+    'of the other engine': [
+      'store/sqlite/schema.ts',
+      `import { x } from '../postgres/errors.ts';`,
+      /each other/,
+    ],
+    'of an engine by what both share': [
+      'store/batch.ts',
+      `import { x } from './sqlite/errors.ts';`,
+      /in one place/,
+    ],
+    'of http/ by the process': [
+      'main.ts',
+      `import { outcomes } from './http/outcomes.ts';`,
+      /parts meet in app/,
+    ],
+    'of the framework by the app': ['app.ts', `import fastify from 'fastify';`, /the framework/],
+  };
+  for (const [what, [path, source, violation]] of Object.entries(PLANTED)) {
+    test(`notices an import ${what}`, () => {
+      const violations = violationsOf(new Map([...sources, [path, source]]), RULES);
+      assert.match(violations.join('\n'), violation);
+      assert.ok(
+        violations.every((line) => line.startsWith(`${path} imports `)),
+        violations.join('\n'),
+      );
+    });
+  }
+
+  test('notices a cycle', () => {
+    const planted = new Map([
+      ['main.ts', `import { book } from './book.ts';`],
+      ['book.ts', `import './json.ts';`],
+      ['json.ts', `export type { Book } from './book.ts';`],
+    ]);
+    assert.deepEqual(findCycle(planted), ['book.ts', 'json.ts', 'book.ts']);
+  });
+});

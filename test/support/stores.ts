@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import type { Book, BookStore } from '../../src/book.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import { StoreNotReady } from '../../src/store/not-ready.ts';
+import { openStore } from '../../src/store/open.ts';
+
+/** Opens the store that a `DB_URL` names. */
+export async function openStoreAt(dbUrl: string): Promise<BookStore> {
+  return openStore(parseStoreAddress(dbUrl));
+}
+
+/** Walks the list from its first page to its last, and joins the pages as the engine rendered them. */
+export async function renderList(store: BookStore): Promise<string> {
+  const pages: string[] = [];
+  let after: number | undefined;
+  do {
+    const page = await store.list(after);
+    if (page.json !== '') pages.push(page.json);
+    after = page.last;
+  } while (after !== undefined);
+  return `[${pages.join(',')}]`;
+}
+
+/** All books of the list. */
+export async function listBooks(store: BookStore): Promise<Book[]> {
+  return JSON.parse(await renderList(store)) as Book[];
+}
+
+/** Asserts that answers are the same to whoever gets them as JSON: the fields, their order and their values. */
+export function assertSameJson(actual: unknown, expected: unknown): void {
+  assert.equal(JSON.stringify(actual), JSON.stringify(expected));
+}
+
+/** Asserts that the store does not open and complains in one line, which does not tell the password. */
+export async function assertNotReady(dbUrl: string, complaint: RegExp): Promise<void> {
+  await assert.rejects(openStoreAt(dbUrl), (error) => {
+    assert.ok(error instanceof StoreNotReady, String(error));
+    assert.match(error.message, complaint);
+    assert.doesNotMatch(error.message, /\n/);
+    const password = /^postgres:\/\/[^:@]*:([^@]+)@/.exec(dbUrl)?.[1];
+    assert.ok(password === undefined || !error.message.includes(password));
+    return true;
+  });
+}

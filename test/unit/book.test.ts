@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { ID_MAX, readBook, readBookChanges, readBookId, StoreUnavailable, YEAR_MAX } from '../../src/book.ts';
+
+describe('A body that cannot be read as a Book:', () => {
+  const REFUSED = {
+    'not JSON': 'Dune',
+    empty: '',
+    'trailing text': '{} x',
+    'a byte-order mark': '\uFEFF{}',
+    'bytes that are not UTF-8': Uint8Array.of(0x7b, 0xff, 0x7d),
+    null: 'null',
+    'an array': '[]',
+    'a string': '"x"',
+    'a number': '1',
+    'a title that is a number': '{"title":1}',
+    'an author that is an array': '{"author":["Homer"]}',
+    'a year in a string': '{"year":"1999"}',
+    'a year with a fraction': '{"year":19.5}',
+    'a title that is null': '{"title":null}',
+    'an author that is null': '{"author":null}',
+    'a year that is null': '{"year":null}',
+    'a year too large': '{"year":9007199254740992}',
+    'a year too small': '{"year":-9007199254740992}',
+    'a fraction that rounding would lose': '{"year":1.00000000000000000001}',
+    'a fraction at the end of the range': '{"year":9007199254740991.4}',
+    'a title with U+0000': String.raw`{"title":"a\u0000"}`,
+    'an author with a lone surrogate': String.raw`{"author":"\ud800"}`,
+  } satisfies Record<string, string | Uint8Array>;
+
+  for (const [what, body] of Object.entries(REFUSED)) {
+    test(what, () => {
+      assert.equal(readBook(Buffer.from(body)), undefined);
+      assert.equal(readBookChanges(Buffer.from(body)), undefined);
+    });
+  }
+});
+
+describe('A body that can be read as a Book:', () => {
+  const dune = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
+
+  test('gives its fields', () => {
+    assert.deepEqual(changes(JSON.stringify(dune)), dune);
+    assert.deepEqual(readBook(Buffer.from(JSON.stringify(dune))), dune);
+  });
+
+  test('the years of the Iliad and of the limits', () => {
+    for (const year of [-750, 0, YEAR_MAX, -YEAR_MAX])
+      assert.deepEqual(changes(`{"year":${year}}`), { year });
+  });
+
+  test('an integer, however it is written', () => {
+    for (const literal of ['1999', '1999.0', '1.999e3']) {
+      assert.deepEqual(changes(`{"year":${literal}}`), { year: 1999 });
+    }
+    assert.deepEqual(changes('{"year":10e-1}'), { year: 1 });
+  });
+
+  test('unknown fields and an id of any type are ignored', () => {
+    for (const id of ['7', '"x"', 'null', '{}', '1.5']) assert.deepEqual(changes(`{"id":${id}}`), {});
+    assert.deepEqual(changes('{"__proto__":{"title":"x"},"publisher":null}'), {});
+  });
+
+  test('a name in another case counts as the field', () => {
+    assert.deepEqual(changes('{"Title":"Dune","AUTHOR":"Frank Herbert","yEAR":1965}'), dune);
+  });
+
+  test('of a field given twice the last one counts', () => {
+    assert.deepEqual(changes('{"title":"a","Title":"b","title":"c"}'), { title: 'c' });
+  });
+
+  test('what is absent is empty in a new book, and absent in changes', () => {
+    assert.deepEqual(readBook(Buffer.from('{}')), { title: '', author: '', year: 0 });
+    assert.deepEqual(readBook(Buffer.from('{"year":1965}')), { title: '', author: '', year: 1965 });
+    assert.deepEqual(changes('{}'), {});
+  });
+
+  test('any text is read as its members say, by the letter', () => {
+    fc.assert(
+      fc.property(bodies(), ({ text, expected }) => {
+        assert.deepEqual(changes(text), expected);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  test('any bytes are read or refused, and none throw', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.uint8Array(),
+          fc.string().map((text) => Buffer.from(text)),
+          fc.json().map((text) => Buffer.from(text)),
+        ),
+        (body) => {
+          const fields = readBook(body);
+          if (fields) assert.deepEqual(Object.keys(fields), ['title', 'author', 'year']);
+          else assert.equal(readBookChanges(body), undefined);
+        },
+      ),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe('The {id} of a path', () => {
+  test('is a decimal number', () => {
+    assert.equal(readBookId('0'), 0);
+    assert.equal(readBookId('1'), 1);
+    assert.equal(readBookId('007'), 7);
+    assert.equal(readBookId('9007199254740991'), ID_MAX);
+  });
+
+  test('is nothing else', () => {
+    const others = [
+      '',
+      'abc',
+      '-1',
+      '+1',
+      '1.5',
+      '1.0',
+      '1e3',
+      '0x1',
+      ' 1',
+      '1 ',
+      '1\n',
+      '1_000',
+      '%zz',
+      '١',
+      'NaN',
+    ];
+    for (const text of others) assert.equal(readBookId(text), undefined, JSON.stringify(text));
+  });
+
+  test('is at most 9007199254740991, and of any length', () => {
+    for (const text of ['9007199254740992', '9007199254740993', '18446744073709551615', '9'.repeat(10_000)]) {
+      assert.equal(readBookId(text), undefined);
+    }
+    assert.equal(readBookId(`${'0'.repeat(10_000)}1`), 1);
+  });
+});
+
+describe('StoreUnavailable', () => {
+  test('says its reason', () => {
+    const error = new StoreUnavailable('ECONNREFUSED');
+    assert.equal(error.reason, 'ECONNREFUSED');
+    assert.equal(error.message, 'the store is unavailable (ECONNREFUSED)');
+  });
+});
+
+function changes(text: string) {
+  return readBookChanges(Buffer.from(text));
+}
+
+/** A member as a text has it, with what it means: to which field it gives which value, undefined where none. */
+interface Member {
+  readonly text: string;
+  readonly field: string | undefined;
+  readonly value: string | number | undefined;
+}
+
+/** Texts of JSON objects, with what has to be read. It is known from how they were made: nothing is parsed. */
+function bodies(): fc.Arbitrary<{ text: string; expected: Record<string, unknown> | undefined }> {
+  return fc.array(members(), { maxLength: 6 }).map((all) => {
+    const last = new Map(
+      all.filter(({ field }) => field !== undefined).map((member) => [member.field, member.value]),
+    );
+    const isReadable = last.values().every((value) => value !== undefined);
+    return {
+      text: `{${all.map(({ text }) => text).join(',')}}`,
+      expected: isReadable ? Object.fromEntries(last) : undefined,
+    };
+  });
+}
+
+function members(): fc.Arbitrary<Member> {
+  const space = fc.constantFrom('', ' ', '\n', '\t\r');
+  return fc
+    .tuple(space, names(), space, fc.oneof(texts(), numbers(), otherValues()), space)
+    .map(([before, [name, field], between, [literal, value], behind]) => ({
+      text: `${before}${name}${between}:${between}${literal}${behind}`,
+      field,
+      value:
+        field === undefined
+          ? undefined
+          : typeof value === (field === 'year' ? 'number' : 'string')
+            ? value
+            : undefined,
+    }));
+}
+
+/** Names as they are written: known ones in any case and with escapes, and unknown ones. */
+function names(): fc.Arbitrary<[text: string, field: string | undefined]> {
+  const known = fc
+    .constantFrom('title', 'author', 'year')
+    .chain((field) =>
+      fc
+        .tuple(fc.mixedCase(fc.constant(field)), fc.boolean())
+        .map(([name, isEscaped]): [string, string] => [
+          isEscaped
+            ? `"\\u${name.charCodeAt(0).toString(16).padStart(4, '0')}${name.slice(1)}"`
+            : `"${name}"`,
+          field,
+        ]),
+    );
+  const unknown = fc
+    .oneof(fc.constantFrom('id', '__proto__', 'constructor', 'title\0', 'ye:ar', '"', '}'), fc.string())
+    .filter((name) => !['title', 'author', 'year'].includes(name.toLowerCase()))
+    .map((name): [string, undefined] => [JSON.stringify(name), undefined]);
+  return fc.oneof({ arbitrary: known, weight: 3 }, unknown);
+}
+
+/** A literal of JSON, and what a field may take from it. */
+type Literal = [text: string, value: string | number | undefined];
+
+function texts(): fc.Arbitrary<Literal> {
+  const units = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom('\0', '\ud800', '\udc00', '"', '\\', ',', '1.0') }),
+  );
+  return units.map((text) => [
+    JSON.stringify(text),
+    text.isWellFormed() && !text.includes('\0') ? text : undefined,
+  ]);
+}
+
+/** Numbers `mantissa * 10^exponent` in many spellings; whether one is an integer is decided in whole numbers. */
+function numbers(): fc.Arbitrary<Literal> {
+  const mantissa = fc.oneof(
+    fc.bigInt(-3_000n, 3_000n),
+    fc.bigInt(-(10n ** 18n), 10n ** 18n),
+    fc.constantFrom(2n ** 53n, 2n ** 53n - 1n),
+  );
+  return fc
+    .tuple(mantissa, fc.integer({ min: -4, max: 4 }), fc.nat({ max: 24 }), fc.constantFrom('e', 'E', 'e+'))
+    .map(([digits, exponent, zeros, e]) => [
+      spell(digits * 10n ** BigInt(zeros), exponent - zeros, e),
+      wholeNumber(digits, exponent),
+    ]);
+}
+
+function spell(digits: bigint, exponent: number, e: string): string {
+  const sign = digits < 0n ? '-' : '';
+  const text = `${digits < 0n ? -digits : digits}`;
+  if (exponent === 0) return sign + text;
+  if (exponent > 0 || text.length <= 1) return `${sign}${text}${exponent > 0 ? e : 'e'}${exponent}`;
+  // The point goes behind the first digit, and the exponent makes up for it.
+  const shifted = exponent + text.length - 1;
+  return `${sign}${text[0]}.${text.slice(1)}${shifted === 0 ? '' : `${shifted > 0 ? e : 'e'}${shifted}`}`;
+}
+
+function wholeNumber(digits: bigint, exponent: number): number | undefined {
+  const scale = 10n ** BigInt(Math.abs(exponent));
+  if (exponent < 0 && digits % scale !== 0n) return undefined;
+  const value = exponent < 0 ? digits / scale : digits * scale;
+  return value >= -BigInt(YEAR_MAX) && value <= BigInt(YEAR_MAX) ? Number(value) : undefined;
+}
+
+function otherValues(): fc.Arbitrary<Literal> {
+  const values = fc.oneof(
+    fc.constantFrom(null, true, false, [], {}),
+    fc.array(fc.jsonValue()),
+    fc.dictionary(fc.string(), fc.jsonValue()),
+  );
+  return values.map((value) => [JSON.stringify(value), undefined]);
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { ConfigError, readConfig } from '../../src/config.ts';
+
+const SECRETS = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
+
+/** The configuration of variables that lack nothing else. */
+function read(variables: Record<string, string> = {}) {
+  return readConfig({ ...SECRETS, ...variables });
+}
+
+/** The message of the error that variables deserve. */
+function complaintAbout(variables: Record<string, string>): string {
+  let complaint = 'none';
+  assert.throws(
+    () => readConfig(variables),
+    (error) => {
+      assert.ok(error instanceof ConfigError);
+      complaint = error.message;
+      return true;
+    },
+  );
+  return complaint;
+}
+
+describe('The configuration', () => {
+  test('has a default for everything but secrets', () => {
+    const { config, secrets, warnings } = read();
+    assert.deepEqual(config, {
+      port: 8080,
+      store: { engine: 'sqlite', path: 'data/books.db' },
+      corsOrigins: [],
+      trustProxy: false,
+    });
+    assert.equal(secrets.username, 'admin');
+    assert.deepEqual(warnings, []);
+  });
+
+  test('takes what is given', () => {
+    const { config, secrets } = read({
+      PORT: '9000',
+      HOST: '127.0.0.1',
+      DB_URL: 'sqlite:other.db',
+      CORS_ORIGINS: 'https://a.example',
+      TRUST_PROXY: '1',
+      AUTH_USERNAME: 'librarian',
+    });
+    assert.deepEqual(config, {
+      port: 9000,
+      host: '127.0.0.1',
+      store: { engine: 'sqlite', path: 'other.db' },
+      corsOrigins: ['https://a.example'],
+      trustProxy: 1,
+    });
+    assert.equal(secrets.token.reveal(), SECRETS.SECRET_TOKEN);
+    assert.equal(secrets.username, 'librarian');
+    assert.equal(secrets.password.reveal(), 'hunter2');
+  });
+
+  test('counts an empty value as unset', () => {
+    const empty = { PORT: '', HOST: '', DB_URL: '', CORS_ORIGINS: '', TRUST_PROXY: '', AUTH_USERNAME: '' };
+    assert.deepEqual(read(empty), read());
+    assert.equal(
+      complaintAbout({ SECRET_TOKEN: '', AUTH_PASSWORD: '' }),
+      'SECRET_TOKEN: must be set; AUTH_PASSWORD: must be set',
+    );
+  });
+
+  test('never shows its secrets', () => {
+    const shown = inspect(read({ DB_URL: 'postgres://app:hunter2@db/books' }), {
+      depth: null,
+      showHidden: true,
+    });
+    assert.doesNotMatch(shown, /hunter2|kkk/);
+  });
+
+  test('warns of a SECRET_TOKEN under 32 bytes, and counts bytes', () => {
+    assert.deepEqual(read({ SECRET_TOKEN: 'k'.repeat(31) }).warnings, [
+      'SECRET_TOKEN is shorter than 32 bytes',
+    ]);
+    assert.deepEqual(read({ SECRET_TOKEN: 'ß'.repeat(16) }).warnings, []);
+  });
+});
+
+describe('A faulty configuration', () => {
+  test('is told all at once, each fault with its variable and without a value', () => {
+    const complaint = complaintAbout({
+      PORT: 'hunter2',
+      DB_URL: 'mysql://root:hunter2@db/books',
+      CORS_ORIGINS: 'hunter2',
+      TRUST_PROXY: 'hunter2',
+    });
+    const names = complaint.split('; ').flatMap((fault) => /^([A-Z_]+): /.exec(fault)?.slice(1) ?? []);
+    assert.deepEqual(names, [
+      'PORT',
+      'DB_URL',
+      'CORS_ORIGINS',
+      'TRUST_PROXY',
+      'SECRET_TOKEN',
+      'AUTH_PASSWORD',
+    ]);
+    assert.doesNotMatch(complaint, /hunter2|\n/);
+  });
+
+  test('is one with a connection string that cannot be read', () => {
+    const complaint = complaintAbout({ ...SECRETS, DB_URL: 'postgres://app:hunter2@db:port/books' });
+    assert.equal(complaint, 'DB_URL: port must be a whole number from 1 to 65535');
+  });
+});
+
+describe('PORT', () => {
+  test('is a whole number from 0 to 65535', () => {
+    for (const [text, port] of [
+      ['0', 0],
+      ['80', 80],
+      ['65535', 65_535],
+    ] as const) {
+      assert.equal(read({ PORT: text }).config.port, port);
+    }
+    for (const text of ['65536', '-1', '80.5', '8e3', '0x50', ' 80', '99999999', 'http']) {
+      assert.match(
+        complaintAbout({ ...SECRETS, PORT: text }),
+        /^PORT: must be a whole number from 0 to 65535$/,
+      );
+    }
+  });
+});
+
+describe('CORS_ORIGINS', () => {
+  test('is a list of origins with commas between them', () => {
+    const { corsOrigins } = read({ CORS_ORIGINS: 'https://a.example, http://localhost:5173,,' }).config;
+    assert.deepEqual(corsOrigins, ['https://a.example', 'http://localhost:5173']);
+  });
+
+  test('has nothing but origins as browsers write them', () => {
+    const others = [
+      '*',
+      'null',
+      'a.example',
+      'https://a.example/',
+      'https://a.example/x',
+      'https://A.example',
+      'https://a.example:443',
+      'file:///',
+    ];
+    for (const origin of others) {
+      assert.match(
+        complaintAbout({ ...SECRETS, CORS_ORIGINS: `https://b.example,${origin}` }),
+        /^CORS_ORIGINS: must be a list of origins such as https:\/\/books\.example/,
+        origin,
+      );
+    }
+  });
+});
+
+describe('TRUST_PROXY', () => {
+  test('is a switch, a number of proxies, or a list of their addresses and networks', () => {
+    const addresses = '10.0.0.0/8, 192.0.2.1,::1,fd00::/8';
+    assert.equal(read({ TRUST_PROXY: 'true' }).config.trustProxy, true);
+    assert.equal(read({ TRUST_PROXY: 'false' }).config.trustProxy, false);
+    assert.equal(read({ TRUST_PROXY: '2' }).config.trustProxy, 2);
+    assert.deepEqual(read({ TRUST_PROXY: addresses }).config.trustProxy, addresses.split(/, ?/));
+  });
+
+  test('is nothing else', () => {
+    const others = [
+      'yes',
+      '-1',
+      '1.5',
+      'proxy.example',
+      '10.0.0',
+      '10.0.0.0/33',
+      '::1/129',
+      '10.0.0.0/',
+      '10.0.0.0/x',
+      '10.0.0.0/8/9',
+      '0.0.0.0/0',
+      '::/0',
+    ];
+    for (const text of others) {
+      assert.match(
+        complaintAbout({ ...SECRETS, TRUST_PROXY: text }),
+        /^TRUST_PROXY: must be true, false, /,
+        text,
+      );
+    }
+  });
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Credentials, readLoginRequest } from '../../src/auth/credentials.ts';
+import { Secret } from '../../src/secret.ts';
+
+describe('A body read as a LoginRequest', () => {
+  test('has username and password', () => {
+    const login = { username: 'admin', password: 'hunter2' };
+    assert.deepEqual(read(JSON.stringify(login)), login);
+    assert.deepEqual(read('{"Username":"admin","PASSWORD":"hunter2","remember":true}'), login);
+  });
+
+  test('has empty ones where they are absent', () => {
+    assert.deepEqual(read('{}'), { username: '', password: '' });
+    assert.deepEqual(read('{"password":"hunter2"}'), { username: '', password: 'hunter2' });
+  });
+
+  test('is none when a field is no string, or the body no object', () => {
+    const bodies = [
+      '',
+      'null',
+      '[]',
+      '{"username":null}',
+      '{"password":null}',
+      '{"username":1}',
+      '{"password":{}}',
+    ];
+    for (const body of bodies) assert.equal(read(body), undefined, body);
+  });
+});
+
+describe('The credentials', () => {
+  const credentials = new Credentials('admin', new Secret('hunter2'));
+
+  test('match the one pair', () => {
+    assert.equal(credentials.match({ username: 'admin', password: 'hunter2' }), true);
+  });
+
+  test('match no other', () => {
+    const others: [string, string][] = [
+      ['', ''],
+      ['admin', ''],
+      ['', 'hunter2'],
+      ['admin', 'hunter'],
+      ['admin', 'hunter22'],
+      ['admin', 'Hunter2'],
+      ['Admin', 'hunter2'],
+      ['admin ', 'hunter2'],
+      ['hunter2', 'admin'],
+      ['adminhunter2', ''],
+      ['admin', 'hunter2\0'],
+      ['admin', 'x'.repeat(1_000_000)],
+    ];
+    for (const [username, password] of others) assert.equal(credentials.match({ username, password }), false);
+  });
+
+  test('tell apart composed and decomposed letters', () => {
+    const composed = new Credentials('émile', new Secret('é'));
+    assert.equal(composed.match({ username: 'émile', password: 'é' }), true);
+    assert.equal(composed.match({ username: 'e\u0301mile', password: 'e\u0301' }), false);
+  });
+});
+
+function read(text: string) {
+  return readLoginRequest(Buffer.from(text));
+}

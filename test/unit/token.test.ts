@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { TOKEN_LIFETIME_SECONDS, Tokens } from '../../src/auth/token.ts';
+import { Secret } from '../../src/secret.ts';
+
+const KEY = 'a secret of thirty-two bytes ...';
+/** The clock of these tests, in seconds; half a second has passed since. */
+const NOW = 1_700_000_000;
+const now = () => NOW * 1_000 + 500;
+
+/** The algorithms that are accepted, with their hashes. */
+const HASHES = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const;
+
+const tokens = new Tokens(new Secret(KEY), now);
+
+describe('An issued token', () => {
+  test('is HS256 with the single claim exp, 15 minutes from now', async () => {
+    const token = await tokens.issue();
+    const [header = '', payload = '', signature] = token.split('.');
+
+    assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT' });
+    assert.deepEqual(decode(payload), { exp: NOW + 900 });
+    assert.equal(signature, createHmac('sha256', KEY).update(`${header}.${payload}`).digest('base64url'));
+    assert.equal(TOKEN_LIFETIME_SECONDS, 900);
+  });
+
+  test('is valid', async () => {
+    assert.equal(await tokens.verify(await tokens.issue()), true);
+  });
+
+  test('is valid to whoever has the key, however short, and to nobody else', async () => {
+    const short = new Tokens(new Secret('k'), now);
+    const token = await short.issue();
+    assert.equal(await new Tokens(new Secret('k'), now).verify(token), true);
+    assert.equal(await new Tokens(new Secret('K'), now).verify(token), false);
+    assert.equal(await tokens.verify(token), false);
+  });
+});
+
+describe('A token is accepted', () => {
+  const ACCEPTED: Record<string, string> = {
+    'that expires later': make({ payload: { exp: NOW + 1 } }),
+    'that expires within this second': make({ payload: { exp: NOW + 0.6 } }),
+    'without exp, which has not expired': make({ payload: {} }),
+    'that is valid since this second': make({ payload: { nbf: NOW } }),
+    'with claims that nobody asked for': make({ payload: { sub: 'x', iss: 1, aud: [], exp: NOW + 1 } }),
+    'of HS384': make({ alg: 'HS384' }),
+    'of HS512': make({ alg: 'HS512' }),
+    'without typ, with kid': make({ header: { alg: 'HS256', kid: 'x' } }),
+  };
+  for (const [which, token] of Object.entries(ACCEPTED)) {
+    test(which, async () => {
+      assert.equal(await tokens.verify(token), true);
+      assert.equal(await tokens.verify(token), true, 'the second time');
+    });
+  }
+});
+
+describe('A token is refused', () => {
+  const valid = make();
+  const [header = '', payload = '', signature = ''] = valid.split('.');
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+
+  const REFUSED: Record<string, string> = {
+    'that expired': make({ payload: { exp: NOW - 1 } }),
+    'that expires now': make({ payload: { exp: NOW } }),
+    'that expired within this second': make({ payload: { exp: NOW + 0.4 } }),
+    'that is valid in the future': make({ payload: { nbf: NOW + 1 } }),
+    'whose exp is a text': make({ payload: { exp: `${NOW + 900}` } }),
+    'whose exp is null': make({ payload: { exp: null } }),
+    'whose nbf is a text': make({ payload: { nbf: '0' } }),
+    'whose nbf is null': make({ payload: { nbf: null } }),
+
+    'signed with another key': make({ key: `${KEY} ` }),
+    'signed with no key': make({ key: '' }),
+    'signed with another hash than it says': make({ header: { alg: 'HS256' }, alg: 'HS512' }),
+    'whose signature is another': `${header}.${payload}.${createHmac('sha256', KEY).update(payload).digest('base64url')}`,
+    'whose payload is another': `${header}.${encode({ exp: NOW + 9_000 })}.${signature}`,
+    'whose header is another': `${encode({ alg: 'HS256' })}.${payload}.${signature}`,
+
+    'of the algorithm none': `${encode({ alg: 'none' })}.${payload}.`,
+    'of the algorithm none, signed': make({ header: { alg: 'none' } }),
+    'of RS256 with a key of its own': makeSigned('RS256', (data) => sign('sha256', data, rsa.privateKey)),
+    'of ES256 with a key of its own': makeSigned('ES256', (data) =>
+      sign('sha256', data, { key: ec.privateKey, dsaEncoding: 'ieee-p1363' }),
+    ),
+    'of RS256, PS256 or ES256 by its word alone': make({ header: { alg: 'RS256' } }),
+    'of hs256': make({ header: { alg: 'hs256' } }),
+    'without an algorithm': make({ header: { typ: 'JWT' } }),
+    'with an algorithm that is no text': make({ header: { alg: ['HS256'] } }),
+    'with an unknown critical extension': make({ header: { alg: 'HS256', crit: ['books'], books: true } }),
+    'with an empty list of critical extensions': make({ header: { alg: 'HS256', crit: [] } }),
+    'whose payload is not encoded': make({ header: { alg: 'HS256', b64: false, crit: ['b64'] } }),
+
+    'whose payload is an array': make({ payload: [] }),
+    'whose payload is null': make({ payload: null }),
+    'whose payload is a number': make({ payload: NOW + 900 }),
+    'whose payload is no JSON': signed(encode({ alg: 'HS256' }), Buffer.from('{').toString('base64url')),
+    'whose header is an array': signed(encode(['HS256']), payload),
+    'whose header is no JSON': signed(Buffer.from('alg').toString('base64url'), payload),
+
+    'that is empty': '',
+    'that is two dots': '..',
+    'of one part': header,
+    'of two parts': `${header}.${payload}`,
+    'of four parts': `${valid}.`,
+    'of five parts, as encrypted ones have': `${valid}.a.b`,
+    'of two tokens': `${valid}, ${valid}`,
+    'with the word Bearer': `Bearer ${valid}`,
+    'with white space around': ` ${valid} `,
+    'with padding': `${valid}=`,
+    'with a line break inside': `${header}.${payload}.\n${signature}`,
+    'in the other alphabet of base64': signed(
+      header,
+      encode({ exp: NOW + 1, x: '???>>>' })
+        .replaceAll('_', '/')
+        .replaceAll('-', '+'),
+    ),
+    'with a foreign character, that lenient decoders skip': `${header}.${payload}.*${signature}`,
+    'with spare bits set, that lenient decoders ignore': withSpareBit(valid),
+    'of random text': 'x'.repeat(100_000),
+  };
+  for (const [which, token] of Object.entries(REFUSED)) {
+    test(which, async () => {
+      assert.equal(await tokens.verify(token), false);
+      assert.equal(await tokens.verify(token), false, 'the second time');
+    });
+  }
+});
+
+describe('An empty key', () => {
+  const keyless = new Tokens(new Secret(''), now);
+
+  test('signs nothing', async () => {
+    await assert.rejects(keyless.issue(), /empty key/);
+  });
+
+  test('verifies nothing', async () => {
+    assert.equal(await keyless.verify(make({ key: '' })), false);
+    assert.equal(await keyless.verify(make()), false);
+  });
+});
+
+describe('A verified token', () => {
+  test('is known at once the next time, until it expires', async () => {
+    let seconds = NOW;
+    const clocked = new Tokens(new Secret(KEY), () => seconds * 1_000);
+    const token = await clocked.issue();
+    assert.equal(await clocked.verify(token), true);
+
+    seconds = NOW + 899;
+    assert.equal(clocked.verify(token), true);
+    seconds = NOW + 900;
+    assert.equal(clocked.verify(token), false);
+    assert.equal(await clocked.verify(token), false);
+  });
+
+  test('is known when others are refused', async () => {
+    const own = new Tokens(new Secret(KEY), now);
+    const token = make();
+    await own.verify(token);
+    for (const other of [`${token}.`, token.slice(0, -1), withSpareBit(token)]) {
+      assert.equal(await own.verify(other), false);
+    }
+    assert.equal(own.verify(token), true);
+  });
+
+  test('is forgotten, the oldest first, when there are more than 10,000', async () => {
+    const own = new Tokens(new Secret(KEY), now);
+    const many = Array.from({ length: 10_001 }, (_, index) => make({ payload: { exp: NOW + 1 + index } }));
+    for (const token of many) assert.equal(await own.verify(token), true);
+
+    assert.equal(own.verify(many[1] ?? ''), true);
+    assert.equal(own.verify(many[10_000] ?? ''), true);
+    const oldest = own.verify(many[0] ?? '');
+    assert.ok(oldest instanceof Promise);
+    assert.equal(await oldest, true);
+  });
+
+  test('is not kept in mind when it is long', async () => {
+    const own = new Tokens(new Secret(KEY), now);
+    const token = make({ payload: { sub: 'x'.repeat(2_000) } });
+    assert.equal(await own.verify(token), true);
+    assert.ok(own.verify(token) instanceof Promise);
+  });
+});
+
+/** How a token departs from a valid one of HS256. */
+interface Parts {
+  readonly key?: string;
+  readonly alg?: keyof typeof HASHES;
+  readonly header?: unknown;
+  readonly payload?: unknown;
+}
+
+/** Makes a token by hand (RFC 7515, section 7.1). */
+function make({
+  key = KEY,
+  alg = 'HS256',
+  header = { alg, typ: 'JWT' },
+  payload = { exp: NOW + 900 },
+}: Parts = {}) {
+  return signed(encode(header), encode(payload), (data) =>
+    createHmac(HASHES[alg], key).update(data).digest(),
+  );
+}
+
+function makeSigned(alg: string, signer: (data: Buffer) => Buffer): string {
+  return signed(encode({ alg }), encode({ exp: NOW + 900 }), signer);
+}
+
+function signed(
+  header: string,
+  payload: string,
+  signer: (data: Buffer) => Buffer = (data) => createHmac('sha256', KEY).update(data).digest(),
+): string {
+  const data = `${header}.${payload}`;
+  return `${data}.${signer(Buffer.from(data)).toString('base64url')}`;
+}
+
+function encode(value: unknown): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
+
+function decode(part: string): unknown {
+  return JSON.parse(Buffer.from(part, 'base64url').toString());
+}
+
+/** Another text of the same bytes: the last character of 32 bytes in base64url has two spare bits. */
+function withSpareBit(token: string): string {
+  const signature = token.split('.')[2] ?? '';
+  const twin = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+    .split('')
+    .map((last) => signature.slice(0, -1) + last)
+    .find(
+      (text) =>
+        text !== signature && Buffer.from(text, 'base64url').equals(Buffer.from(signature, 'base64url')),
+    );
+  assert.ok(twin);
+  return token.replace(signature, twin);
+}
