@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { ID_MAX } from '../../src/book.ts';
+import { createDatabase, type Database } from '../support/postgres.ts';
+import { assertNotReady, assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+
+/** The table that GORM makes for the books. */
+const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';
+
+describe('A table books that GORM made in PostgreSQL', () => {
+  test('is adopted: its columns and rows stay as they are', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await database.query(
+      "insert into books (title, author, year) values ('Dune', 'Frank Herbert', 1965), (null, null, null)",
+    );
+    const before = await describeTable(database);
+    {
+      await using store = await openStoreAt(database.url);
+      assertSameJson(await listBooks(store), [
+        { id: 1, title: 'Dune', author: 'Frank Herbert', year: 1965 },
+        { id: 2, title: '', author: '', year: 0 },
+      ]);
+    }
+    assert.deepEqual(await describeTable(database), before);
+  });
+
+  test('reads NULL as "" and 0, whatever the call', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await database.query('insert into books default values');
+    await using store = await openStoreAt(database.url);
+    const empty = { id: 1, title: '', author: '', year: 0 };
+
+    assertSameJson(await store.find(1), empty);
+    assertSameJson(await store.update(1, {}), empty);
+    assertSameJson((await store.list()).json, JSON.stringify(empty));
+    assertSameJson(await store.update(1, { title: 'Emma' }), { ...empty, title: 'Emma' });
+    assert.deepEqual(await database.query('select * from books'), [
+      { id: '1', title: 'Emma', author: null, year: null },
+    ]);
+    assert.equal(await store.delete(1), true);
+  });
+
+  test('may hold ids that clients chose: new ids are above them all', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await database.query(
+      "insert into books (id, title) values (2, 'two'), (1000, 'thousand'), (-7, 'minus seven')",
+    );
+    const before = await describeTable(database);
+    await using store = await openStoreAt(database.url);
+
+    assert.deepEqual(await describeTable(database), before);
+    const books = await Promise.all(
+      Array.from({ length: 5 }, () => store.create({ title: '', author: '', year: 0 })),
+    );
+    assert.deepEqual(
+      books.map(({ id }) => id),
+      [1001, 1002, 1003, 1004, 1005],
+    );
+    assert.deepEqual(
+      (await listBooks(store)).map(({ id }) => id),
+      [-7, 2, 1000, 1001, 1002, 1003, 1004, 1005],
+    );
+  });
+
+  test('may still be written by the other service: a create meets no id that is taken', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await using store = await openStoreAt(database.url);
+    await database.query("insert into books (id, title) values (1, 'one'), (2, 'two'), (5, 'five')");
+    const { id } = await store.create({ title: 'new', author: '', year: 0 });
+
+    assert.equal(id, 6);
+    assert.deepEqual(
+      (await listBooks(store)).map((book) => book.id),
+      [1, 2, 5, 6],
+    );
+  });
+
+  test('keeps the ids of deleted books out of use', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await database.query("insert into books (title) values ('one'), ('two'), ('three')");
+    await database.query('delete from books where id > 1');
+    await using store = await openStoreAt(database.url);
+
+    assert.equal((await store.create({ title: '', author: '', year: 0 })).id, 4);
+  });
+
+  for (const column of ['id', 'year']) {
+    for (const value of [`${BigInt(ID_MAX) + 1n}`, `-${BigInt(ID_MAX) + 1n}`, '9223372036854775807']) {
+      test(`is refused with ${column} ${value}, which no JSON number carries exactly`, async () => {
+        await using database = await createDatabase();
+        await database.query(GORM_TABLE);
+        await database.query(`insert into books (${column}) values (${value})`);
+        const before = await describeTable(database);
+
+        await assertNotReady(database.url, /2\^53/);
+        assert.deepEqual(await describeTable(database), before);
+      });
+    }
+  }
+
+  test('is adopted with the largest and smallest years that a JSON number carries exactly', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await database.query(`insert into books (year) values (${ID_MAX}), (-${ID_MAX})`);
+    await using store = await openStoreAt(database.url);
+
+    assert.deepEqual(
+      (await listBooks(store)).map(({ year }) => year),
+      [ID_MAX, -ID_MAX],
+    );
+  });
+});
+
+describe('A table books that does not fit', () => {
+  const misfits = {
+    'a column is missing': ['create table books (id bigserial primary key, title text, author text)', /year/],
+    'a text is a number': [
+      'create table books (id bigserial primary key, title bigint, author text, year bigint)',
+      /title/,
+    ],
+    'the year is a text': [
+      'create table books (id bigserial primary key, title text, author text, year text)',
+      /year/,
+    ],
+    'the id is a text': [
+      'create table books (id text primary key, title text, author text, year bigint)',
+      /id/,
+    ],
+    'the id is not generated, and may be NULL': [
+      'create table books (id bigint, title text, author text, year bigint)',
+      /id/,
+    ],
+    'the id is not generated': [
+      'create table books (id bigint primary key, title text, author text, year bigint)',
+      /id/,
+    ],
+    'another column demands a value': [`${GORM_TABLE.slice(0, -1)}, shelf text not null)`, /shelf/],
+  } satisfies Record<string, [string, RegExp]>;
+
+  for (const [misfit, [sql, complaint]] of Object.entries(misfits)) {
+    test(`is refused on PostgreSQL: ${misfit}`, async () => {
+      await using database = await createDatabase();
+      await database.query(sql);
+      const before = await describeTable(database);
+
+      await assertNotReady(database.url, complaint);
+      assert.deepEqual(await describeTable(database), before);
+    });
+  }
+});
+
+/** Everything about a table books that an adoption leaves alone. */
+async function describeTable(database: Database): Promise<unknown> {
+  const columns = await database.query(
+    "select * from information_schema.columns where table_name = 'books' order by ordinal_position",
+  );
+  const constraints = await database.query(
+    "select conname, pg_get_constraintdef(oid) as definition from pg_constraint where conrelid = 'books'::regclass order by conname",
+  );
+  const rows = await database.query('select xmin::text, * from books order by id');
+  return { columns, constraints, rows };
+}

@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { ODD_TEXTS } from './texts.ts';
+
+const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
+const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };
+
+for (const engine of engines) {
+  describe(`A BookStore on ${engine.name}`, () => {
+    test('create answers the book with its new id before its fields, and find answers the same', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const dune = await store.create(DUNE);
+      const emma = await store.create(EMMA);
+
+      assertSameJson(dune, { id: dune.id, ...DUNE });
+      assert.ok(Number.isSafeInteger(dune.id) && dune.id >= 1);
+      assert.notEqual(dune.id, emma.id);
+      assertSameJson(await store.find(dune.id), dune);
+      assertSameJson(await store.find(emma.id), emma);
+    });
+
+    test('find, update and delete of an id that no book has', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const book = await store.create(DUNE);
+
+      for (const id of [0, book.id + 1, ID_MAX]) {
+        assert.equal(await store.find(id), undefined);
+        assert.equal(await store.update(id, EMMA), undefined);
+        assert.equal(await store.delete(id), false);
+      }
+      assertSameJson(await listBooks(store), [book]);
+    });
+
+    test('update changes the given fields, keeps the others and answers the whole book', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const other = await store.create(EMMA);
+      let book = await store.create(DUNE);
+
+      for (const changes of [{ title: 'Dune Messiah' }, { author: 'F. Herbert' }, { year: 1969 }, EMMA, {}]) {
+        book = { ...book, ...changes };
+        assertSameJson(await store.update(book.id, changes), book);
+        assertSameJson(await store.find(book.id), book);
+      }
+      assertSameJson(await store.find(other.id), other);
+    });
+
+    test('update to "" and 0 is a change', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const { id } = await store.create(DUNE);
+
+      assertSameJson(await store.update(id, { title: '' }), { id, ...DUNE, title: '' });
+      assertSameJson(await store.update(id, { year: 0, author: '' }), {
+        id,
+        title: '',
+        author: '',
+        year: 0,
+      });
+    });
+
+    test('delete removes the book, once', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const dune = await store.create(DUNE);
+      const emma = await store.create(EMMA);
+
+      assert.equal(await store.delete(dune.id), true);
+      assert.equal(await store.delete(dune.id), false);
+      assert.equal(await store.find(dune.id), undefined);
+      assert.equal(await store.update(dune.id, EMMA), undefined);
+      assertSameJson(await listBooks(store), [emma]);
+    });
+
+    test('an id is never given out twice, not even the highest, after a delete and a restart', async () => {
+      await using address = await engine.createAddress();
+      const given: number[] = [];
+      for (let restart = 0; restart < 3; restart++) {
+        await using store = await openStoreAt(address.dbUrl);
+        for (let book = 0; book < 3; book++) {
+          const { id } = await store.create(DUNE);
+          given.push(id);
+          assert.equal(await store.delete(id), true);
+        }
+        given.push((await store.create(EMMA)).id);
+        assert.equal(await store.delete(given.at(-1) ?? 0), true);
+      }
+      assert.equal(new Set(given).size, given.length, `given out: ${given.join()}`);
+    });
+
+    test('books outlast a restart', async () => {
+      await using address = await engine.createAddress();
+      const books = await (async () => {
+        await using store = await openStoreAt(address.dbUrl);
+        return [await store.create(DUNE), await store.create(EMMA)];
+      })();
+      await using store = await openStoreAt(address.dbUrl);
+
+      assertSameJson(await listBooks(store), books);
+    });
+
+    test('texts come back unchanged', async (t) => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      for (const [oddity, text] of Object.entries(ODD_TEXTS)) {
+        await t.test(oddity, async () => {
+          const { id } = await store.create({ title: text, author: text, year: 1 });
+          const created = await store.find(id);
+          assert.ok(created?.title === text && created.author === text);
+
+          const { id: other } = await store.create(DUNE);
+          const updated = await store.update(other, { title: text });
+          assert.ok(updated?.title === text && updated.author === DUNE.author);
+        });
+      }
+    });
+
+    test('years come back unchanged, as far as a JSON number is exact', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      for (const year of [-YEAR_MAX, -(2 ** 31) - 1, -750, -1, 0, 1, 2 ** 31, 2 ** 32, YEAR_MAX]) {
+        const book = await store.create({ ...DUNE, year });
+        assert.equal(book.year, year);
+        assertSameJson(await store.find(book.id), book);
+        assertSameJson(await store.update(book.id, { year: -year + 0 }), { ...book, year: -year + 0 });
+      }
+    });
+
+    test('a year of -0 is 0', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const created = await store.create({ ...DUNE, year: -0 });
+
+      assert.equal(created.year, 0);
+      assert.equal((await store.update(created.id, { year: -0 }))?.year, 0);
+    });
+  });
+}

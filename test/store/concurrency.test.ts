@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Book, type BookFields, type BookStore, StoreUnavailable } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+
+const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
+const ROUNDS = 50;
+const CALLERS = 3_000;
+
+for (const engine of engines) {
+  describe(`Concurrent calls on ${engine.name}`, () => {
+    test('every caller gets the answer to its own call', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const titles = Array.from({ length: CALLERS }, (_, index) => `Volume ${index}`);
+
+      const books = await Promise.all(titles.map((title) => store.create({ ...DUNE, title })));
+      assert.deepEqual(
+        books.map(({ title }) => title),
+        titles,
+      );
+      assert.equal(new Set(books.map(({ id }) => id)).size, CALLERS);
+
+      assertSameJson(await Promise.all(books.map(({ id }) => store.find(id))), books);
+
+      const aged = books.map((book) => ({ ...book, year: book.id }));
+      assertSameJson(await Promise.all(books.map(({ id }) => store.update(id, { year: id }))), aged);
+      assertSameJson(
+        await listBooks(store),
+        aged.toSorted((a, b) => a.id - b.id),
+      );
+
+      const deletions = await Promise.all(books.map(({ id }) => store.delete(id)));
+      assert.ok(deletions.every((wasThere) => wasThere));
+      assertSameJson(await listBooks(store), []);
+    });
+
+    test('creates of equal books make as many books', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const books = await Promise.all(Array.from({ length: 100 }, () => store.create(DUNE)));
+
+      assert.equal(new Set(books.map(({ id }) => id)).size, 100);
+      assertSameJson(
+        await listBooks(store),
+        books.toSorted((a, b) => a.id - b.id),
+      );
+    });
+
+    test('a call made after an answer sees its effect', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await Promise.all(Array.from({ length: 100 }, () => expectEffects(store, store)));
+    });
+
+    test('a call made after an answer of another store sees its effect', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      for (let round = 0; round < ROUNDS; round++) {
+        await expectEffects(store, neighbour);
+        await expectEffects(neighbour, store);
+      }
+    });
+
+    test('updates of the same books from several stores, each in another order, all succeed', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using second = await openStoreAt(address.dbUrl);
+      await using third = await openStoreAt(address.dbUrl);
+      const creates = Array.from({ length: 500 }, () => store.create(DUNE));
+      const ids = (await Promise.all(creates)).map(({ id }) => id);
+      for (let year = 0; year < 5; year++) {
+        const calls = [store, second, third].map((each) =>
+          shuffle(ids).map((id) => each.update(id, { year })),
+        );
+        for (const book of await Promise.all(calls.flat())) assert.equal(book?.year, year);
+      }
+    });
+
+    test('updates of different fields all survive, also from two stores', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      const { id } = await store.create(DUNE);
+      for (let round = 0; round < ROUNDS; round++) {
+        const changed = { title: `title ${round}`, author: `author ${round}`, year: round };
+        await Promise.all([
+          store.update(id, { title: changed.title }),
+          store.update(id, { author: changed.author }),
+          neighbour.update(id, { year: changed.year }),
+        ]);
+        assertSameJson(await store.find(id), { id, ...changed });
+      }
+    });
+
+    test('updates of one field from one store take effect in the order of the calls', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const { id } = await store.create(DUNE);
+      const years = Array.from({ length: ROUNDS }, (_, index) => index);
+
+      const books = await Promise.all(years.map((year) => store.update(id, { year })));
+      assert.deepEqual(
+        books.map((book) => book?.year),
+        years,
+      );
+      assert.equal((await store.find(id))?.year, years.at(-1));
+    });
+
+    test('of many deletes of a book exactly one says that there was one', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      for (let round = 0; round < ROUNDS; round++) {
+        const { id } = await store.create(DUNE);
+        const calls = [store, neighbour, store, neighbour].map((each) => each.delete(id));
+        const answers = await Promise.all(calls);
+        assert.equal(answers.filter((wasThere) => wasThere).length, 1);
+      }
+    });
+
+    test('an update beside a delete answers the updated book or that there is none', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      for (let round = 0; round < ROUNDS; round++) {
+        const book = await store.create(DUNE);
+        const [updated, wasThere] = await Promise.all([
+          neighbour.update(book.id, { year: round }),
+          store.delete(book.id),
+        ]);
+        assert.ok(wasThere);
+        if (updated) assertSameJson(updated, { ...book, year: round });
+        assert.equal(await neighbour.find(book.id), undefined);
+      }
+    });
+  });
+
+  describe(`Closing a store on ${engine.name}`, () => {
+    test('lets the calls under way finish', async () => {
+      await using address = await engine.createAddress();
+      const store = await openStoreAt(address.dbUrl);
+      const existing = await store.create(DUNE);
+      const creates = Array.from({ length: 500 }, () => store.create(DUNE));
+      const others = [
+        store.find(existing.id),
+        store.update(existing.id, { year: 1966 }),
+        store.list(),
+      ] as const;
+      await store[Symbol.asyncDispose]();
+
+      const books: Book[] = await Promise.all(creates);
+      assert.ok((await Promise.all(others)).every((answer) => answer !== undefined));
+      await using reopened = await openStoreAt(address.dbUrl);
+      assertSameJson(await listBooks(reopened), [{ ...existing, year: 1966 }, ...books]);
+    });
+
+    test('makes later calls reject, also those made while it closes', async () => {
+      await using address = await engine.createAddress();
+      const store = await openStoreAt(address.dbUrl);
+      const { id } = await store.create(DUNE);
+      const callAll = () =>
+        Promise.allSettled([
+          store.create(DUNE),
+          store.find(id),
+          store.list(),
+          store.update(id, { year: 1 }),
+          store.delete(id),
+        ]);
+      const closing = store[Symbol.asyncDispose]();
+      const callsMeanwhile = callAll();
+      await closing;
+
+      for (const call of [...(await callsMeanwhile), ...(await callAll())]) {
+        assert.ok(call.status === 'rejected' && call.reason instanceof StoreUnavailable);
+      }
+      await using reopened = await openStoreAt(address.dbUrl);
+      assertSameJson(await listBooks(reopened), [{ id, ...DUNE }]);
+    });
+  });
+}
+
+/** What one store has answered, the other one knows. */
+async function expectEffects(writer: BookStore, reader: BookStore): Promise<void> {
+  const { id } = await writer.create(DUNE);
+  assertSameJson(await reader.find(id), { id, ...DUNE });
+  await reader.update(id, { year: 1966 });
+  assertSameJson(await writer.find(id), { id, ...DUNE, year: 1966 });
+  await writer.delete(id);
+  assert.equal(await reader.find(id), undefined);
+}
+
+function shuffle<Item>(items: readonly Item[]): Item[] {
+  const drawn = items.map((item) => ({ item, lot: Math.random() }));
+  return drawn.toSorted((a, b) => a.lot - b.lot).map(({ item }) => item);
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Book, type BookFields, type BookStore, ID_MAX, YEAR_MAX } from '../../src/book.ts';
+import { PAGE_BOOKS_MAX } from '../../src/store/limits.ts';
+import { engines } from '../support/engines.ts';
+import { listBooks, openStoreAt, renderList } from '../support/stores.ts';
+import { ODD_TEXTS } from './texts.ts';
+
+for (const engine of engines) {
+  describe(`The list on ${engine.name}`, () => {
+    test('of no books is one empty page', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+
+      assert.deepEqual(await store.list(), { json: '', last: undefined });
+    });
+
+    test('is byte for byte what JSON.stringify makes of the books', async (t) => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const years = [-YEAR_MAX, -750, 0, 1999, YEAR_MAX];
+      for (const [oddity, text] of Object.entries(ODD_TEXTS)) {
+        await t.test(oddity, async () => {
+          const book = await store.create({
+            title: text,
+            author: `${text}.`,
+            year: years[text.length % 5] ?? 0,
+          });
+          const { json } = await store.list(book.id - 1);
+          assert.ok(
+            json === JSON.stringify(book),
+            `${json.slice(0, 500)} is not ${JSON.stringify(book).slice(0, 500)}`,
+          );
+        });
+      }
+    });
+
+    for (const count of [1, PAGE_BOOKS_MAX - 1, PAGE_BOOKS_MAX, PAGE_BOOKS_MAX + 1, 2 * PAGE_BOOKS_MAX + 1]) {
+      test(`meets each of ${count} books once, in ascending order of id`, async () => {
+        await using address = await engine.createAddress();
+        await using store = await openStoreAt(address.dbUrl);
+        const books = await createBooks(store, count);
+
+        assert.equal(await renderList(store), JSON.stringify(books));
+      });
+    }
+
+    test('is split where books are long, so that a page stays far below the longest string', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const long: BookFields = { title: 'x'.repeat(1_000_000), author: '', year: 0 };
+      const ids: number[] = [];
+      for (let count = 0; count < 50; count++) ids.push((await store.create(long)).id);
+
+      const met: number[] = [];
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const { json, last } = await store.list(after);
+        assert.ok(json.length < 2 ** 25, `a page of ${json.length} characters`);
+        met.push(...(JSON.parse(`[${json}]`) as Book[]).map(({ id }) => id));
+        after = last;
+      }
+      assert.deepEqual(met, ids);
+    });
+
+    test('goes on behind the id given, whether or not a book has it', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const books = await createBooks(store, 5);
+      const [first, second, ...rest] = books;
+      assert.ok(first && second);
+      await store.delete(second.id);
+
+      assert.equal((await store.list(0)).json, renderBooks([first, ...rest]));
+      assert.equal((await store.list(first.id)).json, renderBooks(rest));
+      assert.equal((await store.list(second.id)).json, renderBooks(rest));
+      assert.deepEqual(await store.list(books.at(-1)?.id), { json: '', last: undefined });
+      assert.deepEqual(await store.list(ID_MAX), { json: '', last: undefined });
+    });
+
+    test('meets every book once that exists during the whole walk, whatever others do', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      const books = await createBooks(store, 3 * PAGE_BOOKS_MAX);
+      const [staying, leaving] = [
+        books.filter(({ id }) => id % 3 !== 0),
+        books.filter(({ id }) => id % 3 === 0),
+      ];
+
+      const walk = listBooks(store);
+      const others = Promise.all([
+        ...leaving.map(({ id }) => neighbour.delete(id)),
+        createBooks(neighbour, PAGE_BOOKS_MAX),
+        ...staying.map(({ id, year }) => store.update(id, { year: year + 1 })),
+      ]);
+      const met = (await walk).map(({ id }) => id);
+      await others;
+
+      assert.deepEqual(
+        met,
+        [...new Set(met)].toSorted((a, b) => a - b),
+      );
+      const isMet = new Set(met);
+      assert.deepEqual(
+        staying.filter(({ id }) => !isMet.has(id)),
+        [],
+      );
+    });
+  });
+}
+
+/** Creates books at once. @returns them in ascending order of id */
+async function createBooks(store: BookStore, count: number): Promise<Book[]> {
+  const fields = Array.from({ length: count }, (_, index) => ({
+    title: `Volume ${index}`,
+    author: '',
+    year: index,
+  }));
+  const books = await Promise.all(fields.map((book) => store.create(book)));
+  return books.toSorted((a, b) => a.id - b.id);
+}
+
+function renderBooks(books: readonly Book[]): string {
+  return JSON.stringify(books).slice(1, -1);
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { type Book, type BookFields, type BookStore, ID_MAX, YEAR_MAX } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { ODD_TEXTS } from './texts.ts';
+
+/** What may be done to a store. A book is named by its turn of creation: it may be there, deleted, or never made. */
+type Operation =
+  | { readonly verb: 'create'; readonly fields: BookFields }
+  | { readonly verb: 'find' | 'delete'; readonly nth: number }
+  | { readonly verb: 'update'; readonly nth: number; readonly changes: Partial<BookFields> }
+  | { readonly verb: 'list' };
+
+const texts = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', '')),
+  fc.constantFrom(...Object.values(ODD_TEXTS).filter((any) => any.length < 1_000)),
+);
+const years = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-YEAR_MAX, -750, -1, 0, 1, YEAR_MAX));
+const books = { title: texts, author: texts, year: years };
+const turns = fc.nat(12);
+const operations: fc.Arbitrary<Operation> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ verb: fc.constant('create'), fields: fc.record(books) }) },
+  { weight: 2, arbitrary: fc.record({ verb: fc.constant('find'), nth: turns }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      verb: fc.constant('update'),
+      nth: turns,
+      changes: fc.record(books, { requiredKeys: [] }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ verb: fc.constant('delete'), nth: turns }) },
+  { weight: 1, arbitrary: fc.record({ verb: fc.constant('list') }) },
+);
+
+const BOUNDS = { numRuns: 100, interruptAfterTimeLimit: 3_500 };
+
+for (const engine of engines) {
+  describe(`A store on ${engine.name} and a plain map`, () => {
+    test('answer every sequence of calls alike', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const givenOut = new Set<number>();
+      const property = fc.asyncProperty(fc.array(operations, { maxLength: 40 }), async (sequence) => {
+        const model = await Model.ofEmptied(store, givenOut);
+        for (const operation of sequence) await model.compare(operation);
+        await model.compare({ verb: 'list' });
+      });
+      await fc.assert(property, BOUNDS);
+    });
+
+    test('hold the same after groups of calls at once, each to another book', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const givenOut = new Set<number>();
+      const groups = fc.uniqueArray(operations, {
+        maxLength: 20,
+        selector: (operation) => ('nth' in operation ? operation.nth : operation),
+      });
+      const property = fc.asyncProperty(fc.array(groups, { maxLength: 8 }), async (sequence) => {
+        const model = await Model.ofEmptied(store, givenOut);
+        for (const group of sequence) {
+          const calls = group.filter(({ verb }) => verb !== 'list');
+          await Promise.all(calls.map((operation) => model.compare(operation)));
+          await model.compare({ verb: 'list' });
+        }
+      });
+      await fc.assert(property, BOUNDS);
+    });
+  });
+}
+
+/** A store beside the map that it should be like. */
+class Model {
+  readonly #store: BookStore;
+  /** Every id that the store has ever given out, in this sequence and in those before. */
+  readonly #givenOut: Set<number>;
+  readonly #ids: number[] = [];
+  readonly #books = new Map<number, Book>();
+
+  private constructor(store: BookStore, givenOut: Set<number>) {
+    this.#store = store;
+    this.#givenOut = givenOut;
+  }
+
+  static async ofEmptied(store: BookStore, givenOut: Set<number>): Promise<Model> {
+    await Promise.all((await listBooks(store)).map(({ id }) => store.delete(id)));
+    return new Model(store, givenOut);
+  }
+
+  /** Does the same to both, and asserts that the answers are the same. */
+  async compare(operation: Operation): Promise<void> {
+    switch (operation.verb) {
+      case 'create': {
+        const book = await this.#store.create(operation.fields);
+        assert.ok(!this.#givenOut.has(book.id), `the id ${book.id} was given out before`);
+        assertSameJson(book, { id: book.id, ...inOrder(operation.fields) });
+        this.#givenOut.add(book.id);
+        this.#ids.push(book.id);
+        this.#books.set(book.id, book);
+        return;
+      }
+      case 'find': {
+        const id = this.#idOf(operation.nth);
+        return assertSameJson(await this.#store.find(id), this.#books.get(id));
+      }
+      case 'update': {
+        const id = this.#idOf(operation.nth);
+        const book = this.#books.get(id);
+        const updated = book && { ...book, ...operation.changes };
+        if (updated) this.#books.set(id, updated);
+        return assertSameJson(await this.#store.update(id, operation.changes), updated);
+      }
+      case 'delete': {
+        const id = this.#idOf(operation.nth);
+        const wasThere = this.#books.delete(id);
+        return assert.equal(await this.#store.delete(id), wasThere);
+      }
+      case 'list':
+        return assertSameJson(
+          await listBooks(this.#store),
+          [...this.#books.values()].toSorted((a, b) => a.id - b.id),
+        );
+    }
+  }
+
+  #idOf(nth: number): number {
+    return this.#ids[nth] ?? ID_MAX - nth;
+  }
+}
+
+function inOrder({ title, author, year }: BookFields): BookFields {
+  return { title, author, year };
+}

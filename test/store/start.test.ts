@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { engines } from '../support/engines.ts';
+import { createFolder } from '../support/folder.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
+
+const PROCESSES = 16;
+
+for (const engine of engines) {
+  describe(`Opening a store on ${engine.name}`, () => {
+    test(`${PROCESSES} processes may prepare one empty place at once`, async () => {
+      await using address = await engine.createAddress();
+      const titles = Array.from({ length: PROCESSES }, (_, index) => `Volume ${index}`);
+      const openers = titles.map((title) =>
+        fork(join(import.meta.dirname, 'opener.ts'), [address.dbUrl, title]),
+      );
+      const endings = openers.map((opener) => once(opener, 'exit'));
+      await Promise.all(openers.map((opener) => once(opener, 'message')));
+      for (const opener of openers) opener.send('open');
+
+      for (const [exitCode] of await Promise.all(endings)) assert.equal(exitCode, 0);
+      await using store = await openStoreAt(address.dbUrl);
+      const books = await listBooks(store);
+      assert.deepEqual(books.map(({ title }) => title).toSorted(), titles.toSorted());
+      assert.equal(new Set(books.map(({ id }) => id)).size, PROCESSES);
+    });
+
+    test('leaves the books of earlier starts as they are', async () => {
+      await using address = await engine.createAddress();
+      for (let restart = 0; restart < 3; restart++) {
+        await using store = await openStoreAt(address.dbUrl);
+        assert.equal((await listBooks(store)).length, restart);
+        await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });
+      }
+    });
+  });
+}
+
+describe('Opening a SQLite file', () => {
+  test('creates the folders above it', async () => {
+    await using folder = await createFolder();
+    await using store = await openStoreAt(`sqlite:${join(folder.path, 'a', 'b', 'books.db')}`);
+
+    assert.deepEqual(await listBooks(store), []);
+  });
+
+  test('uses a write-ahead log that is synced at every commit', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await using store = await openStoreAt(`sqlite:${path}`);
+    await store.create({ title: '', author: '', year: 0 });
+
+    using observer = new DatabaseSync(path);
+    assert.equal(observer.prepare('pragma journal_mode').get()?.journal_mode, 'wal');
+    using connection = await openConnection(path);
+    assert.equal(connection.prepare('pragma synchronous').get()?.synchronous, 2);
+  });
+
+  test('fails when it is not a database, and leaves it as it was', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    const garbage = 'This is a shopping list, not a database. '.repeat(1_000);
+    await writeFile(path, garbage);
+
+    await assertNotReady(`sqlite:${path}`, /books\.db.*SQLITE_NOTADB/);
+    assert.equal(await readFile(path, 'utf8'), garbage);
+  });
+
+  test('fails when a folder has its name, or a file the name of its folder', async () => {
+    await using folder = await createFolder();
+    await mkdir(join(folder.path, 'books.db'));
+    await writeFile(join(folder.path, 'file'), '');
+
+    await assertNotReady(`sqlite:${join(folder.path, 'books.db')}`, /books\.db/);
+    await assertNotReady(`sqlite:${join(folder.path, 'file', 'books.db')}`, /books\.db/);
+  });
+});
+
+describe('Opening a PostgreSQL database', () => {
+  test('creates one table, named books', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await store.create({ title: '', author: '', year: 0 });
+
+    const tables = await database.query(
+      "select schemaname, tablename from pg_tables where tablename like '%book%'",
+    );
+    assert.deepEqual(tables, [{ schemaname: 'public', tablename: 'books' }]);
+  });
+
+  test('fails when nobody listens at its address', async () => {
+    await assertNotReady(`postgres://app:secret@127.0.0.1:${await findFreePort()}/books`, /ECONNREFUSED/);
+  });
+
+  test('fails when somebody listens who never answers', { timeout: 60_000 }, async () => {
+    await using server = createServer((socket) => socket.on('error', () => {}).resume()).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    const address = server.address();
+    assert.ok(address && typeof address === 'object');
+
+    await assertNotReady(`postgres://app:secret@127.0.0.1:${address.port}/books`, /cannot be reached/);
+  });
+
+  test('fails when the password is wrong, or there is no such database', async () => {
+    await using database = await createDatabase();
+    const wrongPassword = Object.assign(new URL(database.url), { password: 'secret' }).href;
+    const wrongName = Object.assign(new URL(database.url), { pathname: 'nowhere' }).href;
+
+    await assertNotReady(wrongPassword, /password/);
+    await assertNotReady(wrongName, /nowhere/);
+  });
+
+  for (const encoding of ['LATIN1', 'SQL_ASCII'] as const) {
+    test(`fails when its encoding is ${encoding}`, async () => {
+      await using database = await createDatabase({ encoding });
+
+      await assertNotReady(database.url, new RegExp(`UTF8|${encoding}`));
+      assert.deepEqual(await database.query("select 1 from pg_tables where tablename = 'books'"), []);
+    });
+  }
+});

@@ -1,0 +1,17 @@
+/** Texts that a careless store alters, by what is odd about them. */
+export const ODD_TEXTS = {
+  'the empty string': '',
+  'spaces around': '  padded\t\n',
+  'letters of many scripts': 'Ἰλιάς, 紅樓夢, Мёртвые души, ألف ليلة وليلة, पञ्चतन्त्र',
+  'characters beyond the basic plane': '𝔐𝔬𝔟𝔶 📚👩‍🚀 \u{10FFFF}',
+  'composed and decomposed letters': 'é e\u0301',
+  'control characters': Array.from({ length: 0x1f }, (_, index) => String.fromCharCode(index + 1)).join(''),
+  'delete and the second block of controls': '\u007F\u0080\u0085\u009F',
+  'line and paragraph separators': 'a\u2028b\u2029c',
+  'marks of byte order and noncharacters': '\uFEFF\uFFFE\uFFFF\uFFFD',
+  'quotes and backslashes': `"'\\"\\\\\\u0041 \\x \\n / </script>`,
+  'what SQL and formats interpret': `'; drop table books; -- $1 ? :a @b %s %00 {a,b} NULL \\.`,
+  'what a JSON reader could take for a number or a key': '{"id":1,"title":null}',
+  'a name of Object.prototype': '__proto__',
+  'a million bytes': 'ß'.repeat(500_000),
+} satisfies Record<string, string>;
