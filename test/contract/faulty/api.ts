@@ -1,0 +1,253 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Field, readFields, receive } from './body.ts';
+import { issueToken, isValidToken } from './token.ts';
+import type { Planted } from './violations.ts';
+
+/** What the service signs with, and whom it lets in. */
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+  readonly secret: string;
+}
+
+/** An answer before it is put into the envelope. */
+export interface Reply {
+  readonly status: number;
+  readonly message: string;
+  readonly data?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface Book {
+  readonly id: number;
+  readonly title: string;
+  readonly author: string;
+  readonly year: number;
+}
+
+const BAD_REQUEST = { status: 400, message: 'Bad request' };
+const NO_SUCH_PATH = { status: 404, message: 'Not found' };
+const NO_SUCH_BOOK = { status: 404, message: 'Book not found' };
+const INVALID_INPUT = { status: 400, message: 'Invalid input' };
+const INVALID_TOKEN = { status: 401, message: 'Invalid token' };
+const TOO_LARGE = { status: 413, message: 'Payload too large' };
+
+/** The whole contract on books in memory, but for what is planted. */
+export class Api {
+  /** How many logins were refused so far. */
+  wrongLogins = 0;
+  readonly #credentials: Credentials;
+  readonly #has: Planted;
+  readonly #books = new Map<number, Book>();
+  readonly #deleted = new Map<number, Book>();
+  readonly #bodies = new WeakMap<IncomingMessage, Promise<Buffer | undefined>>();
+  readonly #issued = new Set<string>();
+  #lastId = 0;
+
+  constructor(credentials: Credentials, has: Planted) {
+    this.#credentials = credentials;
+    this.#has = has;
+  }
+
+  async answer(request: IncomingMessage): Promise<Reply> {
+    const hosts = request.headersDistinct.host?.length ?? 0;
+    const needsHost = request.httpVersion === '1.1' || this.#has('HTTP/1.0 needs Host too');
+    if (hosts === 0 && needsHost && !this.#has('a request without Host is taken')) return BAD_REQUEST;
+    if (hosts > 1 && !this.#has('the first of two Host lines counts')) return BAD_REQUEST;
+
+    const path = this.#pathOf(request);
+    const methods = methodsOf(path);
+    if (!methods) return NO_SUCH_PATH;
+    const method = request.method === 'HEAD' && !this.#has('HEAD is 405') ? 'GET' : (request.method ?? '');
+    if (!methods.includes(method)) return this.#refuseMethod(methods);
+    if (path === '/token')
+      return { ...(await this.#login(request)), headers: { 'Cache-Control': 'no-store' } };
+    const refusal = await this.#checkToken(request, method, path);
+    if (refusal) return refusal;
+    return { ...(await this.#run(request, method, path)), headers: { 'Cache-Control': 'private, no-cache' } };
+  }
+
+  #pathOf(request: IncomingMessage): string {
+    const path = (request.url ?? '').replace(/\?.*$/, '');
+    return this.#has('a slash at the end of a path is ignored') ? path.replace(/\/$/, '') : path;
+  }
+
+  #refuseMethod(methods: readonly string[]): Reply {
+    if (this.#has('a wrong method is 404')) return NO_SUCH_PATH;
+    const refusal = { status: 405, message: 'Method not allowed' };
+    if (this.#has('405 names no methods')) return refusal;
+    return { ...refusal, headers: { Allow: methods.join(', ').replace('GET', 'GET, HEAD') } };
+  }
+
+  async #login(request: IncomingMessage): Promise<Reply> {
+    const { username, password, secret } = this.#credentials;
+    const { authorization } = request.headers;
+    if (this.#has('POST /token needs a token') && authorization) return INVALID_TOKEN;
+    const body = await this.#bodyOf(request);
+    if (!body) return TOO_LARGE;
+    const login = this.#fieldsOf(request, body, ['username', 'password']);
+    if (!login && !this.#has('an unreadable login is 401')) {
+      return { status: 400, message: 'Invalid request payload' };
+    }
+    const isKnown = login?.username === username || (login && this.#has('any username is right'));
+    const isRight = login?.password === password || (login && this.#has('any password is right'));
+    if (!isKnown || !isRight) {
+      this.wrongLogins++;
+      return { status: this.#has('failed logins are 403') ? 403 : 401, message: 'Invalid credentials' };
+    }
+    const token = issueToken(secret, this.#has);
+    this.#issued.add(token);
+    const data = this.#has('a token comes with its type') ? { token, token_type: 'JWT' } : { token };
+    return { status: 200, message: 'Token generated successfully', data };
+  }
+
+  async #checkToken(request: IncomingMessage, method: string, path: string): Promise<Reply | undefined> {
+    if (this.#has('GET /books needs no token') && path === '/books') return undefined;
+    if (this.#has('the token is checked after the book') && path.startsWith('/book/')) {
+      if (!this.#books.has(idOf(path, this.#has))) return NO_SUCH_BOOK;
+    }
+    if (this.#has('the token is checked after the body')) await this.#bodyOf(request);
+    const { authorization } = request.headers;
+    if (authorization === undefined || authorization === '') {
+      const isInvalid = authorization === '' && this.#has('an empty Authorization is an invalid token');
+      return isInvalid ? INVALID_TOKEN : { status: 401, message: 'Authorization token required' };
+    }
+    if (this.#isAccepted(authorization)) return undefined;
+    if (this.#has('DELETE runs without a valid token') && method === 'DELETE') {
+      this.#books.delete(idOf(path, this.#has));
+    }
+    return INVALID_TOKEN;
+  }
+
+  #isAccepted(token: string): boolean {
+    const isIssued = this.#issued.has(token);
+    if (this.#has('a token works once')) return this.#issued.delete(token);
+    if (this.#has('only issued tokens are accepted') && !isIssued) return false;
+    if (this.#has('tokens are signed with another secret') && isIssued) return true;
+    return isValidToken(token, this.#credentials.secret, this.#has);
+  }
+
+  async #run(request: IncomingMessage, method: string, path: string): Promise<Reply> {
+    if (path === '/books') return this.#list();
+    if (path === '/book') return this.#create(request);
+    const book = this.#books.get(idOf(path, this.#has));
+    if (method === 'PUT') return this.#update(request, book);
+    if (method === 'DELETE') return this.#delete(request, book);
+    return book ? { status: 200, message: 'Book retrieved successfully', data: book } : NO_SUCH_BOOK;
+  }
+
+  async #create(request: IncomingMessage): Promise<Reply> {
+    const body = await this.#bodyOf(request);
+    if (!body) return TOO_LARGE;
+    const fields = this.#fieldsOf(request, body, ['title', 'author', 'year']);
+    const isComplete = fields && 'title' in fields && 'author' in fields && 'year' in fields;
+    if (!fields || (this.#has('fields of POST are required') && !isComplete)) return INVALID_INPUT;
+    const book = { id: 0, title: '', author: '', year: 0, ...fields } as Book;
+    const data = { ...book, id: await this.#newId(book, body) };
+    if (this.#has('a book has a fifth field')) Object.assign(data, { created_at: null });
+    if (!this.#has('created books are not stored')) this.#books.set(data.id, data);
+    return { status: this.#has('POST answers 200') ? 200 : 201, message: 'Book created successfully', data };
+  }
+
+  async #newId({ title, author, year }: Book, body: Buffer): Promise<number> {
+    if (this.#has('the id of a body is honoured')) {
+      const { id } = JSON.parse(body.toString()) as { id?: unknown };
+      if (typeof id === 'number' && id > 0) return id;
+    }
+    if (this.#has('equal books share an id')) {
+      const equal = [...this.#books.values()].find(
+        (other) => other.title === title && other.author === author && other.year === year,
+      );
+      if (equal) return equal.id;
+    }
+    if (this.#has('an id is given out again')) return Math.max(0, ...this.#books.keys()) + 1;
+    const last = this.#lastId;
+    if (this.#has('two creations at the same time share an id')) await sleep(5);
+    this.#lastId = last + 1;
+    return this.#lastId;
+  }
+
+  #list(): Reply {
+    const deleted = this.#has('GET /books holds deleted books') ? this.#deleted.values() : [];
+    const books = [...this.#books.values(), ...deleted]
+      .filter((book) => !this.#has('DELETE hides the book from the list only') || !this.#deleted.has(book.id))
+      .toSorted((a, b) => a.id - b.id);
+    if (this.#has('GET /books leaves the newest book out')) books.pop();
+    if (this.#has('GET /books has the newest first')) books.reverse();
+    if (this.#has('GET /books holds ten books at most')) books.splice(10);
+    const isNull = books.length === 0 && this.#has('GET /books is null when empty');
+    return { status: 200, message: 'Books retrieved successfully', data: isNull ? null : books };
+  }
+
+  async #update(request: IncomingMessage, book: Book | undefined): Promise<Reply> {
+    const body = await this.#bodyOf(request);
+    if (!body && this.#has('PUT checks the size before the book')) return TOO_LARGE;
+    const changes = body && this.#fieldsOf(request, body, ['title', 'author', 'year']);
+    if (!changes && this.#has('PUT checks the body before the book')) return INVALID_INPUT;
+    if (!book) return NO_SUCH_BOOK;
+    if (!body) return TOO_LARGE;
+    if (!changes) {
+      if (this.#has('a bad body in PUT still changes the book')) await this.#apply({ title: '?' }, book.id);
+      return INVALID_INPUT;
+    }
+    const updated = await this.#apply(changes, book.id);
+    const data = this.#has('PUT answers the book as it was') ? book : updated;
+    return { status: 200, message: 'Book updated successfully', data };
+  }
+
+  async #apply(changes: Partial<Record<Field, string | number>>, id: number): Promise<Book> {
+    const stored = this.#books.get(id);
+    if (this.#has('PUT reads, waits and writes')) await sleep(5);
+    const kept = this.#has('PUT replaces absent fields') ? { id, title: '', author: '', year: 0 } : stored;
+    const counting = Object.entries(changes).filter(([, value]) => value || !this.#has('PUT skips "" and 0'));
+    const book = { ...kept, ...Object.fromEntries(counting) } as Book;
+    const changed = this.#has('PUT changes every book') ? [...this.#books.keys()] : [id];
+    for (const other of changed) this.#books.set(other, { ...book, id: other });
+    return book;
+  }
+
+  #delete(request: IncomingMessage, book: Book | undefined): Reply {
+    const announced = request.headers['content-type'];
+    if (announced && this.#has('DELETE wants a body when a type is announced')) return INVALID_INPUT;
+    if (!book && !this.#has('DELETE of an absent book is 200')) return NO_SUCH_BOOK;
+    if (book) {
+      this.#deleted.set(book.id, book);
+      if (!this.#has('DELETE hides the book from the list only')) this.#books.delete(book.id);
+    }
+    if (this.#has('DELETE deletes every book')) this.#books.clear();
+    const data = this.#has('DELETE answers the book') ? book : null;
+    return { status: 200, message: 'Book deleted successfully', data };
+  }
+
+  /** The whole body, or undefined when it is too large; it can be asked for again. */
+  #bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+    const body = this.#bodies.get(request) ?? receive(request, this.#has);
+    this.#bodies.set(request, body);
+    return body;
+  }
+
+  #fieldsOf<Name extends Field>(request: IncomingMessage, body: Buffer, names: readonly Name[]) {
+    const { 'content-encoding': encoding, 'content-type': type } = request.headers;
+    if (encoding && this.#has('every Content-Encoding is refused')) return undefined;
+    const isEncoded = encoding !== undefined && encoding !== 'identity';
+    if (isEncoded && !this.#has('Content-Encoding is not looked at')) return undefined;
+    if (type !== 'application/json' && this.#has('Content-Type must be JSON')) return undefined;
+    return readFields(body, names, this.#has);
+  }
+}
+
+function methodsOf(path: string): readonly string[] | undefined {
+  if (path === '/token' || path === '/book') return ['POST'];
+  if (path === '/books') return ['GET'];
+  return /^\/book\/[^/]+$/.test(path) ? ['GET', 'PUT', 'DELETE'] : undefined;
+}
+
+/** The id in a path, or NaN when no book can have it. */
+function idOf(path: string, has: Planted): number {
+  const text = path.slice('/book/'.length);
+  if (has('ids are read leniently')) return Number.parseInt(text, 10);
+  if (has('ids have no leading zeros') && text.startsWith('0')) return Number.NaN;
+  if (!/^[0-9]+$/.test(text)) return Number.NaN;
+  return has('ids are cut to 64 bits') ? Number(BigInt.asUintN(64, BigInt(text))) : Number(text);
+}

@@ -1,0 +1,41 @@
+import type { Rule } from './rule.ts';
+import { authenticationRules } from './rules/authentication.ts';
+import { bodyRules } from './rules/bodies.ts';
+import { bookEndpointRules } from './rules/book-endpoints.ts';
+import { httpRules } from './rules/http.ts';
+import { idRules } from './rules/ids.ts';
+import { listRules } from './rules/lists.ts';
+import { signedTokenRules } from './rules/signed-tokens.ts';
+import { tokenEndpointRules } from './rules/token-endpoint.ts';
+import { transportRules } from './rules/transport.ts';
+
+/** The headings of the specification, then those of the decisions, in the order in which they are tried. */
+const SECTIONS = [
+  'What the service does',
+  'POST /token',
+  'POST /book',
+  'GET /books',
+  'GET /book/{id}',
+  'PUT /book/{id}',
+  'DELETE /book/{id}',
+  'Authentication',
+  'Limits',
+  'Reading a body',
+  'Ids',
+  'Lists',
+  'Tokens',
+  'HTTP',
+];
+
+/** Every rule that can be seen from outside, section by section. */
+export const rules: readonly Rule[] = [
+  ...transportRules,
+  ...tokenEndpointRules,
+  ...bookEndpointRules,
+  ...authenticationRules,
+  ...signedTokenRules,
+  ...bodyRules,
+  ...idRules,
+  ...listRules,
+  ...httpRules,
+].toSorted((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));

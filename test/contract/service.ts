@@ -1,0 +1,185 @@
+import { type Answer, Client, NoAnswer, type Piece, type RequestOptions } from './client.ts';
+import { type Book, expectBook, expectNull, parseObject } from './expect.ts';
+import { makeToken, type TokenParts } from './tokens.ts';
+
+/** Where a service is, and what is known of it. */
+export interface ServiceOptions {
+  /** Scheme, host and port. */
+  readonly url: string | URL;
+  readonly username: string;
+  readonly password: string;
+  /** The signing secret; without it some rules cannot be tried. */
+  readonly secret?: string | undefined;
+  /** How long an answer may take. Default: {@link TIMEOUT_MS}. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Long enough for any answer; a service that lets a client wait longer has not answered. */
+export const TIMEOUT_MS = 10_000;
+
+/** The rules cannot be tried at all: nobody answers, or nobody signs us in. */
+export class CannotStart extends Error {
+  override readonly name = 'CannotStart';
+}
+
+/** A service under test, seen by a client that is signed in. It remembers its books, and removes them. */
+export class Service implements AsyncDisposable {
+  readonly host: string;
+  readonly username: string;
+  readonly password: string;
+  readonly secret: string | undefined;
+  readonly #client: Client;
+  readonly #bookIds = new Set<number>();
+  #token = '';
+  #aheadMs = 0;
+
+  private constructor({ url, username, password, secret, timeoutMs = TIMEOUT_MS }: ServiceOptions) {
+    const origin = new URL(url);
+    this.host = origin.host;
+    this.username = username;
+    this.password = password;
+    this.secret = secret || undefined;
+    this.#client = new Client(origin, timeoutMs);
+  }
+
+  /**
+   * Signs in. A service that answers anything else than a token or a refusal is left to the rules.
+   *
+   * @throws {CannotStart}
+   */
+  static async open(options: ServiceOptions): Promise<Service> {
+    const service = new Service(options);
+    try {
+      const answer = await service.login();
+      const reason = answer.status === 429 ? 'too many failed logins' : 'username or password';
+      if (answer.status === 401 || answer.status === 429) {
+        throw new CannotStart(`the service refuses to sign in: ${reason} (${answer.status})`);
+      }
+      service.#token = tokenIn(answer);
+      return service;
+    } catch (error) {
+      service.#client[Symbol.dispose]();
+      if (error instanceof NoAnswer) throw new CannotStart(`cannot reach ${service.host}: ${error.reason}`);
+      throw error;
+    }
+  }
+
+  /** Sends a request with the token of this client, unless the headers say otherwise. */
+  send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    return this.sendWithoutToken(method, path, {
+      ...options,
+      headers: { Authorization: this.#token, ...options.headers },
+    });
+  }
+
+  /** Sends a request without the header `Authorization`, unless the headers name it. */
+  async sendWithoutToken(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+    const type = options.body === undefined ? {} : { 'Content-Type': 'application/json' };
+    const answer = await this.#client.send(method, path, {
+      ...options,
+      headers: { ...type, ...options.headers },
+    });
+    return this.#remember(answer);
+  }
+
+  /** Sends bytes as they are; see {@link Client.exchange}. `{token}` stands for the token of this client. */
+  async exchange(lines: readonly string[], body?: readonly Piece[]): Promise<Answer> {
+    const head = lines.map((line) => line.replace('{token}', this.#token));
+    return this.#remember(await this.#client.exchange(head, body));
+  }
+
+  get(path: string): Promise<Answer> {
+    return this.send('GET', path);
+  }
+
+  post(path: string, body: Piece | object): Promise<Answer> {
+    return this.send('POST', path, { body: inJson(body) });
+  }
+
+  put(path: string, body: Piece | object): Promise<Answer> {
+    return this.send('PUT', path, { body: inJson(body) });
+  }
+
+  delete(path: string): Promise<Answer> {
+    return this.send('DELETE', path);
+  }
+
+  /** POST /token, with the right username and password unless a body is given. */
+  login(body: Piece | object = { username: this.username, password: this.password }): Promise<Answer> {
+    return this.sendWithoutToken('POST', '/token', { body: inJson(body) });
+  }
+
+  /** A token that the service issues now. */
+  async newToken(): Promise<string> {
+    return tokenIn(await this.login());
+  }
+
+  /** A token made by hand with the secret; expires in a minute unless the parts say otherwise. */
+  sign(parts: TokenParts = {}): string {
+    if (this.secret === undefined) throw new Error('the rule needs the secret and does not say so');
+    return makeToken(this.secret, { payload: { exp: this.now() + 60 }, ...parts });
+  }
+
+  /** A book of our own. */
+  async createBook(fields: Partial<Omit<Book, 'id'>> = {}): Promise<Book> {
+    const book = { title: 'The Odyssey', author: 'Homer', year: -700, ...fields };
+    return expectBook(await this.post('/book', book), 201, 'Book created successfully', book);
+  }
+
+  /** An id that no book has: that of a book of ours, deleted. */
+  async absentId(): Promise<number> {
+    const { id } = await this.createBook();
+    expectNull(await this.delete(`/book/${id}`), 200, 'Book deleted successfully');
+    return id;
+  }
+
+  /** The time of the service by its own header `Date`, in Unix seconds; at most two seconds late, never early. */
+  now(): number {
+    return Math.floor((Date.now() + this.#aheadMs) / 1000);
+  }
+
+  /** Deletes every book of ours. @returns how many remain because the service would not delete them */
+  async deleteBooks(): Promise<number> {
+    for (const id of this.#bookIds) {
+      const { status } = await this.delete(`/book/${id}`);
+      if (status === 200 || status === 404) this.#bookIds.delete(id);
+    }
+    return this.#bookIds.size;
+  }
+
+  /** The text without anything confidential: password, secret and tokens. */
+  redact(text: string): string {
+    const confidential = [this.password, this.secret ?? ''].filter((value) => value !== '');
+    const spellings = confidential.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
+    return spellings
+      .reduce((redacted, spelling) => redacted.replaceAll(spelling, '<hidden>'), text)
+      .replace(/\beyJ[\w-]*(\.[\w=+/-]*)*/g, '<token>');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.deleteBooks().catch(() => undefined);
+    this.#client[Symbol.dispose]();
+  }
+
+  /** Takes note of a book that the answer says is ours, and of the clock of the service. */
+  #remember(answer: Answer): Answer {
+    const date = Date.parse(answer.headers.get('date') ?? '');
+    if (!Number.isNaN(date)) this.#aheadMs = date - Date.now();
+    if (/^POST \/book\b/.test(answer.request) && answer.status < 300) {
+      const { id } = (parseObject(answer.body)?.data ?? {}) as { id?: unknown };
+      if (typeof id === 'number') this.#bookIds.add(id);
+    }
+    return answer;
+  }
+}
+
+/** The token in an answer of POST /token, or '' when there is none. */
+function tokenIn(answer: Answer): string {
+  const { token } = (parseObject(answer.body)?.data ?? {}) as { token?: unknown };
+  // What does not belong in a header cannot be presented.
+  return typeof token === 'string' && /^[\x21-\x7e]*$/.test(token) ? token : '';
+}
+
+function inJson(body: Piece | object): Piece {
+  return typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+}
