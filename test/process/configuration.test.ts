@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { createFolder } from '../support/folder.ts';
+import {
+  createBook,
+  listTitles,
+  readEnvironmentFile,
+  ServiceProcess,
+  signIn,
+  startService,
+  tokenFrom,
+} from './service-process.ts';
+
+describe('A first start in an empty folder', { concurrency: 2 }, () => {
+  test('generates what is unset into .env, for its owner only', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path);
+    const variables = await readEnvironmentFile(folder.path);
+
+    assert.deepEqual(Object.keys(variables).toSorted(), ['AUTH_PASSWORD', 'AUTH_USERNAME', 'SECRET_TOKEN']);
+    assert.equal((await stat(join(folder.path, '.env'))).mode & 0o777, 0o600);
+    assert.deepEqual((await readdir(folder.path)).toSorted(), ['.env', 'data']);
+    const { status } = await signIn(service, 'admin', variables.AUTH_PASSWORD ?? '');
+    assert.equal(status, 200);
+  });
+
+  test('says so by names, and prints no value', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path);
+    const { SECRET_TOKEN = '', AUTH_PASSWORD = '' } = await readEnvironmentFile(folder.path);
+    await signIn(service, 'admin', AUTH_PASSWORD);
+    const { output, complaints } = await service.stop();
+
+    assert.equal(
+      complaints,
+      'bookkeeping generated SECRET_TOKEN, AUTH_USERNAME, AUTH_PASSWORD and wrote them to .env\n',
+    );
+    for (const value of [SECRET_TOKEN, AUTH_PASSWORD]) assert.ok(!`${output}${complaints}`.includes(value));
+  });
+
+  test('keeps books in data/books.db', async () => {
+    await using folder = await createFolder();
+    await (await startService(folder.path)).stop();
+    assert.ok((await readdir(join(folder.path, 'data'))).includes('books.db'));
+  });
+
+  test('may be that of several processes at once: they share what is generated', async () => {
+    await using folder = await createFolder();
+    await using processes = new AsyncDisposableStack();
+    const services = Array.from({ length: 4 }, () => processes.use(new ServiceProcess(folder.path)));
+    await Promise.all(services.map((service) => service.listening()));
+
+    assert.equal(Object.keys(await readEnvironmentFile(folder.path)).length, 3);
+    for (const [index, service] of services.entries()) {
+      const token = await tokenFrom(service, folder.path);
+      await createBook(service, token, `Volume ${index}`);
+      for (const other of services) assert.equal((await listTitles(other, token)).size, index + 1);
+    }
+  });
+});
+
+describe('Later starts', { concurrency: 2 }, () => {
+  test('read .env, and change nothing in it', async () => {
+    await using folder = await createFolder();
+    await (await startService(folder.path)).stop();
+    const text = await readFile(join(folder.path, '.env'), 'utf8');
+
+    await using service = await startService(folder.path);
+    await tokenFrom(service, folder.path);
+    const { complaints } = await service.stop();
+    assert.equal(await readFile(join(folder.path, '.env'), 'utf8'), text);
+    assert.equal(complaints, '');
+  });
+
+  test('add to .env what has come to be missing', async () => {
+    await using folder = await createFolder();
+    await writeFile(join(folder.path, '.env'), '# ours\nAUTH_PASSWORD=hunter2\n');
+    await using service = await startService(folder.path);
+
+    assert.equal((await signIn(service, 'admin', 'hunter2')).status, 200);
+    assert.match(
+      await readFile(join(folder.path, '.env'), 'utf8'),
+      /^# ours\nAUTH_PASSWORD=hunter2\nSECRET_TOKEN=\S+\nAUTH_USERNAME=admin\n$/,
+    );
+  });
+});
+
+describe('The environment', { concurrency: 2 }, () => {
+  test('wins over .env', async () => {
+    await using folder = await createFolder();
+    await writeFile(
+      join(folder.path, '.env'),
+      'DB_URL=mysql://db\nAUTH_USERNAME=file\nAUTH_PASSWORD=file\nSECRET_TOKEN=file\n',
+    );
+    const variables = { DB_URL: 'sqlite:other.db', AUTH_USERNAME: 'librarian', AUTH_PASSWORD: 'hunter2' };
+    await using service = await startService(folder.path, variables);
+
+    assert.equal((await signIn(service, 'file', 'file')).status, 401);
+    assert.equal((await signIn(service, 'librarian', 'hunter2')).status, 200);
+    assert.ok((await readdir(folder.path)).includes('other.db'));
+  });
+
+  test('counts an empty value as unset', async () => {
+    await using folder = await createFolder();
+    await writeFile(join(folder.path, '.env'), 'AUTH_USERNAME=librarian\nAUTH_PASSWORD=\n');
+    await using service = await startService(folder.path, {
+      AUTH_USERNAME: '',
+      SECRET_TOKEN: '',
+      DB_URL: '',
+    });
+
+    const { AUTH_PASSWORD = '', SECRET_TOKEN = '' } = await readEnvironmentFile(folder.path);
+    assert.ok(AUTH_PASSWORD !== '' && SECRET_TOKEN !== '');
+    assert.equal((await signIn(service, 'librarian', AUTH_PASSWORD)).status, 200);
+  });
+
+  test('that says all needs no .env', async () => {
+    await using folder = await createFolder();
+    const variables = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', NODE_ENV: 'production' };
+    await using service = await startService(folder.path, variables);
+
+    assert.equal((await signIn(service, 'admin', 'hunter2')).status, 200);
+    assert.deepEqual(await readdir(folder.path), ['data']);
+    assert.equal((await service.stop()).complaints, '');
+  });
+
+  test('with a short SECRET_TOKEN gets a warning', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path, {
+      SECRET_TOKEN: 'short',
+      AUTH_PASSWORD: 'hunter2',
+    });
+
+    const { complaints } = await service.stop();
+    assert.equal(complaints, 'bookkeeping warns: SECRET_TOKEN is shorter than 32 bytes\n');
+  });
+});

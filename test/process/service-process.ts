@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseEnv } from 'node:util';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+/** Variables of the environment of a process. */
+export type Variables = Readonly<Record<string, string>>;
+
+/** How a process ended, and what it had printed by then. */
+export interface Ending {
+  /** The exit code; null when a signal ended it. */
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaints: string;
+}
+
+/** A service in a process of its own, as its operator sees it. Disposing kills it. */
+export class ServiceProcess implements AsyncDisposable {
+  readonly #process: ChildProcess;
+  readonly #listening = Promise.withResolvers<number>();
+  readonly #ending: Promise<Ending>;
+  #output = '';
+  #complaints = '';
+  #port = 0;
+
+  /**
+   * Starts `node src/main.ts` in a folder, on loopback and a port that the system chooses.
+   *
+   * @param variables its environment; nothing else is inherited
+   * @param nodeOptions what `node` gets before the file
+   */
+  constructor(folder: string, variables: Variables = {}, nodeOptions: readonly string[] = []) {
+    this.#process = spawn(process.execPath, [...nodeOptions, MAIN], {
+      cwd: folder,
+      env: { HOST: '127.0.0.1', PORT: '0', ...variables },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#output += text;
+      const port = /"msg":"Server listening at [^"]*:([0-9]+)"/.exec(this.#output)?.[1];
+      if (port) this.#listening.resolve(Number(port));
+    });
+    this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#complaints += text;
+    });
+    this.#ending = once(this.#process, 'close').then(([code]) => {
+      this.#listening.reject(new Error(`the service ended with ${code}: ${this.#complaints}`));
+      return { code: code as number | null, output: this.#output, complaints: this.#complaints };
+    });
+    this.#listening.promise.catch(() => {});
+  }
+
+  /** Resolves when the service listens. @throws Error when it ends instead */
+  async listening(): Promise<this> {
+    this.#port = await this.#listening.promise;
+    return this;
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** What it has printed to its standard output so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Sends a signal, and does not wait for what it does. */
+  signal(name: NodeJS.Signals): void {
+    this.#process.kill(name);
+  }
+
+  /** Resolves when the service takes no new connections. */
+  async refusesConnections(): Promise<void> {
+    for (;;) {
+      const socket = connect(this.#port, '127.0.0.1');
+      try {
+        await once(socket, 'connect');
+      } catch {
+        return;
+      } finally {
+        socket.destroy();
+      }
+      await sleep(10);
+    }
+  }
+
+  /** Resolves when the process has ended. */
+  ended(): Promise<Ending> {
+    return this.#ending;
+  }
+
+  /** Asks the service to end, and resolves when it has. */
+  stop(): Promise<Ending> {
+    this.signal('SIGTERM');
+    return this.#ending;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.signal('SIGKILL');
+    await this.#ending;
+  }
+}
+
+/** Starts a service and waits until it listens. */
+export function startService(
+  folder: string,
+  variables: Variables = {},
+  nodeOptions: readonly string[] = [],
+): Promise<ServiceProcess> {
+  return new ServiceProcess(folder, variables, nodeOptions).listening();
+}
+
+/** The variables in the file `.env` of a folder. */
+export async function readEnvironmentFile(folder: string): Promise<Record<string, string | undefined>> {
+  return parseEnv(await readFile(join(folder, '.env'), 'utf8'));
+}
+
+/** An answer of the service. */
+export interface Answer {
+  readonly status: number;
+  readonly message: string;
+  readonly data: unknown;
+}
+
+/** Asks the service for a token. */
+export async function signIn(service: ServiceProcess, username: string, password: string): Promise<Answer> {
+  return send(service, 'POST', '/token', { body: JSON.stringify({ username, password }) });
+}
+
+/** Asks the service in a folder for a token with the credentials that were generated there. */
+export async function tokenFrom(service: ServiceProcess, folder: string): Promise<string> {
+  const { AUTH_USERNAME = '', AUTH_PASSWORD = '' } = await readEnvironmentFile(folder);
+  const { status, data } = await signIn(service, AUTH_USERNAME, AUTH_PASSWORD);
+  assert.equal(status, 200);
+  return (data as { token: string }).token;
+}
+
+/** Sends a request on a connection of its own. @throws Error when there is no answer */
+export async function send(
+  service: ServiceProcess,
+  method: string,
+  path: string,
+  { token = '', body = null }: { readonly token?: string; readonly body?: string | null } = {},
+): Promise<Answer> {
+  const headers = { connection: 'close', ...(token !== '' && { authorization: token }) };
+  const response = await fetch(`${service.url}${path}`, { method, headers, body });
+  return (await response.json()) as Answer;
+}
+
+/** Creates a book. @returns its id */
+export async function createBook(service: ServiceProcess, token: string, title: string): Promise<number> {
+  const { status, data } = await send(service, 'POST', '/book', { token, body: JSON.stringify({ title }) });
+  assert.equal(status, 201);
+  return (data as { id: number }).id;
+}
+
+/** The titles of all books by their ids. */
+export async function listTitles(service: ServiceProcess, token: string): Promise<Map<number, string>> {
+  const { status, data } = await send(service, 'GET', '/books', { token });
+  assert.equal(status, 200);
+  return new Map((data as { id: number; title: string }[]).map(({ id, title }) => [id, title]));
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { createFolder } from '../support/folder.ts';
+import { createBook, listTitles, type ServiceProcess, startService, tokenFrom } from './service-process.ts';
+
+const BODY = '{"title":"The Iliad","author":"Homer","year":-750}';
+
+/** Sends the head of a POST /book and the first half of its body; resolves when the service is reading it. */
+async function beginRequest(service: ServiceProcess, token: string): Promise<Socket> {
+  const socket = connect(service.port, '127.0.0.1');
+  const head = ['POST /book HTTP/1.1', 'Host: books', `Authorization: ${token}`, 'Expect: 100-continue'];
+  socket.write(`${head.join('\r\n')}\r\nContent-Length: ${BODY.length}\r\n\r\n`);
+  const [interim] = (await once(socket, 'data')) as [Buffer];
+  assert.equal(interim.toString(), 'HTTP/1.1 100 Continue\r\n\r\n');
+  socket.write(BODY.slice(0, 20));
+  return socket;
+}
+
+/** Sends the rest of the body. @returns everything that is answered until the connection closes */
+async function finishRequest(socket: Socket): Promise<string> {
+  socket.write(BODY.slice(20));
+  return text(socket);
+}
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  describe(`At ${signal} a service`, { concurrency: 2 }, () => {
+    test('ends with 0, and says nothing', async () => {
+      await using folder = await createFolder();
+      await using service = await startService(folder.path, {
+        SECRET_TOKEN: 'k'.repeat(32),
+        AUTH_PASSWORD: 'x',
+      });
+      service.signal(signal);
+      const { code, complaints } = await service.ended();
+
+      assert.equal(code, 0);
+      assert.equal(complaints, '');
+    });
+
+    test('answers the request under way, as the last one of its connection', async () => {
+      await using folder = await createFolder();
+      await using service = await startService(folder.path);
+      const token = await tokenFrom(service, folder.path);
+      const socket = await beginRequest(service, token);
+      service.signal(signal);
+      await service.refusesConnections();
+      const answer = await finishRequest(socket);
+
+      assert.match(answer, /^HTTP\/1\.1 201 Created\r\n/);
+      assert.match(answer, /\r\nconnection: close\r\n/i);
+      assert.match(answer, /"title":"The Iliad"/);
+      assert.equal((await service.ended()).code, 0);
+      await using next = await startService(folder.path);
+      assert.deepEqual([...(await listTitles(next, token)).values()], ['The Iliad']);
+    });
+  });
+}
+
+describe('A service that is stopping', { concurrency: 2 }, () => {
+  test('takes no notice of further signals', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path);
+    const socket = await beginRequest(service, await tokenFrom(service, folder.path));
+    service.signal('SIGTERM');
+    await service.refusesConnections();
+    service.signal('SIGTERM');
+    service.signal('SIGINT');
+
+    assert.match(await finishRequest(socket), /^HTTP\/1\.1 201 Created\r\n/);
+    assert.equal((await service.ended()).code, 0);
+  });
+
+  test('does not wait for idle connections, but for a request under way', async () => {
+    await using folder = await createFolder();
+    await using idle = await startService(folder.path);
+    await using busy = await startService(folder.path);
+    const kept = connect(idle.port, '127.0.0.1');
+    kept.write('GET / HTTP/1.1\r\nHost: books\r\n\r\n');
+    await once(kept, 'data');
+    const silent = connect(idle.port, '127.0.0.1');
+    await once(silent, 'connect');
+    const socket = await beginRequest(busy, await tokenFrom(busy, folder.path));
+
+    const first = Promise.race([busy.stop().then(() => 'busy'), idle.stop().then(() => 'idle')]);
+    assert.equal(await first, 'idle');
+    socket.destroy();
+    assert.equal((await busy.ended()).code, 0);
+    kept.destroy();
+    silent.destroy();
+  });
+
+  test('cuts off a client that stalls, without an answer', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path);
+    const socket = await beginRequest(service, await tokenFrom(service, folder.path));
+    const answer = text(socket).catch((error: NodeJS.ErrnoException) => error.code);
+    const { code } = await service.stop();
+
+    assert.equal(code, 0);
+    assert.ok(['', 'ECONNRESET'].includes((await answer) ?? ''));
+  });
+
+  test('keeps what it has acknowledged: it is there at the next start, and the token is still good', async () => {
+    await using folder = await createFolder();
+    const first = await startService(folder.path);
+    const token = await tokenFrom(first, folder.path);
+    const id = await createBook(first, token, 'Dune');
+    await first.stop();
+
+    await using second = await startService(folder.path);
+    assert.deepEqual([...(await listTitles(second, token))], [[id, 'Dune']]);
+  });
+});
