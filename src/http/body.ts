@@ -89,7 +89,8 @@ export function drain(request: IncomingMessage): Promise<void> {
     })
     .on('end', resolve)
     .on('close', resolve)
+    .on(BODY_REFUSED, resolve)
     .resume();
-  if (request.readableEnded || request.destroyed) resolve();
+  if (request.readableEnded || request.destroyed || refusals.has(request)) resolve();
   return promise.finally(() => clearTimeout(timer));
 }

@@ -58,7 +58,7 @@ function refuseOddRequests(request: FastifyRequest, reply: FastifyReply, pass: (
 
 function oddity({ raw, params }: FastifyRequest): OutcomeName | undefined {
   const { host, expect } = raw.headers;
-  if (host === undefined ? raw.httpVersionMinor === 1 : host.includes(',')) return 'badRequest';
+  if (host === undefined ? raw.httpVersionMinor === 1 : /[\s,]/.test(host)) return 'badRequest';
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return 'expectationFailed';
   if ((params as { id?: string }).id === '') return 'notFound';
   return undefined;

@@ -102,15 +102,19 @@ class PostgresBookStore implements BookStore {
   }
 
   async #passUsedIds(): Promise<void> {
-    const client = await this.#pool.connect();
-    let isDone = false;
     try {
-      await passUsedIds(client);
-      isDone = true;
+      const client = await this.#pool.connect();
+      // A connection that is lent out has no listener but ours.
+      client.on('error', ignoreLoss);
+      try {
+        await passUsedIds(client);
+        client.off('error', ignoreLoss).release();
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
     } catch (error) {
       throw toStoreError(error);
-    } finally {
-      client.release(!isDone);
     }
   }
 
@@ -156,6 +160,9 @@ class PostgresBookStore implements BookStore {
     }
   }
 }
+
+/** The loss of a connection shows in its query, too. */
+function ignoreLoss(): void {}
 
 interface Update {
   readonly id: number;

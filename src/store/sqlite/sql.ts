@@ -11,8 +11,12 @@ export const SELECT = `select ${BOOK} from books where id = ?`;
 
 export const SELECT_PAGE = `
   with extent as materialized (
-    select count(*) as count, max(id) as last, sum(octet_length(title) + octet_length(author)) as bytes
-    from (select ${BOOK} from books where id > :after order by id limit :limit)
+    select count(*) as count, max(id) as last, sum(bytes) as bytes
+    from (
+      -- octet_length of a bare column does not read the text
+      select id, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
+      from books where id > :after order by id limit :limit
+    )
   )
   select count, last, (
     select group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',')
