@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Book } from '../../src/book.ts';
+import { type Service, startService } from '../http/service.ts';
+import { engines } from '../support/engines.ts';
+import { findViolation, type Operation } from './history.ts';
+
+for (const engine of engines) {
+  describe(`Concurrent requests on ${engine.name}`, () => {
+    test('PUTs of different fields all survive', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      const { id } = await ask<Book>(service, 'POST', '/book', {});
+      for (let round = 0; round < 50; round++) {
+        const changes = { title: `title ${round}`, author: `author ${round}`, year: round };
+        const puts = Object.entries(changes).map(([field, value]) =>
+          ask<Book>(service, 'PUT', `/book/${id}`, { [field]: value }),
+        );
+        const answers = await Promise.all(puts);
+        assert.deepEqual([answers[0]?.title, answers[1]?.author, answers[2]?.year], Object.values(changes));
+        assert.deepEqual(await ask(service, 'GET', `/book/${id}`), { id, ...changes });
+      }
+    });
+
+    test('PUTs and GETs of a book take effect one after another, between request and answer', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      for (let round = 0; round < 2; round++) {
+        const books = await Promise.all([1, 2, 3].map(() => ask<Book>(service, 'POST', '/book', {})));
+        const histories = await Promise.all(books.map(({ id }) => record(service, `/book/${id}`)));
+        for (const history of histories) assert.equal(findViolation(history, 0), undefined);
+      }
+    });
+
+    test('GET /books holds every book that exists all the while, once, in the order of ids', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      await churn(service);
+    });
+  });
+}
+
+const CLIENTS = 6;
+const CALLS = 40;
+
+/** Lets clients write and read the year of one book at once. */
+async function record(service: Service, path: string): Promise<Operation[]> {
+  const history: Operation[] = [];
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => {
+      for (let call = 0; call < CALLS; call++) {
+        const isWrite = (client + call) % 3 === 0;
+        const written = 1 + client * CALLS + call;
+        const start = performance.now();
+        const { year } = isWrite
+          ? await ask<Book>(service, 'PUT', path, { year: written })
+          : await ask<Book>(service, 'GET', path);
+        const end = performance.now();
+        if (isWrite) assert.equal(year, written);
+        history.push({ kind: isWrite ? 'write' : 'read', value: year, start, end });
+      }
+    }),
+  );
+  return history;
+}
+
+/** More than two pages of the list. */
+const STABLE_BOOKS = 2_500;
+const LISTS = 10;
+
+/** Lists the books again and again while others come and go between them. */
+async function churn(service: Service): Promise<void> {
+  /** The books that exist for sure: those whose POST was answered and whose DELETE has not begun. */
+  const certain = new Set<number>();
+  const create = async () => certain.add((await ask<Book>(service, 'POST', '/book', {})).id);
+  for (let count = 0; count < STABLE_BOOKS; count += 100)
+    await Promise.all(Array.from({ length: 100 }, create));
+
+  const over = new AbortController();
+  const changing = Array.from({ length: 4 }, async (_, client) => {
+    while (!over.signal.aborted) {
+      await create();
+      const victim = [...certain][(client * 617) % certain.size] as number;
+      if (!certain.delete(victim)) continue;
+      await ask(service, 'DELETE', `/book/${victim}`);
+    }
+  });
+  try {
+    for (let list = 0; list < LISTS; list++) {
+      const before = new Set(certain);
+      const ids = (await ask<Book[]>(service, 'GET', '/books')).map(({ id }) => id);
+      assert.ok(
+        ids.every((id, index) => id > (ids[index - 1] ?? 0)),
+        'out of order, or twice',
+      );
+      const missing = before.intersection(certain).difference(new Set(ids));
+      assert.deepEqual([...missing], []);
+    }
+  } finally {
+    over.abort();
+    await Promise.all(changing);
+  }
+}
+
+/** @returns the `data` of an answer that must be a success */
+async function ask<Data>(service: Service, method: string, path: string, body?: object): Promise<Data> {
+  const answer = await service.fetch(method, path, body && JSON.stringify(body));
+  const text = await answer.text();
+  assert.ok(answer.ok, text);
+  return (JSON.parse(text) as { data: Data }).data;
+}

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { findViolation, type Operation } from './history.ts';
+
+const write = (value: number, start: number, end: number): Operation => ({
+  kind: 'write',
+  value,
+  start,
+  end,
+});
+const read = (value: number, start: number, end: number): Operation => ({ kind: 'read', value, start, end });
+
+describe('The checker of histories', () => {
+  test('finds nothing where every read gives a value that it can give', () => {
+    for (const history of [
+      [],
+      [read(0, 0, 1)],
+      [write(1, 0, 1), read(1, 2, 3)],
+      [write(1, 0, 9), read(0, 1, 2), read(1, 3, 4), read(1, 10, 11)],
+      [write(1, 0, 9), write(2, 0, 9), read(2, 1, 2), read(1, 3, 4)],
+      [write(1, 0, 4), read(1, 1, 2), write(2, 3, 9), read(1, 3, 8)],
+    ]) {
+      assert.equal(findViolation(history, 0), undefined);
+    }
+  });
+
+  for (const [name, history] of Object.entries({
+    'a read of what nobody wrote': [write(1, 0, 1), read(7, 2, 3)],
+    'a read of what will be written': [read(1, 0, 1), write(1, 2, 3)],
+    'a write that got lost': [write(1, 0, 1), read(0, 2, 3)],
+    'a read of what was overwritten': [write(1, 0, 1), write(2, 2, 3), read(1, 4, 5)],
+    'reads that go back in time': [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
+    'two readers who saw two writes in different orders': [
+      write(1, 0, 1),
+      write(2, 0, 1),
+      read(1, 2, 3),
+      read(2, 4, 5),
+      read(1, 6, 7),
+    ],
+  })) {
+    test(`finds ${name}`, () => {
+      assert.notEqual(findViolation(history, 0), undefined);
+    });
+  }
+
+  test('agrees with trying every order, over small histories', () => {
+    const operations = fc.tuple(fc.boolean(), fc.nat({ max: 3 }), fc.nat({ max: 12 }), fc.nat({ max: 6 }));
+    fc.assert(
+      fc.property(fc.array(operations, { maxLength: 6 }), (drafts) => {
+        // Ends and starts never fall together; the first call of a value other than 0 may be its write.
+        const history = drafts.map(([isWrite, value, start, length], index): Operation => {
+          const isFirst = drafts.findIndex((draft) => draft[0] && draft[1] === value) === index;
+          const at = start + index / 100;
+          const kind = isWrite && isFirst && value > 0 ? 'write' : 'read';
+          return { kind, value, start: at, end: at + length + 0.001 };
+        });
+        assert.equal(findViolation(history, 0) === undefined, hasOrder(history, 0));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+/** Whether the calls can be put in an order that explains them: tries them all. */
+function hasOrder(history: readonly Operation[], value: number): boolean {
+  const firstEnd = Math.min(...history.map(({ end }) => end));
+  return (
+    history.length === 0 ||
+    history.some((call) => {
+      if (call.start > firstEnd || (call.kind === 'read' && call.value !== value)) return false;
+      return hasOrder(
+        history.filter((other) => other !== call),
+        call.value,
+      );
+    })
+  );
+}

@@ -1,0 +1,13 @@
+import { once } from 'node:events';
+import { DatabaseSync } from 'node:sqlite';
+
+// A process of its own: it takes the write lock of an SQLite file, and holds it until it is told to let go.
+const [, , path] = process.argv;
+if (import.meta.main && path !== undefined) {
+  const database = new DatabaseSync(path, { timeout: 5_000 });
+  database.exec('begin immediate');
+  process.send?.('locked');
+  await once(process, 'message');
+  database.exec('rollback');
+  process.disconnect?.();
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { LOGIN, startService, TITLE } from './service.ts';
+
+const ORIGIN = 'https://books.example';
+const OTHER_ORIGIN = 'http://localhost:5173';
+const STRANGER = 'https://stranger.example';
+const corsOrigins = [ORIGIN, OTHER_ORIGIN];
+
+describe('Browsers of the origins that CORS_ORIGINS lists', () => {
+  test('may send every request of the API: the preflight says so, and needs no token', async () => {
+    await using service = await startService({ corsOrigins });
+    for (const origin of corsOrigins) {
+      for (const [method, path] of [
+        ['POST', '/token'],
+        ['POST', '/book'],
+        ['GET', '/books'],
+        ['PUT', '/book/1'],
+        ['DELETE', '/book/1'],
+      ] as const) {
+        const answer = await fetch(`${service.url}${path}`, {
+          method: 'OPTIONS',
+          headers: {
+            Origin: origin,
+            'Access-Control-Request-Method': method,
+            'Access-Control-Request-Headers': 'authorization,content-type',
+          },
+        });
+        assert.equal(answer.status, 204);
+        assert.equal(answer.headers.get('access-control-allow-origin'), origin);
+        assert.ok(listed(answer, 'access-control-allow-methods').includes(method));
+        assert.deepEqual(listed(answer, 'access-control-allow-headers'), ['authorization', 'content-type']);
+        assert.ok(listed(answer, 'vary').includes('Origin'));
+        assert.equal(await answer.text(), '');
+      }
+    }
+  });
+
+  test('may read every answer, refusals included', async () => {
+    await using service = await startService({
+      corsOrigins,
+      throttleLimits: { failuresMax: 2, windowSeconds: 60 },
+    });
+    const headers = { Origin: ORIGIN };
+    for (const [method, path, status, body, token] of [
+      ['POST', '/book', 201, JSON.stringify({ title: TITLE })],
+      ['GET', '/books', 200],
+      ['GET', '/book/1', 200],
+      ['GET', '/book/2', 404],
+      ['GET', '/nowhere', 404],
+      ['DELETE', '/books', 405],
+      ['PUT', '/book/1', 400, '[]'],
+      ['PUT', '/book/1', 413, TITLE.repeat(200_000)],
+      ['GET', '/books', 401, undefined, ''],
+      ['GET', '/books', 401, undefined, 'nonsense'],
+      ['POST', '/token', 200, LOGIN],
+      ['POST', '/token', 401, '{}'],
+      ['POST', '/token', 401, '{}'],
+      ['POST', '/token', 429, '{}'],
+    ] as const) {
+      const authorization = token === undefined ? {} : { Authorization: token };
+      const answer = await service.fetch(method, path, body, { ...headers, ...authorization });
+      assert.equal(answer.status, status, `${method} ${path}`);
+      assert.equal(answer.headers.get('access-control-allow-origin'), ORIGIN, `${method} ${path} ${status}`);
+      assert.deepEqual(listed(answer, 'access-control-expose-headers'), ['Retry-After', 'WWW-Authenticate']);
+      assert.ok(listed(answer, 'vary').includes('Origin'));
+      const envelope = (await answer.json()) as { status: unknown };
+      assert.equal(envelope.status, status);
+    }
+  });
+
+  test('are told of no credentials: a token is sent by hand, never by the browser', async () => {
+    await using service = await startService({ corsOrigins });
+    const answer = await service.fetch('GET', '/books', undefined, { Origin: ORIGIN });
+    assert.equal(answer.headers.get('access-control-allow-credentials'), null);
+  });
+
+  test('get no content where there is nothing: OPTIONS that is no preflight is 404 or 405', async () => {
+    await using service = await startService({ corsOrigins });
+    assert.equal((await service.fetch('OPTIONS', '/nowhere')).status, 404);
+    assert.equal((await service.fetch('OPTIONS', '/books')).status, 405);
+  });
+});
+
+describe('Browsers of other origins', () => {
+  for (const origin of [
+    STRANGER,
+    `${ORIGIN}.stranger.example`,
+    'https://BOOKS.example',
+    'http://books.example',
+    'null',
+  ]) {
+    test(`are not let in: ${origin}`, async () => {
+      await using service = await startService({ corsOrigins });
+      const headers = { Origin: origin, 'Access-Control-Request-Method': 'GET' };
+      for (const method of ['OPTIONS', 'GET']) {
+        const answer = await service.fetch(method, '/books', undefined, headers);
+        assert.equal(answer.headers.get('access-control-allow-origin'), null);
+        assert.ok(listed(answer, 'vary').includes('Origin'), 'a cache must not give this answer to others');
+      }
+    });
+  }
+});
+
+test('without CORS_ORIGINS no answer speaks of CORS', async () => {
+  await using service = await startService();
+  const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' };
+  for (const [method, status] of [
+    ['OPTIONS', 405],
+    ['GET', 200],
+    ['POST', 405],
+  ] as const) {
+    const answer = await service.fetch(method, '/books', undefined, headers);
+    assert.equal(answer.status, status);
+    const names = [...answer.headers.keys()];
+    assert.ok(!names.some((name) => name.startsWith('access-control-') || name === 'vary'), names.join());
+  }
+});
+
+function listed(answer: Response, name: string): string[] {
+  return (answer.headers.get(name) ?? '').split(',').map((item) => item.trim());
+}

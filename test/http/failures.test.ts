@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book.ts';
+import { assertRefusal } from './answers.ts';
+import { type Answer, Connection, Cut, request } from './connection.ts';
+import { parseLog } from './log.ts';
+import { LOGIN, type Service, startService, startServiceOn, TITLE } from './service.ts';
+
+const BODY = JSON.stringify({ title: TITLE });
+
+/** Every request that needs the store. */
+const REQUESTS = [
+  ['POST /book', BODY],
+  ['GET /books', ''],
+  ['GET /book/1', ''],
+  ['PUT /book/1', BODY],
+  ['PUT /book/1', '{'],
+  ['DELETE /book/1', ''],
+] as const;
+
+const FIRST_PAGE: BookPage = { json: '{"id":1,"title":"","author":"","year":0}', last: 1 };
+
+describe('500 Internal server error', () => {
+  for (const [name, fail] of [
+    ['rejects', () => Promise.reject(new TypeError('a defect of the store'))],
+    [
+      'throws',
+      () => {
+        throw new TypeError('a defect of the store');
+      },
+    ],
+  ] as const) {
+    test(`when the store ${name} for no reason of its own: logged once with its stack, and not told`, async () => {
+      await using service = await startServiceOn(storeThat(fail));
+      for (const [start, body] of REQUESTS) {
+        assertRefusal(await ask(service, start, body), 500, 'Internal server error');
+      }
+      const defects = parseLog(service.log).filter(({ level }) => level === 50);
+      assert.equal(defects.length, REQUESTS.length);
+      for (const { err } of defects) {
+        assert.equal(err?.type, 'TypeError');
+        assert.equal(err?.message, 'a defect of the store');
+        assert.match(err?.stack ?? '', /failures\.test\.ts/);
+      }
+    });
+  }
+
+  test('leaves the connection to the next request', async () => {
+    await using service = await startServiceOn(storeThat(() => Promise.reject(new TypeError('a defect'))));
+    using connection = await Connection.open(service);
+    for (const [start, body] of REQUESTS) {
+      await connection.send(request(start, [service.authorization], body));
+      assertRefusal(await connection.answer(), 500, 'Internal server error');
+    }
+  });
+
+  test('Could not generate token, when there is no secret to sign with', async () => {
+    await using service = await startService({ secret: '' });
+    assertRefusal(await ask(service, 'POST /token', LOGIN), 500, 'Could not generate token');
+    assert.equal(parseLog(service.log).filter(({ level }) => level === 50).length, 1);
+    assertRefusal(await ask(service, 'GET /books', ''), 401, 'Invalid token');
+  });
+});
+
+describe('503 Service unavailable, with Retry-After', () => {
+  test('when the store cannot be reached, also for DELETE: its reason is logged, and not told', async () => {
+    await using service = await startServiceOn(
+      storeThat(() => Promise.reject(new StoreUnavailable('OUT_OF_REACH'))),
+    );
+    for (const [start, body] of REQUESTS) {
+      const answer = await ask(service, start, body);
+      assertRefusal(answer, 503, 'Service unavailable');
+      assert.equal(answer.headers.get('retry-after'), '1');
+    }
+    const warnings = parseLog(service.log).filter(({ level }) => level > 30);
+    assert.deepEqual(
+      warnings.map(({ level, reason, err }) => ({ level, reason, err })),
+      REQUESTS.map(() => ({ level: 40, reason: 'OUT_OF_REACH', err: undefined })),
+    );
+  });
+
+  test('does not keep what needs no store', async () => {
+    await using service = await startServiceOn(storeThat(() => Promise.reject(new StoreUnavailable('X'))));
+    assert.equal((await ask(service, 'POST /token', LOGIN)).status, 200);
+    assertRefusal(await ask(service, 'GET /book/x', ''), 404, 'Book not found');
+    assertRefusal(await ask(service, 'DELETE /book/x', ''), 404, 'Book not found');
+    assertRefusal(await ask(service, 'POST /book', '{'), 400, 'Invalid input');
+    assertRefusal(await ask(service, 'GET /nowhere', ''), 404, 'Not found');
+  });
+});
+
+describe('A store that fails in the middle of the list', () => {
+  for (const [error, level] of [
+    [new StoreUnavailable('OUT_OF_REACH'), 40],
+    [new TypeError('a defect of the store'), 50],
+  ] as const) {
+    test(`cuts the connection, so that nobody takes a part for the whole: ${error.name}`, async () => {
+      await using service = await startServiceOn(
+        storeThat(() => Promise.reject(error), [FIRST_PAGE, FIRST_PAGE]),
+      );
+      using connection = await Connection.open(service);
+      await connection.send(request('GET /books', [service.authorization]));
+      await assert.rejects(connection.answer(), Cut);
+      const failures = parseLog(service.log).filter((line) => line.level > 30);
+      assert.deepEqual(
+        failures.map((line) => [line.level, line.msg]),
+        [[level, 'the answer was cut off']],
+      );
+    });
+  }
+
+  test('does not show in an answer to HEAD, which has no content', async () => {
+    await using service = await startServiceOn(
+      storeThat(() => Promise.reject(new StoreUnavailable('X')), [FIRST_PAGE]),
+    );
+    using connection = await Connection.open(service);
+    await connection.send(request('HEAD /books', [service.authorization]) + request('GET /nowhere'));
+    assert.equal((await connection.answer(true)).status, 200);
+    assertRefusal(await connection.answer(), 404, 'Not found');
+    assert.ok(parseLog(service.log).every(({ level }) => level < 50));
+  });
+});
+
+/** A store that has these pages of a list to give, and fails in everything else. */
+function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStore {
+  const remaining = [...pages];
+  return {
+    create: fail,
+    find: fail,
+    list: async () => remaining.shift() ?? fail(),
+    update: fail,
+    delete: fail,
+    [Symbol.asyncDispose]: async () => {},
+  };
+}
+
+async function ask(service: Service, start: string, body: string): Promise<Answer> {
+  using connection = await Connection.open(service);
+  await connection.send(request(start, [service.authorization], body));
+  return await connection.answer();
+}

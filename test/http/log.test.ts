@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Connection, request } from './connection.ts';
+import { assertLogTellsNothing } from './log.ts';
+import { LOGIN, startService, TITLE, WRONG_LOGIN } from './service.ts';
+
+// Every test of this folder ends with the assertion that its log tells nothing. Here is what a log does tell.
+
+test('a request is one line: what was asked, and what came of it', async () => {
+  await using service = await startService();
+  using connection = await Connection.open(service);
+  for (const [start, body] of [
+    ['POST /token', LOGIN],
+    ['POST /token', WRONG_LOGIN],
+    [`POST /book?${TITLE.replace(' ', '+')}`, JSON.stringify({ title: TITLE })],
+    [`GET /book/${encodeURIComponent(TITLE)}`, ''],
+    [`GET /${encodeURIComponent(TITLE)}`, ''],
+  ] as const) {
+    await connection.send(request(start, [service.authorization, `X-Note: ${TITLE}`], body));
+    await connection.answer();
+  }
+  const requests = service.log.map((line) => JSON.parse(line)).filter(({ method }) => method);
+  assert.deepEqual(
+    requests.map(({ method, route, status }) => [method, route, status]),
+    [
+      ['POST', '/token', 200],
+      ['POST', '/token', 401],
+      ['POST', '/book', 201],
+      ['GET', '/book/:id', 404],
+      ['GET', null, 404],
+    ],
+  );
+});
+
+test('malformed HTTP leaves nothing of itself in the log', async () => {
+  await using service = await startService();
+  for (const bytes of [
+    `${TITLE}\r\n\r\n`,
+    `GET /${TITLE} HTTP/1.1\r\n\r\n`,
+    request('GET /books', [TITLE]),
+  ]) {
+    using connection = await Connection.open(service);
+    await connection.send(bytes);
+    await connection.answer();
+  }
+});
+
+test('the assertion about logs sees what it is there to see', () => {
+  const token = 'eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl';
+  const line = { level: 30, time: 1, method: 'GET', route: '/books', status: 200, ms: 1 };
+  assertLogTellsNothing([JSON.stringify(line)], [TITLE]);
+  for (const bad of [
+    { ...line, msg: TITLE },
+    { ...line, msg: `cannot verify ${token}` },
+    { ...line, body: '{}' },
+    { ...line, err: { type: 'Error', message: '', stack: '', query: '' } },
+  ]) {
+    assert.throws(() => assertLogTellsNothing([JSON.stringify(bad)], [TITLE]));
+  }
+});

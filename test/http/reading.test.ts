@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { parseLog } from './log.ts';
+import { LOGIN, startService, TITLE } from './service.ts';
+
+const BODY = JSON.stringify({ title: TITLE });
+const MEBIBYTE = 1_024 * 1_024;
+
+describe('Expect: 100-continue', () => {
+  const EXPECT = ['Expect: 100-continue', `Content-Length: ${BODY.length}`];
+
+  test('the body is asked for after the token check, and the connection stays', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    for (const [start, status, message] of [
+      ['POST /book', 201, 'Book created successfully'],
+      ['PUT /book/1', 200, 'Book updated successfully'],
+    ] as const) {
+      await connection.send(request(start, [service.authorization, ...EXPECT]));
+      assert.equal((await connection.answer()).status, 100);
+      await connection.send(BODY);
+      assertSuccess(await connection.answer(), status, message);
+    }
+  });
+
+  test('the body is not asked for where it does not matter, and the connection ends', async () => {
+    await using service = await startService();
+    const tooLong = ['Expect: 100-continue', `Content-Length: ${MEBIBYTE + 1}`];
+    for (const [start, lines, status, message] of [
+      ['POST /book', EXPECT, 401, 'Authorization token required'],
+      ['PUT /book/1', ['Authorization: nonsense', ...EXPECT], 401, 'Invalid token'],
+      ['PUT /book/x', [service.authorization, ...EXPECT], 404, 'Book not found'],
+      ['POST /nowhere', EXPECT, 404, 'Not found'],
+      ['PATCH /book/1', EXPECT, 405, 'Method not allowed'],
+      ['POST /book', [service.authorization, ...tooLong], 413, 'Payload too large'],
+      ['POST /token', tooLong, 413, 'Payload too large'],
+      ['PUT /book/1', [service.authorization, ...tooLong], 404, 'Book not found'],
+    ] as const) {
+      using connection = await Connection.open(service);
+      await connection.send(request(start, lines));
+      const answer = await connection.answer();
+      assertRefusal(answer, status, message);
+      assert.equal(answer.headers.get('connection'), 'close');
+      connection.vanish();
+    }
+  });
+
+  test('a client that does not wait for the 100 is served, too', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    await connection.send(request('POST /book', [service.authorization, ...EXPECT]) + BODY);
+    assert.equal((await connection.answer()).status, 100);
+    assertSuccess(await connection.answer(), 201, 'Book created successfully');
+  });
+
+  test('HTTP/1.0 knows no 100, so none is sent (RFC 9110, section 10.1.1)', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    const head = ['POST /book HTTP/1.0', service.authorization, ...EXPECT].join('\r\n');
+    await connection.send(`${head}\r\n\r\n${BODY}`);
+    assertSuccess(await connection.answer(), 201, 'Book created successfully');
+  });
+
+  test('417 for another expectation, and the connection ends', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    const lines = [service.authorization, 'Expect: 200-ok', `Content-Length: ${BODY.length}`];
+    await connection.send(request('POST /book', lines) + BODY);
+    assertRefusal(await connection.answer(), 417, 'Expectation failed');
+    assert.equal(await connection.rest(), '');
+  });
+});
+
+describe('413 Payload too large', () => {
+  const CHUNK = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
+
+  for (const start of ['POST /token', 'POST /book', 'PUT /book/1']) {
+    test(`${start} by its length: readable for who sends everything first, then the end`, async () => {
+      await using service = await startService();
+      await service.fetch('POST', '/book', BODY);
+      using connection = await Connection.open(service);
+      await connection.send(request(start, [service.authorization], 'x'.repeat(8 * MEBIBYTE)));
+      assertRefusal(await connection.answer(), 413, 'Payload too large');
+      assert.equal(await connection.rest(), '');
+    });
+
+    test(`${start} in chunks: readable for who sends everything first, then the end`, async () => {
+      await using service = await startService();
+      await service.fetch('POST', '/book', BODY);
+      using connection = await Connection.open(service);
+      await connection.send(request(start, [service.authorization, 'Transfer-Encoding: chunked']));
+      await connection.send(`${CHUNK.repeat(100)}0\r\n\r\n`);
+      assertRefusal(await connection.answer(), 413, 'Payload too large');
+      assert.equal(await connection.rest(), '');
+    });
+  }
+
+  test('a client that never ends is cut off', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    await connection.send(request('POST /book', [service.authorization, 'Transfer-Encoding: chunked']));
+    while (!connection.isBroken) await connection.send(CHUNK.repeat(16));
+    assert.equal((await service.fetch('GET', '/books')).status, 200);
+  });
+});
+
+describe('Clients that are in no hurry', () => {
+  test('a request may come byte by byte', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    for (const bytes of [
+      request('POST /token', [], LOGIN),
+      `${request('POST /token', ['Transfer-Encoding: chunked'])}${LOGIN.length.toString(16)};x=y\r\n${LOGIN}\r\n0\r\nName: value\r\n\r\n`,
+    ]) {
+      for (const byte of Buffer.from(bytes)) await connection.send(Uint8Array.of(byte));
+      assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+    }
+  });
+
+  test('a client that has closed its side still gets its answers', async () => {
+    await using service = await startService();
+    const create = request('POST /book', [service.authorization], BODY);
+    for (const count of [1, 5]) {
+      using connection = await Connection.open(service);
+      await connection.send(create.repeat(count));
+      connection.finish();
+      for (let index = 0; index < count; index++) {
+        assertSuccess(await connection.answer(), 201, 'Book created successfully');
+      }
+      assert.equal(await connection.rest(), '');
+    }
+  });
+
+  test('a client that closes its side in the middle of a request gets 400 Bad request', async () => {
+    await using service = await startService();
+    for (const bytes of [
+      request('POST /book', [service.authorization], BODY).slice(0, -1),
+      request('POST /token', [], LOGIN).slice(0, -1),
+      `${request('POST /token', ['Transfer-Encoding: chunked'])}2\r\n{}\r\n`,
+      'GET /books HTTP/1.1\r\nHost:',
+    ]) {
+      using connection = await Connection.open(service);
+      await connection.send(bytes);
+      await service.fetch('GET', '/books');
+      connection.finish();
+      assertRefusal(await connection.answer(), 400, 'Bad request');
+      assert.equal(await connection.rest(), '');
+    }
+  });
+});
+
+test('clients that vanish at any point disturb nobody', async () => {
+  await using service = await startService();
+  const create = request('POST /book', [service.authorization], BODY);
+  const requests = [
+    create,
+    request('GET /books', [service.authorization]),
+    request('POST /token', [], LOGIN),
+  ];
+  for (const bytes of [...requests, ...requests.map((each) => each.repeat(10))]) {
+    for (let length = 1; length <= bytes.length; length += Math.ceil(bytes.length / 30)) {
+      using connection = await Connection.open(service);
+      await connection.send(bytes.slice(0, length));
+      connection.vanish();
+    }
+  }
+  assert.equal((await service.fetch('GET', '/books')).status, 200);
+  assert.deepEqual(
+    parseLog(service.log).filter(({ level }) => level > 30),
+    [],
+  );
+});

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { type Service, startService, TITLE, WRONG_LOGIN } from './service.ts';
+
+type Refused = readonly [bytes: string, status: number, message: string];
+
+/** Requests that are refused for what they say, while there is nothing wrong with their HTTP. */
+function refusedRequests({ authorization }: Service): Refused[] {
+  const body = JSON.stringify({ title: TITLE });
+  const megabytes = JSON.stringify({ title: TITLE.repeat(400_000) });
+  const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  const chunked = 'Transfer-Encoding: chunked';
+  return [
+    [request('POST /token', [], '{'), 400, 'Invalid request payload'],
+    [request('POST /token', [], WRONG_LOGIN), 401, 'Invalid credentials'],
+    [request('POST /token'), 400, 'Invalid request payload'],
+    [request('POST /book', [authorization], '[]'), 400, 'Invalid input'],
+    [request('POST /book', [authorization, 'Content-Encoding: gzip'], body), 400, 'Invalid input'],
+    [request('POST /book', [], body), 401, 'Authorization token required'],
+    [request('POST /book', [chunked]) + chunks, 401, 'Authorization token required'],
+    [request('POST /book', ['Authorization: nonsense'], megabytes), 401, 'Invalid token'],
+    [request('PUT /book/x', [authorization], body), 404, 'Book not found'],
+    [request('PUT /book/x', [authorization, chunked]) + chunks, 404, 'Book not found'],
+    [request('PUT /book/1', [authorization], megabytes), 404, 'Book not found'],
+    [request('DELETE /book/1', [authorization], body), 404, 'Book not found'],
+    [request('GET /book/1', [authorization], body), 404, 'Book not found'],
+    [request('GET /books', [], body), 401, 'Authorization token required'],
+    [request('POST /nowhere', [], body), 404, 'Not found'],
+    [request('PATCH /books', [chunked]) + chunks, 405, 'Method not allowed'],
+    [request('QUERY /books', [], megabytes), 405, 'Method not allowed'],
+  ];
+}
+
+test('a connection outlives every refusal that is not about HTTP itself, bodies unread or not', async () => {
+  await using service = await startService();
+  using connection = await Connection.open(service);
+  for (const [bytes, status, message] of refusedRequests(service)) {
+    await connection.send(bytes);
+    const answer = await connection.answer();
+    assertRefusal(answer, status, message);
+    assert.notEqual(answer.headers.get('connection'), 'close');
+    await connection.send(request('GET /books', [service.authorization]));
+    assert.deepEqual(assertSuccess(await connection.answer(), 200, 'Books retrieved successfully'), []);
+  }
+});
+
+test('also when nobody waits for an answer before sending the next request', async () => {
+  await using service = await startService();
+  using connection = await Connection.open(service);
+  const requests = refusedRequests(service);
+  const sent = connection.send(requests.map(([bytes]) => bytes).join(''));
+  for (const [, status, message] of requests) assertRefusal(await connection.answer(), status, message);
+  await sent;
+});
+
+test('an answer to HEAD leaves nothing behind for the next one', async () => {
+  await using service = await startService();
+  using connection = await Connection.open(service);
+  for (const [path, status] of [
+    ['/books', 200],
+    ['/book/1', 404],
+    ['/nowhere', 404],
+    ['/token', 405],
+  ] as const) {
+    await connection.send(request(`HEAD ${path}`, [service.authorization]));
+    const answer = await connection.answer(true);
+    assert.equal(answer.status, status);
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    await connection.send(request('GET /nowhere'));
+    assertRefusal(await connection.answer(), 404, 'Not found');
+  }
+});

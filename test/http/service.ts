@@ -1,0 +1,117 @@
+import { type Surroundings, startApp } from '../../src/app.ts';
+import { Credentials } from '../../src/auth/credentials.ts';
+import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
+import { Tokens } from '../../src/auth/token.ts';
+import type { BookStore } from '../../src/book.ts';
+import type { Config } from '../../src/config.ts';
+import { HTTP_LIMITS } from '../../src/http/limits.ts';
+import { createServer } from '../../src/http/server.ts';
+import { Secret } from '../../src/secret.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import { engines } from '../support/engines.ts';
+import { assertLogTellsNothing } from './log.ts';
+
+export const SECRET = 'the secret of the tests, which is long enough';
+export const USERNAME = 'librarian';
+export const PASSWORD = 'the password of the tests';
+
+/** Bodies that tests send have this title, so that it would show where a body gets into a log. */
+export const TITLE = 'Titus Groan';
+
+/** The body of a right login. */
+export const LOGIN = JSON.stringify({ username: USERNAME, password: PASSWORD });
+
+/** The body of a wrong login. */
+export const WRONG_LOGIN = JSON.stringify({ username: USERNAME, password: TITLE });
+
+/** What a test wants otherwise than usual. */
+export interface ServiceOptions extends Omit<Surroundings, 'logStream'> {
+  /** Where the books are; by default in a new SQLite file, which goes with the service. */
+  readonly dbUrl?: string;
+  readonly corsOrigins?: readonly string[];
+  readonly trustProxy?: Config['trustProxy'];
+  readonly secret?: string;
+}
+
+/** A service within this process. Disposing stops it, and asserts that its log tells nothing confidential. */
+export class Service implements AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  /** A good token. */
+  readonly token: string;
+  /** The header line that presents it. */
+  readonly authorization: string;
+  /** The log so far, line by line. */
+  readonly log: readonly string[];
+  readonly #close: () => Promise<void>;
+
+  constructor(url: string, token: string, log: readonly string[], close: () => Promise<void>) {
+    this.url = url;
+    this.port = Number(new URL(url).port);
+    this.token = token;
+    this.authorization = `Authorization: ${token}`;
+    this.log = log;
+    this.#close = close;
+  }
+
+  /** Sends a well-formed request with the token, which headers may replace. */
+  fetch(
+    method: string,
+    path: string,
+    body?: string,
+    headers: Record<string, string> = {},
+  ): Promise<Response> {
+    return fetch(`${this.url}${path}`, {
+      method,
+      headers: { Authorization: this.token, ...headers },
+      ...(body !== undefined && { body }),
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#close();
+    assertLogTellsNothing(this.log, [SECRET, PASSWORD, USERNAME, TITLE]);
+  }
+}
+
+/** Longer than any answer may take, whatever happens to the store. */
+const ANSWER_MS_MAX = 30_000;
+
+/** Starts the whole service. */
+export async function startService(options: ServiceOptions = {}): Promise<Service> {
+  const { dbUrl, corsOrigins = [], trustProxy = false, secret = SECRET, ...surroundings } = options;
+  const address = dbUrl === undefined ? await engines[0]?.createAddress() : undefined;
+  const store = parseStoreAddress(dbUrl ?? address?.dbUrl ?? '');
+  const log: string[] = [];
+  const app = await startApp(
+    { port: 0, store, corsOrigins, trustProxy },
+    { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
+    { ...surroundings, logStream: { write: (line) => log.push(line) } },
+  );
+  return new Service(app.url, await signToken(options.now), log, async () => {
+    await app.close();
+    await address?.[Symbol.asyncDispose]();
+  });
+}
+
+/** Starts the HTTP part of the service on a store that only this test knows. */
+export async function startServiceOn(store: BookStore): Promise<Service> {
+  const log: string[] = [];
+  const server = createServer({
+    store,
+    tokens: new Tokens(new Secret(SECRET), Date.now),
+    credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
+    throttle: new LoginThrottle(THROTTLE_LIMITS),
+    limits: HTTP_LIMITS,
+    corsOrigins: [],
+    trustProxy: false,
+    logStream: { write: (line) => log.push(line) },
+  });
+  const url = await server.listen({ port: 0, host: 'localhost' });
+  return new Service(url, await signToken(), log, () => server.close());
+}
+
+function signToken(now: () => number = Date.now): Promise<string> {
+  return new Tokens(new Secret(SECRET), now).issue();
+}

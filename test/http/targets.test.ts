@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { startService } from './service.ts';
+
+describe('Methods that no endpoint has', () => {
+  for (const method of ['TRACE', 'QUERY', 'OPTIONS', 'PATCH', 'PROPFIND', 'M-SEARCH']) {
+    test(`${method} is 405 Method not allowed on a path that exists, and 404 Not found elsewhere`, async () => {
+      await using service = await startService();
+      using connection = await Connection.open(service);
+      await connection.send(request(`${method} /books`) + request(`${method} /nowhere`));
+      const answer = await connection.answer();
+      assertRefusal(answer, 405, 'Method not allowed');
+      assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+      assertRefusal(await connection.answer(), 404, 'Not found');
+    });
+  }
+
+  test('CONNECT opens no tunnel: it is answered likewise, and the connection ends', async () => {
+    await using service = await startService();
+    for (const [target, status, message] of [
+      ['elsewhere:443', 404, 'Not found'],
+      ['/nowhere', 404, 'Not found'],
+      ['/books', 405, 'Method not allowed'],
+    ] as const) {
+      using connection = await Connection.open(service);
+      await connection.send(`${request(`CONNECT ${target}`)}through the tunnel`);
+      const answer = await connection.answer();
+      assertRefusal(answer, status, message);
+      assert.equal(answer.headers.get('allow'), status === 405 ? 'GET, HEAD' : null);
+      assert.equal(await connection.rest(), '');
+    }
+  });
+
+  test('a client that resets its connection after CONNECT does not end the service', async () => {
+    await using service = await startService();
+    for (let round = 0; round < 10; round++) {
+      using connection = await Connection.open(service);
+      await connection.send(request('CONNECT elsewhere:443'));
+      if (round % 2) await connection.answer();
+      connection.vanish();
+    }
+    assert.equal((await service.fetch('GET', '/books')).status, 200);
+  });
+});
+
+describe('Forms of a request target', () => {
+  test('the absolute form is the path that it holds, whatever the authority', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    for (const target of [
+      'http://localhost/books',
+      'HTTP://elsewhere:1/books?page=2',
+      'https://[::1]/books',
+    ]) {
+      await connection.send(request(`GET ${target}`, [service.authorization]));
+      assert.deepEqual(assertSuccess(await connection.answer(), 200, 'Books retrieved successfully'), []);
+    }
+  });
+
+  for (const target of [
+    '*',
+    'http://localhost',
+    'http://localhost?/books',
+    'ftp://localhost/books',
+    '/books#fragment',
+    '/#/books',
+    '/books;page=2',
+    '/books%2f',
+    '/%',
+    '/%00',
+    '/%zz/../books',
+    '/./books',
+    '/book/?id=1',
+    `/${'x'.repeat(10_000)}`,
+    `/book/1/${'/'.repeat(10_000)}`,
+  ]) {
+    test(`404 Not found, without a token: ${target.slice(0, 40)}`, async () => {
+      await using service = await startService();
+      using connection = await Connection.open(service);
+      for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+        await connection.send(request(`${method} ${target}`));
+        assertRefusal(await connection.answer(), 404, 'Not found');
+      }
+    });
+  }
+
+  test('an escaped letter of a path stands for the letter, for every method', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    await connection.send(request('GET /%62ooks', [service.authorization]));
+    assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
+    await connection.send(request('DELETE /%62ooks'));
+    assertRefusal(await connection.answer(), 405, 'Method not allowed');
+  });
+
+  test('what is no id is 404 Book not found, behind the token check', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    for (const id of ['%', '%zz', '%00', '%2f', '1%2F', '1%20', '%F0%9F%93%9A', '1#2', '*', '1;2', '+1']) {
+      await connection.send(request(`GET /book/${id}`) + request(`GET /book/${id}`, [service.authorization]));
+      assertRefusal(await connection.answer(), 401, 'Authorization token required');
+      assertRefusal(await connection.answer(), 404, 'Book not found');
+    }
+  });
+});
+
+describe('Headers that ask for something else', () => {
+  test('an upgrade is declined: the request is answered as if it had not asked', async () => {
+    await using service = await startService();
+    for (const protocol of ['websocket', 'h2c', 'TLS/1.3']) {
+      using connection = await Connection.open(service);
+      const lines = [service.authorization, 'Connection: Upgrade', `Upgrade: ${protocol}`];
+      await connection.send(request('POST /book', lines, '{}'));
+      assertSuccess(await connection.answer(), 201, 'Book created successfully');
+    }
+  });
+
+  test('what follows a declined upgrade is answered, or the connection ends', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
+    await connection.send(request('GET /nowhere', upgrade) + request('GET /nowhere', ['Connection: close']));
+    assertRefusal(await connection.answer(), 404, 'Not found');
+    await connection.rest();
+  });
+
+  test('two Authorization lines are no token', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    const { authorization } = service;
+    for (const lines of [
+      [authorization, authorization],
+      [authorization, 'Authorization: x'],
+      ['Authorization: x', authorization],
+    ]) {
+      await connection.send(request('GET /books', lines));
+      assertRefusal(await connection.answer(), 401, 'Invalid token');
+    }
+  });
+
+  test('a token in a trailer is none', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    await connection.send(
+      `${request('POST /book', ['Transfer-Encoding: chunked', 'Trailer: Authorization'])}2\r\n{}\r\n0\r\n${service.authorization}\r\n\r\n`,
+    );
+    assertRefusal(await connection.answer(), 401, 'Authorization token required');
+  });
+
+  test('HTTP/1.0 is answered, and its connection closed', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    await connection.send(`GET /books HTTP/1.0\r\n${service.authorization}\r\n\r\n`);
+    const answer = await connection.answer();
+    assertSuccess(answer, 200, 'Books retrieved successfully');
+    assert.equal(await connection.rest(), '');
+  });
+});

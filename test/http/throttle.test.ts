@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { LOGIN, type Service, startService, WRONG_LOGIN } from './service.ts';
+
+const FAILURES_MAX = 5;
+const throttleLimits = { failuresMax: FAILURES_MAX, windowSeconds: 60 };
+
+describe('An address with too many failed logins', () => {
+  test('gets 429 with Retry-After, whatever it sends', async () => {
+    await using service = await startService({ throttleLimits });
+    await exhaust(service);
+    using connection = await Connection.open(service);
+    for (const body of [WRONG_LOGIN, LOGIN, '{', '']) {
+      await connection.send(request('POST /token', [], body));
+      const answer = await connection.answer();
+      assertRefusal(answer, 429, 'Too many requests');
+      const seconds = Number(answer.headers.get('retry-after'));
+      assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `Retry-After: ${seconds}`);
+    }
+  });
+
+  test('can use everything else: a token is as good as before', async () => {
+    await using service = await startService({ throttleLimits });
+    await exhaust(service);
+    assert.equal((await service.fetch('GET', '/books')).status, 200);
+    assert.equal((await service.fetch('GET', '/book/1')).status, 404);
+  });
+
+  test('may try again after the window', async () => {
+    await using service = await startService({
+      throttleLimits: { failuresMax: FAILURES_MAX, windowSeconds: 2 },
+    });
+    await exhaust(service);
+    const refused = await login(service, LOGIN);
+    assert.equal(refused.status, 429);
+    await sleep(Number(refused.headers.get('retry-after')) * 1_000);
+    assert.equal((await login(service, LOGIN)).status, 200);
+  });
+
+  test('had no more of them than the limit, also when they came at once', async () => {
+    await using service = await startService({ throttleLimits });
+    const answers = await Promise.all(Array.from({ length: 50 }, () => login(service, WRONG_LOGIN)));
+    assert.equal(answers.filter(({ status }) => status === 401).length, FAILURES_MAX);
+  });
+
+  test('had no more of them than the limit, also when it began them all before it ended one', async () => {
+    await using service = await startService({ throttleLimits });
+    const connections = await Promise.all(Array.from({ length: 50 }, () => Connection.open(service)));
+    const bytes = request('POST /token', [], WRONG_LOGIN);
+    for (const connection of connections) await connection.send(bytes.slice(0, -1));
+    await service.fetch('GET', '/books');
+    for (const connection of connections) await connection.send(bytes.slice(-1));
+    const answers = await Promise.all(connections.map((connection) => connection.answer()));
+    for (const connection of connections) connection[Symbol.dispose]();
+    assert.equal(answers.filter(({ status }) => status === 401).length, FAILURES_MAX);
+  });
+});
+
+describe('What counts as a failed login', () => {
+  test('a right login never does, nor does it clear the count', async () => {
+    await using service = await startService({ throttleLimits });
+    for (let index = 0; index < 3 * FAILURES_MAX; index++) {
+      assert.equal((await login(service, LOGIN)).status, 200);
+    }
+    for (let index = 0; index < FAILURES_MAX; index++) {
+      assert.equal((await login(service, WRONG_LOGIN)).status, 401);
+      if (index < FAILURES_MAX - 1) assert.equal((await login(service, LOGIN)).status, 200);
+    }
+    assert.equal((await login(service, LOGIN)).status, 429);
+  });
+
+  test('a body that is no LoginRequest does not', async () => {
+    await using service = await startService({ throttleLimits });
+    for (let index = 0; index < 3 * FAILURES_MAX; index++) {
+      assert.equal((await login(service, '{')).status, 400);
+    }
+    assert.equal((await login(service, LOGIN)).status, 200);
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  test('is not believed by default', async () => {
+    await using service = await startService({ throttleLimits });
+    for (let index = 0; index < FAILURES_MAX; index++) {
+      assert.equal((await login(service, WRONG_LOGIN, from(`203.0.113.${index}`))).status, 401);
+    }
+    assert.equal((await login(service, LOGIN, from('203.0.113.99'))).status, 429);
+    assert.equal((await login(service, LOGIN)).status, 429);
+  });
+
+  for (const trustProxy of [true, 1, ['127.0.0.1', '::1']] as const) {
+    test(`tells addresses apart when TRUST_PROXY is ${String(trustProxy)}`, async () => {
+      await using service = await startService({ throttleLimits, trustProxy });
+      for (let index = 0; index < FAILURES_MAX; index++) {
+        assert.equal((await login(service, WRONG_LOGIN, from('203.0.113.1'))).status, 401);
+      }
+      assert.equal((await login(service, LOGIN, from('203.0.113.1'))).status, 429);
+      assert.equal((await login(service, LOGIN, from('203.0.113.2'))).status, 200);
+      assert.equal((await login(service, LOGIN)).status, 200);
+    });
+  }
+
+  test('what a client adds in front of what the one proxy says counts for nothing', async () => {
+    await using service = await startService({ throttleLimits, trustProxy: 1 });
+    for (let index = 0; index < FAILURES_MAX; index++) {
+      const forged = from(`198.51.100.${index}, 203.0.113.1`);
+      assert.equal((await login(service, WRONG_LOGIN, forged)).status, 401);
+    }
+    assert.equal((await login(service, LOGIN, from('198.51.100.99, 203.0.113.1'))).status, 429);
+    assert.equal((await login(service, LOGIN, from('198.51.100.99, 203.0.113.2'))).status, 200);
+  });
+
+  test('is not believed when it comes from elsewhere than TRUST_PROXY says', async () => {
+    await using service = await startService({ throttleLimits, trustProxy: ['192.0.2.1'] });
+    for (let index = 0; index < FAILURES_MAX; index++) {
+      await login(service, WRONG_LOGIN, from(`203.0.113.${index}`));
+    }
+    assert.equal((await login(service, LOGIN, from('203.0.113.99'))).status, 429);
+  });
+
+  test('a whole /64 of IPv6 is one address', async () => {
+    await using service = await startService({ throttleLimits, trustProxy: true });
+    for (let index = 0; index < FAILURES_MAX; index++) {
+      await login(service, WRONG_LOGIN, from(`2001:db8:1:2:${index}::1`));
+    }
+    assert.equal((await login(service, LOGIN, from('2001:db8:1:2:ffff::9'))).status, 429);
+    assert.equal((await login(service, LOGIN, from('2001:db8:1:3::1'))).status, 200);
+  });
+
+  test('may be anything: it is an address, or a name for one', async () => {
+    await using service = await startService({ throttleLimits, trustProxy: true });
+    for (const name of [
+      '',
+      ',',
+      'unknown',
+      '_hidden',
+      '::',
+      '1.2.3.4:80',
+      '[::1]',
+      'x'.repeat(8_000),
+      '::ffff:1.2.3.4',
+    ]) {
+      assert.equal((await login(service, LOGIN, from(name))).status, 200);
+      assert.equal((await login(service, WRONG_LOGIN, from(name))).status, 401);
+    }
+  });
+});
+
+test('a throttled client does not disturb the others on the connection of a proxy', async () => {
+  await using service = await startService({ throttleLimits, trustProxy: true });
+  using connection = await Connection.open(service);
+  for (let index = 0; index <= FAILURES_MAX; index++) {
+    await connection.send(request('POST /token', ['X-Forwarded-For: 203.0.113.1'], WRONG_LOGIN));
+    assert.equal((await connection.answer()).status, index < FAILURES_MAX ? 401 : 429);
+  }
+  await connection.send(request('POST /token', ['X-Forwarded-For: 203.0.113.2'], LOGIN));
+  assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+});
+
+function from(address: string): Record<string, string> {
+  return { 'X-Forwarded-For': address };
+}
+
+function login(service: Service, body: string, headers: Record<string, string> = {}): Promise<Response> {
+  return service.fetch('POST', '/token', body, headers);
+}
+
+async function exhaust(service: Service): Promise<void> {
+  for (let index = 0; index < FAILURES_MAX; index++) {
+    assert.equal((await login(service, WRONG_LOGIN)).status, 401);
+  }
+}
