@@ -4,6 +4,7 @@ import { Tokens } from './auth/token.ts';
 import type { Config, Secrets } from './config.ts';
 import { HTTP_LIMITS, type HttpLimits } from './http/limits.ts';
 import { createServer } from './http/server.ts';
+import { type LogStream, openLog } from './log.ts';
 import { openStore } from './store/open.ts';
 
 /** A service that is serving. */
@@ -18,7 +19,7 @@ export interface App {
 export interface Surroundings {
   /** The clock, in milliseconds since 1970. */
   readonly now?: () => number;
-  readonly logStream?: { write(line: string): void };
+  readonly logStream?: LogStream;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
 }
@@ -46,7 +47,7 @@ export async function startApp(
     limits: { ...HTTP_LIMITS, ...surroundings.httpLimits },
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
-    logStream: surroundings.logStream ?? process.stdout,
+    logStream: surroundings.logStream ?? openLog(),
   });
   try {
     await listen(server, config);

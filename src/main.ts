@@ -8,8 +8,6 @@ import { StoreNotReady } from './store/not-ready.ts';
 let app: App | undefined;
 let isStopping = false;
 
-// Whoever reads the log may go away; the service stays.
-process.stdout.on('error', () => {});
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => void stop());
 }

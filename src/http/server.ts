@@ -4,6 +4,7 @@ import type { Credentials } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/token.ts';
 import type { BookStore } from '../book.ts';
+import type { LogStream } from '../log.ts';
 import { answering } from './answer.ts';
 import { BookHandlers } from './books.ts';
 import { endConnections } from './closing.ts';
@@ -26,7 +27,7 @@ export interface ServerParts {
   /** Whose `X-Forwarded-For` is believed: nobody's, everybody's, the last n proxies', or these addresses'. */
   readonly trustProxy: boolean | number | readonly string[];
   /** Where the log goes, a JSON line at a time. */
-  readonly logStream: { write(line: string): void };
+  readonly logStream: LogStream;
 }
 
 /** The whole API, in the order in which a request meets its parts: limits, refusals, token check, handler. */
@@ -48,7 +49,7 @@ export function createServer(parts: ServerParts): FastifyInstance {
     clientErrorHandler: () => {},
     trustProxy: proxyTrust(parts.trustProxy),
     logger: { stream: parts.logStream, base: null },
-    logController: new RequestLog(),
+    logController: new RequestLog(parts.logStream),
     childLoggerFactory: (logger) => logger,
   });
   // A client that has said all it has to say may close its side, and still gets its answer.
