@@ -96,8 +96,8 @@ export interface BookStore extends AsyncDisposable {
 
 /** A page of the list, rendered by the engine. */
 export interface BookPage {
-  /** The books as JSON objects with commas between them; empty when there are none. */
-  readonly json: string;
+  /** The books as JSON objects with commas between them, in UTF-8; empty when there are none. */
+  readonly json: Uint8Array;
   /** The id of the page's last book, or undefined when no page follows. */
   readonly last: number | undefined;
 }

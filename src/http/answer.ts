@@ -8,8 +8,8 @@ export interface Answer {
   readonly outcome: OutcomeName;
   /** The `data` of the envelope; null when absent. */
   readonly data?: unknown;
-  /** The `data` as JSON text, for lists that the store has rendered. */
-  readonly json?: string | AsyncIterable<string>;
+  /** The `data` as JSON in UTF-8, for lists that the store has rendered. */
+  readonly json?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -54,7 +54,9 @@ export function send(reply: FastifyReply, { outcome, data = null, json }: Answer
   if (json === undefined) return reply.send(envelope(outcome, data));
   const [before, behind] = envelopeAround(outcome);
   return reply.send(
-    typeof json === 'string' ? before + json + behind : Readable.from(wrapped(before, json, behind)),
+    json instanceof Uint8Array
+      ? Buffer.concat([before, json, behind])
+      : Readable.from(wrapped(before, json, behind), { objectMode: false }),
   );
 }
 
@@ -64,7 +66,11 @@ export function answering(handle: (request: FastifyRequest, reply: FastifyReply)
     send(reply, await handle(request, reply));
 }
 
-async function* wrapped(before: string, json: AsyncIterable<string>, behind: string): AsyncGenerator<string> {
+async function* wrapped(
+  before: Uint8Array,
+  json: AsyncIterable<Uint8Array>,
+  behind: Uint8Array,
+): AsyncGenerator<Uint8Array> {
   yield before;
   yield* json;
   yield behind;

@@ -26,7 +26,9 @@ export class BookHandlers {
   readonly list = async ({ method }: FastifyRequest): Promise<Answer> => {
     // The first page comes before the headers go out: a store that is away can still be answered with its status.
     const first = await this.#store.list();
-    if (first.last === undefined) return { outcome: 'booksRetrieved', json: `[${first.json}]` };
+    if (first.last === undefined) {
+      return { outcome: 'booksRetrieved', json: Buffer.concat([OPEN, first.json, CLOSE]) };
+    }
     return { outcome: 'booksRetrieved', json: method === 'HEAD' ? noPages() : this.#pages(first) };
   };
 
@@ -59,20 +61,26 @@ export class BookHandlers {
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
 
-  async *#pages(first: BookPage): AsyncGenerator<string> {
-    yield `[${first.json}`;
+  async *#pages(first: BookPage): AsyncGenerator<Uint8Array> {
+    yield OPEN;
+    yield first.json;
     let { last } = first;
     while (last !== undefined) {
       const page = await this.#store.list(last);
-      if (page.json !== '') yield `,${page.json}`;
+      if (page.json.length > 0) yield COMMA;
+      yield page.json;
       last = page.last;
     }
-    yield ']';
+    yield CLOSE;
   }
 }
 
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
+
 /** HEAD has no content, so nothing is asked for. */
-async function* noPages(): AsyncGenerator<string> {}
+async function* noPages(): AsyncGenerator<Uint8Array> {}
 
 function bookId(request: FastifyRequest): number | undefined {
   return readBookId((request.params as { id: string }).id);

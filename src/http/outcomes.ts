@@ -57,8 +57,8 @@ export function envelope<Data>(name: OutcomeName, data: Data): Envelope<Data> {
   return { status, message, data };
 }
 
-/** The text of the envelope before and behind `data`, for data that is already JSON. */
-export function envelopeAround(name: OutcomeName): [before: string, behind: string] {
+/** The envelope before and behind `data`, in UTF-8, for data that is already JSON. */
+export function envelopeAround(name: OutcomeName): [before: Uint8Array, behind: Uint8Array] {
   const text = JSON.stringify(envelope(name, null));
-  return [text.slice(0, -'null}'.length), '}'];
+  return [Buffer.from(text.slice(0, -'null}'.length)), Buffer.from('}')];
 }

@@ -8,7 +8,7 @@ export interface PageRow {
   /** The id of the last of them. */
   readonly last: number;
   /** The books as JSON objects with commas between them; null when they are too long together for one page. */
-  readonly json: string | null;
+  readonly json: Uint8Array | null;
 }
 
 /**
@@ -19,7 +19,7 @@ export interface PageRow {
 export async function readPage(read: (limit: number) => PageRow | Promise<PageRow>): Promise<BookPage> {
   for (let limit = PAGE_BOOKS_MAX; ; limit = Math.ceil(limit / 2)) {
     const { count, last, json } = await read(limit);
-    if (count === 0) return { json: '', last: undefined };
+    if (count === 0) return { json: new Uint8Array(), last: undefined };
     if (json !== null) return { json, last: count < limit ? undefined : last };
   }
 }

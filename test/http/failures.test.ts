@@ -18,7 +18,7 @@ const REQUESTS = [
   ['DELETE /book/1', ''],
 ] as const;
 
-const FIRST_PAGE: BookPage = { json: '{"id":1,"title":"","author":"","year":0}', last: 1 };
+const FIRST_PAGE: BookPage = { json: Buffer.from('{"id":1,"title":"","author":"","year":0}'), last: 1 };
 
 describe('500 Internal server error', () => {
   for (const [name, fail] of [

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Book, BookStore } from '../../src/book.ts';
+import type { Book, BookPage, BookStore } from '../../src/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -15,10 +15,15 @@ export async function renderList(store: BookStore): Promise<string> {
   let after: number | undefined;
   do {
     const page = await store.list(after);
-    if (page.json !== '') pages.push(page.json);
+    if (page.json.length > 0) pages.push(textOf(page));
     after = page.last;
   } while (after !== undefined);
   return `[${pages.join(',')}]`;
+}
+
+/** The books of a page, as the engine rendered them. */
+export function textOf({ json }: BookPage): string {
+  return new TextDecoder().decode(json);
 }
 
 /** All books of the list. */

@@ -11,7 +11,7 @@ import {
 import { Batch, type BatchOptions } from '../batch.ts';
 import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { type PageRow, readPage } from '../page.ts';
+import { readPage } from '../page.ts';
 import { connect, createPool } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
 import { reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
@@ -127,8 +127,12 @@ class PostgresBookStore implements BookStore {
     const pages = new Map<number, BookPage>();
     for (const after of new Set(afters)) {
       const read = async (limit: number) => {
-        const [row] = await this.#query<PageRow>(SELECT_PAGE, [after, limit]);
-        return row as PageRow;
+        const [row] = await this.#query<{ count: number; last: number; json: string | null }>(SELECT_PAGE, [
+          after,
+          limit,
+        ]);
+        if (!row) throw new Error('a page without a row');
+        return { ...row, json: row.json === null ? null : Buffer.from(row.json) };
       };
       pages.set(after, await readPage(read));
     }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { type Book, type BookFields, type BookPage, type BookStore, StoreUnavailable } from '../../book.ts';
-import { Batch } from '../batch.ts';
+import { Batch, type BatchOptions } from '../batch.ts';
 import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPage } from '../page.ts';
@@ -36,29 +36,26 @@ export async function openSqliteStore(path: string): Promise<BookStore> {
 
 /**
  * One connection writes: all writes of a turn of the event loop are one transaction with one fsync. Another one
- * reads: all reads of a turn share a read transaction, whose locks cost more than the reads. What other processes
- * write into the same file is seen from the next turn on.
+ * reads: all reads of a turn are one read transaction, side by side, which also keeps the processor's caches warm.
  */
 class SqliteBookStore implements BookStore {
   readonly #writer: DatabaseSync;
   readonly #reader: DatabaseSync;
   readonly #writes: Batch<() => unknown, unknown>;
+  readonly #finds: Batch<number, Book | undefined>;
+  readonly #lists: Batch<number, BookPage>;
   readonly #insert: StatementSync;
   readonly #select: StatementSync;
   readonly #selectPage: StatementSync;
   readonly #update: StatementSync;
   readonly #delete: StatementSync;
-  #isReading = false;
-  #isClosed = false;
 
   constructor(writer: DatabaseSync, reader: DatabaseSync) {
     this.#writer = writer;
     this.#reader = reader;
-    this.#writes = new Batch((writes) => this.#commit(writes), {
-      tripItemsMax: TRIP_ITEMS_MAX,
-      queueItemsMax: QUEUE_ITEMS_MAX,
-      gather: endOfTurn,
-    });
+    this.#writes = new Batch((writes) => this.#commit(writes), BOUNDS);
+    this.#finds = new Batch(async (ids) => this.#read(() => ids.map((id) => this.#find(id))), BOUNDS);
+    this.#lists = new Batch((afters) => this.#renderPages(afters), BOUNDS);
     this.#insert = writer.prepare(INSERT);
     this.#select = reader.prepare(SELECT);
     this.#selectPage = reader.prepare(SELECT_PAGE);
@@ -78,13 +75,11 @@ class SqliteBookStore implements BookStore {
   }
 
   find(id: number): Promise<Book | undefined> {
-    return this.#read(() => this.#select.get(id) as Book | undefined);
+    return this.#finds.call(id);
   }
 
   list(after = -Number.MAX_VALUE): Promise<BookPage> {
-    return readPage((limit) =>
-      this.#read(() => this.#selectPage.get({ after, limit }) as unknown as PageRow),
-    );
+    return this.#lists.call(after);
   }
 
   update(id: number, { title, author, year }: Partial<BookFields>): Promise<Book | undefined> {
@@ -98,12 +93,9 @@ class SqliteBookStore implements BookStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#writes.close();
-    this.#endRead();
-    this.#reader.close();
-    this.#writer.close();
+    await Promise.all([this.#writes.close(), this.#finds.close(), this.#lists.close()]);
+    if (this.#reader.isOpen) this.#reader.close();
+    if (this.#writer.isOpen) this.#writer.close();
   }
 
   #write<Result>(operation: () => Result): Promise<Result> {
@@ -113,35 +105,50 @@ class SqliteBookStore implements BookStore {
   /** One trip of the writer: all of it is committed, or nothing. */
   async #commit(writes: readonly (() => unknown)[]): Promise<unknown[]> {
     try {
-      const results = await transact(this.#writer, () => writes.map((write) => write()));
-      // Reads that come after the acknowledgement must not see the snapshot of an older transaction.
-      this.#endRead();
-      return results;
+      return await transact(this.#writer, () => writes.map((write) => write()));
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
-  async #read<Result>(query: () => Result): Promise<Result> {
-    if (this.#isClosed) throw new StoreUnavailable('closed');
+  #find(id: number): Book | undefined {
+    return this.#select.get(id) as Book | undefined;
+  }
+
+  /** Equal pages are rendered once. A page takes its time, so others get a turn before the next one. */
+  async #renderPages(afters: readonly number[]): Promise<BookPage[]> {
+    const pages = new Map<number, BookPage>();
+    for (const after of new Set(afters)) {
+      if (pages.size > 0) await endOfTurn();
+      pages.set(after, await readPage((limit) => this.#read(() => this.#renderPage(after, limit))));
+    }
+    return afters.map((after) => pages.get(after) as BookPage);
+  }
+
+  #renderPage(after: number, limit: number): PageRow {
+    return this.#selectPage.get({ after, limit }) as unknown as PageRow;
+  }
+
+  /** A read transaction: its locks cost more than a read, so many share them. */
+  #read<Result>(query: () => Result): Result {
     try {
-      if (!this.#isReading) {
-        this.#reader.exec('begin');
-        this.#isReading = true;
-        setImmediate(() => this.#endRead());
+      this.#reader.exec('begin');
+      try {
+        return query();
+      } finally {
+        if (this.#reader.isTransaction) this.#reader.exec('rollback');
       }
-      return query();
     } catch (error) {
       throw toStoreError(error);
     }
-  }
-
-  #endRead(): void {
-    if (!this.#isReading) return;
-    this.#isReading = false;
-    if (this.#reader.isTransaction) this.#reader.exec('rollback');
   }
 }
+
+const BOUNDS = {
+  tripItemsMax: TRIP_ITEMS_MAX,
+  queueItemsMax: QUEUE_ITEMS_MAX,
+  gather: endOfTurn,
+} satisfies BatchOptions<unknown>;
 
 /** Runs an operation in a write transaction; when it throws, nothing has happened. */
 async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {

@@ -19,7 +19,7 @@ export const SELECT_PAGE = `
     )
   )
   select count, last, (
-    select group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',')
+    select cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob)
     from (select ${BOOK} from books where id > :after and id <= last order by id)
     where bytes <= ${PAGE_TEXT_BYTES_MAX} or :limit = 1
   ) as json
