@@ -1,0 +1,48 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { chooseGenerator } from './load/generator.ts';
+import { describeMachine } from './machine.ts';
+import { type Options, readOptions, USAGE } from './options.ts';
+import { renderReport } from './report.ts';
+import { run } from './run.ts';
+
+/** The command: measures the service against the floor and the textbook service, and writes the report. */
+
+const options = readCommandLine();
+const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+// Ends like any other end of the process, so that nothing that was started stays behind.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+
+const generator = chooseGenerator();
+const startedAt = new Date();
+const machine = describeMachine(folder);
+const results = await run(options, { generator, folder, progress });
+const file = options.output ?? join(import.meta.dirname, options.isWhole ? 'RESULTS.md' : 'data/RESULTS.md');
+mkdirSync(dirname(file), { recursive: true });
+writeFileSync(file, renderReport({ results, options, machine, generator: generator.title, startedAt }));
+progress(`written to ${relative(process.cwd(), file)}`);
+for (const { round, workload, service, connections, failures } of results.failed) {
+  console.error(
+    `FAILED: round ${round + 1}, ${workload}, ${service}, ${connections} connections: ${failures}`,
+  );
+}
+process.exitCode = results.failed.length > 0 ? 1 : 0;
+
+function readCommandLine(): Options {
+  try {
+    const read = readOptions(process.argv.slice(2));
+    if (read) return read;
+    console.log(USAGE);
+    return process.exit(0);
+  } catch (error) {
+    console.error(`${(error as Error).message}\n\n${USAGE}`);
+    return process.exit(2);
+  }
+}
+
+function progress(line: string): void {
+  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1_000);
+  console.error(`${String(seconds).padStart(5)} s  ${line}`);
+}

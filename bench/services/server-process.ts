@@ -1,0 +1,96 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, readFileSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../../test/support/free-port.ts';
+import { ask } from './ask.ts';
+import { PASSWORD, SECRET, USERNAME } from './credentials.ts';
+
+/** A server to run. */
+export interface Program {
+  /** The module that `node` runs. */
+  readonly file: string;
+  /** Its working directory, where its log goes, too. */
+  readonly folder: string;
+  readonly variables?: Readonly<Record<string, string>>;
+}
+
+const START_TIMEOUT_MS = 30_000;
+const STOP_TIMEOUT_MS = 10_000;
+
+/** A server in a process of its own, with its output in a file as its operator would redirect it. */
+export class ServerProcess implements AsyncDisposable {
+  readonly pid: number;
+  readonly url: string;
+  readonly #process: ChildProcess;
+  readonly #logFile: string;
+
+  private constructor(process: ChildProcess, url: string, logFile: string) {
+    this.pid = process.pid ?? 0;
+    this.url = url;
+    this.#process = process;
+    this.#logFile = logFile;
+  }
+
+  /** Starts a server on loopback, and waits for its first answer: that of `GET /book/1`, whatever it is. */
+  static async start({ file, folder, variables = {} }: Program): Promise<ServerProcess> {
+    const port = await findFreePort();
+    const logFile = join(folder, 'log');
+    const log = openSync(logFile, 'a');
+    const child = spawn(process.execPath, [file], {
+      cwd: folder,
+      env: {
+        HOST: '127.0.0.1',
+        PORT: `${port}`,
+        SECRET_TOKEN: SECRET,
+        AUTH_USERNAME: USERNAME,
+        AUTH_PASSWORD: PASSWORD,
+        ...variables,
+      },
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    const killWithUs = () => child.kill('SIGKILL');
+    process.once('exit', killWithUs);
+    child.once('exit', () => process.off('exit', killWithUs));
+    const server = new ServerProcess(child, `http://127.0.0.1:${port}`, logFile);
+    await server.#firstAnswer();
+    return server;
+  }
+
+  /** Empties the log, which a long run would fill the disk with. */
+  emptyLog(): void {
+    truncateSync(this.#logFile);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#hasEnded) return;
+    const isGone = once(this.#process, 'exit');
+    this.#process.kill('SIGTERM');
+    const cutOff = setTimeout(() => this.#process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await isGone;
+    clearTimeout(cutOff);
+  }
+
+  async #firstAnswer(): Promise<void> {
+    const deadline = performance.now() + START_TIMEOUT_MS;
+    for (;;) {
+      try {
+        await ask(this.url, 'GET /book/1');
+        return;
+      } catch (error) {
+        if (this.#hasEnded || performance.now() > deadline) {
+          throw new Error(`a server does not start: ${readFileSync(this.#logFile, 'utf8').slice(-500)}`, {
+            cause: error,
+          });
+        }
+      }
+      await sleep(1);
+    }
+  }
+
+  get #hasEnded(): boolean {
+    return this.#process.exitCode !== null || this.#process.signalCode !== null;
+  }
+}

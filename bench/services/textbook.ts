@@ -1,0 +1,25 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FOLDER = join(import.meta.dirname, '..', 'textbook');
+const STAMP = join(FOLDER, 'node_modules', '.installed');
+
+/** The module that runs the textbook service. */
+export const TEXTBOOK = join(FOLDER, 'server.mjs');
+
+/** Installs what the textbook service is made of, from its lock file, unless that has been done. */
+export function installTextbook(): void {
+  const lock = createHash('sha256')
+    .update(readFileSync(join(FOLDER, 'package-lock.json')))
+    .digest('hex');
+  if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
+  console.error('Installing the textbook service (npm ci) …');
+  // npm started us; where it did not, the one on the path will do.
+  const npm = process.env.npm_execpath;
+  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const options = ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  execFileSync(command, [...args, ...options], { cwd: FOLDER, stdio: ['ignore', 2, 2] });
+  writeFileSync(STAMP, lock);
+}

@@ -1,0 +1,196 @@
+import { decimal } from './markdown.ts';
+import { TARGET_CONNECTIONS } from './options.ts';
+import type { Results, Series } from './results.ts';
+import type { ServiceName } from './services/service.ts';
+import { median } from './statistics.ts';
+import type { WorkloadName } from './workloads.ts';
+
+/** What the service is meant to reach. */
+export interface Target {
+  readonly title: string;
+  readonly bound: 'at least' | 'more than' | 'at most';
+  readonly limit: number;
+  readonly unit: string;
+  readonly decimals: number;
+  /** @returns the number that is held against the limit, or undefined when it was not measured */
+  readonly measure: (results: Results) => number | undefined;
+  /** What else belongs to the number. */
+  readonly remark?: (results: Results) => string;
+}
+
+/** Whether a number reaches a target. */
+export function reaches({ bound, limit }: Target, value: number): boolean {
+  if (bound === 'at most') return value <= limit;
+  return bound === 'at least' ? value >= limit : value > limit;
+}
+
+type Engine = Extract<ServiceName, 'sqlite' | 'postgres'>;
+const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const satisfies Record<Engine, string>;
+
+/** The rate of the floor that goes with the targets which are rates. */
+const FLOOR_RATE = 78_000;
+
+/** All targets, in the order of the report. */
+export const targets: readonly Target[] = [
+  ...forEngines(0.75, 0.6, (engine, limit) => ofFloor('get', engine, limit)),
+  morePointReads(),
+  ...forEngines(0.4, 0.4, (engine, limit) => ofFloor('post', engine, limit)),
+  ...forEngines(0.33, 0.33, (engine, limit) => ofFloor('put', engine, limit)),
+  ...forEngines(600, 400, lists),
+  ...forEngines(1.5, 3, latency),
+  ...forEngines(50, 50, (engine, limit) =>
+    longList('first byte', engine, limit, 'ms', ({ firstByteMs }) => firstByteMs),
+  ),
+  ...forEngines(64, 64, (engine, limit) =>
+    longList('memory above idle', engine, limit, 'MB', ({ readingBytes }) => readingBytes / 1e6),
+  ),
+  ...forEngines(64, 64, (engine, limit) =>
+    longList(
+      'memory above idle, stalled reader',
+      engine,
+      limit,
+      'MB',
+      ({ stalledBytes }) => stalledBytes / 1e6,
+    ),
+  ),
+  ...forEngines(3, 3, (engine, limit) =>
+    longList(
+      'p99 of GET one beside a reader',
+      engine,
+      limit,
+      '× without',
+      ({ p99Ratio }) => p99Ratio.reading,
+    ),
+  ),
+  ...forEngines(3, 3, (engine, limit) =>
+    longList(
+      'p99 of GET one beside a stalled one',
+      engine,
+      limit,
+      '× without',
+      ({ p99Ratio }) => p99Ratio.stalled,
+    ),
+  ),
+  ...forEngines(500, 500, starts),
+  ...forEngines(120, 120, (engine, limit) => memory('idle', engine, limit)),
+  ...forEngines(250, 250, (engine, limit) => memory('after', engine, limit)),
+];
+
+function forEngines(
+  sqliteLimit: number,
+  postgresLimit: number,
+  make: (engine: Engine, limit: number) => Target,
+): Target[] {
+  return [make('sqlite', sqliteLimit), make('postgres', postgresLimit)];
+}
+
+/** The floor is that of GET one, whatever the requests; how it fares with the same ones is said beside. */
+function ofFloor(workload: 'get' | 'post' | 'put', engine: Engine, limit: number): Target {
+  const own = at(engine, workload);
+  const titles = { get: 'GET one', post: 'POST', put: 'PUT' };
+  return {
+    title: `${titles[workload]}, ${ENGINES[engine]}`,
+    bound: 'at least',
+    limit,
+    unit: 'of the floor',
+    decimals: 2,
+    measure: (results) => results.ratio(own, at('floor', 'get'), 'requestsPerSecond'),
+    remark: (results) => {
+      const rate = `${decimal(results.median(own, 'requestsPerSecond'))} a second`;
+      if (workload === 'get') return rate;
+      const ratio = results.ratio(own, at('floor', workload), 'requestsPerSecond');
+      return `${rate}; ${decimal(ratio, 2)} of what the floor does with the same requests`;
+    },
+  };
+}
+
+function morePointReads(): Target {
+  return {
+    title: 'GET one, PostgreSQL, against point selects by pgbench',
+    bound: 'more than',
+    limit: 1,
+    unit: '× pgbench',
+    decimals: 2,
+    measure: (results) => results.ratioToPgbench(at('postgres', 'get')),
+    remark: ({ pgbench }) => {
+      const selects = median(pgbench.filter((rate) => rate !== undefined));
+      return selects === undefined ? '' : `pgbench: ${decimal(selects)} a second`;
+    },
+  };
+}
+
+function lists(engine: Engine, limit: number): Target {
+  const own = at(engine, 'list');
+  return {
+    title: `GET /books of 10,000 books, ${ENGINES[engine]}`,
+    bound: 'at least',
+    limit,
+    unit: `a second where the floor is ${decimal(FLOOR_RATE)}`,
+    decimals: 0,
+    measure: (results) => {
+      const ratio = results.ratio(own, at('floor', 'get'), 'requestsPerSecond');
+      return ratio === undefined ? undefined : ratio * FLOOR_RATE;
+    },
+    remark: (results) => `${decimal(results.median(own, 'requestsPerSecond'))} a second on this machine`,
+  };
+}
+
+function latency(engine: Engine, limit: number): Target {
+  return {
+    title: `GET one at 1 connection, ${ENGINES[engine]}, p50`,
+    bound: 'at most',
+    limit,
+    unit: '× the floor',
+    decimals: 2,
+    measure: (results) => results.ratio(at(engine, 'get', 1), at('floor', 'get', 1), 'p50Ms'),
+  };
+}
+
+function longList(
+  title: string,
+  engine: Engine,
+  limit: number,
+  unit: string,
+  read: (result: NonNullable<ReturnType<Results['longLists']['get']>>) => number,
+): Target {
+  return {
+    title: `GET /books of 1,000,000 books, ${ENGINES[engine]}: ${title}`,
+    bound: 'at most',
+    limit,
+    unit,
+    decimals: 1,
+    measure: ({ longLists }) => {
+      const result = longLists.get(engine);
+      return result && read(result);
+    },
+  };
+}
+
+function starts(engine: Engine, limit: number): Target {
+  return {
+    title: `start to first answer, ${ENGINES[engine]}`,
+    bound: 'at most',
+    limit,
+    unit: 'ms',
+    decimals: 0,
+    measure: ({ startsMs }) => median(startsMs.get(engine) ?? []),
+  };
+}
+
+function memory(when: 'idle' | 'after', engine: Engine, limit: number): Target {
+  return {
+    title: `memory ${when === 'idle' ? 'idle' : 'after the whole run'}, ${ENGINES[engine]}`,
+    bound: 'at most',
+    limit,
+    unit: 'MB',
+    decimals: 0,
+    measure: (results) => {
+      const bytes = results.memory.get(engine)?.[when];
+      return bytes === undefined ? undefined : bytes / 1e6;
+    },
+  };
+}
+
+function at(service: ServiceName, workload: WorkloadName, connections = TARGET_CONNECTIONS): Series {
+  return { service, workload, connections };
+}

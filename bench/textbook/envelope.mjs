@@ -1,0 +1,3 @@
+export function answer(res, status, message, data = null) {
+  return res.status(status).json({ status, message, data });
+}
