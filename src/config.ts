@@ -50,8 +50,12 @@ export function loadConfig(): Configuration {
   const environment = withoutEmpty(process.env);
   try {
     const known = { ...readEnvFile(), ...environment };
-    const { variables, generated } =
-      known.NODE_ENV === 'production' ? { variables: known, generated: [] } : generateMissing(environment);
+    const isProduction = known.NODE_ENV === 'production';
+    // What cannot be used ends the start before anything is written.
+    if (!isProduction) readConfig({ SECRET_TOKEN: 'to come', AUTH_PASSWORD: 'to come', ...known });
+    const { variables, generated } = isProduction
+      ? { variables: known, generated: [] }
+      : generateMissing(environment);
     const passwordIn = environment.AUTH_PASSWORD === undefined ? 'file' : 'environment';
     return { ...readConfig(variables), generated, passwordIn };
   } catch (error) {

@@ -59,6 +59,12 @@ describe('A start fails with one line about the configuration:', { concurrency: 
     ]);
   });
 
+  test('a first start that cannot be writes nothing', async () => {
+    await using folder = await createFolder();
+    assert.match(await assertFails(folder.path, { PORT: 'eighty' }), /^PORT: [^;]+$/);
+    assert.deepEqual(await readdir(folder.path), []);
+  });
+
   test('the store of another product', async () => {
     await using folder = await createFolder();
     const complaint = await assertFails(folder.path, {
