@@ -89,7 +89,8 @@ describe('PostgreSQL', () => {
     await cluster.stop('kill');
     assert.equal((await creation).status, 503);
     await cluster.start();
-    assert.equal(await recovery(running), 6);
+    // A crashed server may leave out some numbers of a sequence, but gives none twice.
+    assert.ok((await recovery(running)) > 5);
   });
 });
 
