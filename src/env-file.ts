@@ -23,7 +23,8 @@ export function readEnvFile(): Variables {
  */
 export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
   const known = () => ({ ...readEnvFile(), ...environment });
-  if (!lacks(known())) return { variables: known(), generated: [] };
+  const before = known();
+  if (!lacks(before)) return { variables: before, generated: [] };
   return withLock(() => {
     const variables = known();
     if (!lacks(variables)) return { variables, generated: [] };

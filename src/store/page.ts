@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { BookPage } from '../book.ts';
 import { PAGE_BOOKS_MAX } from './limits.ts';
 
@@ -11,14 +12,28 @@ export interface PageRow {
   readonly json: Uint8Array | null;
 }
 
+/** Looks at up to `limit` books behind `after`; a single book is rendered however long it is. */
+type ReadRow = (after: number, limit: number) => PageRow | Promise<PageRow>;
+
 /**
- * Reads one page of the list, of fewer books where books are long.
+ * Reads the pages of one trip. Equal ones are read once, and as a page takes its time, others get a turn before the
+ * next one.
  *
- * @param read looks at up to `limit` books; it must render a single book however long it is
+ * @returns the pages in the order of what they come after
  */
-export async function readPage(read: (limit: number) => PageRow | Promise<PageRow>): Promise<BookPage> {
+export async function readPages(afters: readonly number[], read: ReadRow): Promise<BookPage[]> {
+  const pages = new Map<number, BookPage>();
+  for (const after of new Set(afters)) {
+    if (pages.size > 0) await endOfTurn();
+    pages.set(after, await readPage(after, read));
+  }
+  return afters.map((after) => pages.get(after) as BookPage);
+}
+
+/** Reads one page, of fewer books where books are long. */
+async function readPage(after: number, read: ReadRow): Promise<BookPage> {
   for (let limit = PAGE_BOOKS_MAX; ; limit = Math.ceil(limit / 2)) {
-    const { count, last, json } = await read(limit);
+    const { count, last, json } = await read(after, limit);
     if (count === 0) return { json: new Uint8Array(), last: undefined };
     if (json !== null) return { json, last: count < limit ? undefined : last };
   }

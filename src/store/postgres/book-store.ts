@@ -11,7 +11,7 @@ import {
 import { Batch, type BatchOptions } from '../batch.ts';
 import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { readPage } from '../page.ts';
+import { type PageRow, readPages } from '../page.ts';
 import { connect, createPool } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
 import { reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
@@ -52,7 +52,10 @@ class PostgresBookStore implements BookStore {
     this.#pool = pool;
     this.#creates = new Batch((books) => this.#insert(books), BOUNDS);
     this.#finds = new Batch((ids) => this.#select(ids), BOUNDS);
-    this.#lists = new Batch((afters) => this.#selectPages(afters), BOUNDS);
+    this.#lists = new Batch(
+      (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
+      BOUNDS,
+    );
     this.#updates = new Batch((updates) => this.#update(updates), { ...BOUNDS, keyOf: ({ id }) => id });
     this.#deletes = new Batch((ids) => this.#delete(ids), { ...BOUNDS, keyOf: (id) => id });
   }
@@ -122,21 +125,13 @@ class PostgresBookStore implements BookStore {
     return matchIds(ids, await this.#query<Book>(SELECT, [ids]));
   }
 
-  /** Equal pages share one query. */
-  async #selectPages(afters: readonly number[]): Promise<BookPage[]> {
-    const pages = new Map<number, BookPage>();
-    for (const after of new Set(afters)) {
-      const read = async (limit: number) => {
-        const [row] = await this.#query<{ count: number; last: number; json: string | null }>(SELECT_PAGE, [
-          after,
-          limit,
-        ]);
-        if (!row) throw new Error('a page without a row');
-        return { ...row, json: row.json === null ? null : Buffer.from(row.json) };
-      };
-      pages.set(after, await readPage(read));
-    }
-    return afters.map((after) => pages.get(after) as BookPage);
+  async #selectPage(after: number, limit: number): Promise<PageRow> {
+    const [row] = await this.#query<{ count: number; last: number; json: string | null }>(SELECT_PAGE, [
+      after,
+      limit,
+    ]);
+    if (!row) throw new Error('a page without a row');
+    return { ...row, json: row.json === null ? null : Buffer.from(row.json) };
   }
 
   async #update(updates: readonly Update[]): Promise<(Book | undefined)[]> {

@@ -6,7 +6,7 @@ import { type Book, type BookFields, type BookPage, type BookStore, StoreUnavail
 import { Batch, type BatchOptions } from '../batch.ts';
 import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { type PageRow, readPage } from '../page.ts';
+import { type PageRow, readPages } from '../page.ts';
 import { openConnection, whileBusy } from './connection.ts';
 import { codeOf, isConstraintViolation, toStoreError } from './errors.ts';
 import { prepareSchema } from './schema.ts';
@@ -55,7 +55,10 @@ class SqliteBookStore implements BookStore {
     this.#reader = reader;
     this.#writes = new Batch((writes) => this.#commit(writes), BOUNDS);
     this.#finds = new Batch(async (ids) => this.#read(() => ids.map((id) => this.#find(id))), BOUNDS);
-    this.#lists = new Batch((afters) => this.#renderPages(afters), BOUNDS);
+    this.#lists = new Batch(
+      (afters) => readPages(afters, (after, limit) => this.#read(() => this.#renderPage(after, limit))),
+      BOUNDS,
+    );
     this.#insert = writer.prepare(INSERT);
     this.#select = reader.prepare(SELECT);
     this.#selectPage = reader.prepare(SELECT_PAGE);
@@ -113,16 +116,6 @@ class SqliteBookStore implements BookStore {
 
   #find(id: number): Book | undefined {
     return this.#select.get(id) as Book | undefined;
-  }
-
-  /** Equal pages are rendered once. A page takes its time, so others get a turn before the next one. */
-  async #renderPages(afters: readonly number[]): Promise<BookPage[]> {
-    const pages = new Map<number, BookPage>();
-    for (const after of new Set(afters)) {
-      if (pages.size > 0) await endOfTurn();
-      pages.set(after, await readPage((limit) => this.#read(() => this.#renderPage(after, limit))));
-    }
-    return afters.map((after) => pages.get(after) as BookPage);
   }
 
   #renderPage(after: number, limit: number): PageRow {
