@@ -62,8 +62,11 @@ export function send(reply: FastifyReply, { outcome, data = null, json }: Answer
 
 /** A route's handler, from a function that makes an answer of a request. */
 export function answering(handle: (request: FastifyRequest, reply: FastifyReply) => Promise<Answer>) {
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> =>
-    send(reply, await handle(request, reply));
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    handle(request, reply)
+      .then((answer) => send(reply, answer))
+      .catch((error: unknown) => reply.send(error));
+  };
 }
 
 async function* wrapped(

@@ -28,7 +28,8 @@ function envelopeOf<Data>(data: Data) {
 
 /** What an endpoint answers: its data when it succeeds, null otherwise. */
 function answers<Data>(data: Data) {
-  return { response: { '2xx': envelopeOf(data), default: envelopeOf(nothing) } };
+  const success = envelopeOf(data);
+  return { response: { 200: success, 201: success, default: envelopeOf(nothing) } };
 }
 
 export const tokenAnswers = answers(token);
