@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../book.ts';
 
 /** How a {@link Batch} groups its calls. */
@@ -8,14 +9,18 @@ export interface BatchOptions<Item> {
   readonly queueItemsMax: number;
   /** Items with equal keys never share a trip, and travel in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
-  /** What a trip waits for before it takes its items. Without it a lone call leaves at once. */
-  readonly gather?: () => Promise<void>;
 }
 
 /**
+ * The most turns of the event loop that a trip waits while each brings more calls. Requests that are on their way
+ * together arrive over some turns; fewer and larger trips cost all of them less.
+ */
+const GATHERING_TURNS_MAX = 8;
+
+/**
  * Lets concurrent calls share one trip to the store: while a trip is under way callers gather, and they leave
- * together when it returns. A call never joins a trip that has already left, so it sees every effect that was
- * answered before it was made.
+ * together when it returns. A lone call leaves at the end of its turn of the event loop. A call never joins a trip
+ * that has already left, so it sees every effect that was answered before it was made.
  *
  * When a trip fails for a reason that may be one item's own, its items go again, each alone: a trip that fails must
  * have changed nothing. When it fails with {@link StoreUnavailable}, everybody in it and in the queue fails.
@@ -59,10 +64,19 @@ export class Batch<Item, Result> {
 
   async #travel(): Promise<void> {
     while (this.#queue.length > 0) {
-      if (this.#options.gather) await this.#options.gather();
+      await this.#gather();
       await this.#trip(this.#board());
     }
     this.#journey = undefined;
+  }
+
+  /** Waits for a turn that brings no further call. */
+  async #gather(): Promise<void> {
+    let gathered = 0;
+    for (let turn = 0; turn < GATHERING_TURNS_MAX && this.#queue.length > gathered; turn++) {
+      gathered = this.#queue.length;
+      await endOfTurn();
+    }
   }
 
   /** Takes the items of the next trip from the queue. */

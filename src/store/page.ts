@@ -1,4 +1,3 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { BookPage } from '../book.ts';
 import { PAGE_BOOKS_MAX } from './limits.ts';
 
@@ -13,18 +12,16 @@ export interface PageRow {
 }
 
 /** Looks at up to `limit` books behind `after`; a single book is rendered however long it is. */
-type ReadRow = (after: number, limit: number) => PageRow | Promise<PageRow>;
+type ReadRow = (after: number, limit: number) => Promise<PageRow>;
 
 /**
- * Reads the pages of one trip. Equal ones are read once, and as a page takes its time, others get a turn before the
- * next one.
+ * Reads the pages of one trip, one after the other; equal ones are read once.
  *
  * @returns the pages in the order of what they come after
  */
 export async function readPages(afters: readonly number[], read: ReadRow): Promise<BookPage[]> {
   const pages = new Map<number, BookPage>();
   for (const after of new Set(afters)) {
-    if (pages.size > 0) await endOfTurn();
     pages.set(after, await readPage(after, read));
   }
   return afters.map((after) => pages.get(after) as BookPage);

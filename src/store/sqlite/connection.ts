@@ -6,7 +6,7 @@ import { isBusy } from './errors.ts';
 /** How long we wait for other processes that hold the file. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** How long the engine itself waits, with the whole process: enough for the locks that are held for an instant. */
+/** How long the engine itself waits, with its whole thread: enough for the locks that are held for an instant. */
 const BLOCKING_TIMEOUT_MS = 10;
 
 /**
@@ -32,7 +32,7 @@ export async function openConnection(path: string): Promise<DatabaseSync> {
 }
 
 /**
- * Runs an operation until no other process is in the way, without holding up this one.
+ * Runs an operation until no other process is in the way, without holding up this thread.
  *
  * @throws what the operation throws; its SQLITE_BUSY only after BUSY_TIMEOUT_MS
  */
@@ -45,6 +45,20 @@ export async function whileBusy<Result>(operation: () => Result): Promise<Result
       if (!isBusy(error) || performance.now() > deadline) throw error;
     }
     await sleep(1 + Math.random() * 9);
+  }
+}
+
+/** Runs an operation in a write transaction; when it throws, nothing has happened. */
+export async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {
+  await whileBusy(() => database.exec('begin immediate'));
+  try {
+    const result = operation();
+    database.exec('commit');
+    return result;
+  } catch (error) {
+    // Some errors have already rolled it back.
+    if (database.isTransaction) database.exec('rollback');
+    throw error;
   }
 }
 

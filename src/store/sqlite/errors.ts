@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../../book.ts';
+import { StoreNotReady } from '../not-ready.ts';
 
 /** The result codes that say nothing about us but of the file, the disk or other processes (sqlite.org/rescode.html). */
 const UNAVAILABLE: ReadonlyMap<number, string> = new Map([
@@ -34,8 +35,13 @@ export function isConstraintViolation(error: unknown): boolean {
   return resultCode(error) === 19;
 }
 
-/** A short name of an error for people who operate the service. */
-export function codeOf(error: unknown): string {
+/** An error of opening or preparing a file as a line for people who operate the service. */
+export function toNotReady(error: unknown, path: string): StoreNotReady {
+  if (error instanceof StoreNotReady) return error;
+  return new StoreNotReady(`the SQLite file ${path} cannot be opened or prepared (${codeOf(error)})`);
+}
+
+function codeOf(error: unknown): string {
   const code = resultCode(error);
   if (code !== undefined) return UNAVAILABLE.get(code) ?? `SQLite result code ${code}`;
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
