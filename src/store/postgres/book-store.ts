@@ -14,9 +14,16 @@ import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { connect, createPool } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
-import { reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
+import {
+  isLostToOthers,
+  isPreparedStatementRefused,
+  reasonOf,
+  sqlState,
+  toStoreError,
+  violatedConstraint,
+} from './errors.ts';
 import { ID_CHECK, passUsedIds, prepareSchema } from './schema.ts';
-import { DELETE, INSERT, SELECT, SELECT_PAGE, UPDATE } from './sql.ts';
+import { DELETE, INSERT, SELECT, SELECT_PAGE, type Statement, UPDATE } from './sql.ts';
 
 /**
  * Connects to a PostgreSQL database and prepares its storage structure.
@@ -42,6 +49,8 @@ const ATTEMPTS_MAX = 5;
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
 class PostgresBookStore implements BookStore {
   readonly #pool: Pool;
+  /** Prepared statements halve what a trip costs the server, but not every pooler of connections knows them. */
+  #isPreparing = true;
   readonly #creates: Batch<BookFields, Book>;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
@@ -146,16 +155,19 @@ class PostgresBookStore implements BookStore {
     return matchIds(ids, await this.#query<{ id: number }>(DELETE, [ids])).map((row) => row !== undefined);
   }
 
-  async #query<Row extends object>(text: string, values: unknown[]): Promise<Row[]> {
+  async #query<Row extends object>({ name, text }: Statement, values: unknown[]): Promise<Row[]> {
     for (let attempt = 1; ; attempt++) {
       try {
-        const { rows } = await this.#pool.query<Row>(text, values);
+        const { rows } = await this.#pool.query<Row>(
+          this.#isPreparing ? { name, text, values } : { text, values },
+        );
         return rows;
       } catch (error) {
-        const lostToOthers = sqlState(error) === '40001' || sqlState(error) === '40P01';
-        if (!lostToOthers || attempt === ATTEMPTS_MAX) throw toStoreError(error);
+        const isRefused = this.#isPreparing && isPreparedStatementRefused(error);
+        if (isRefused) this.#isPreparing = false;
+        else if (!isLostToOthers(error) || attempt >= ATTEMPTS_MAX) throw toStoreError(error);
+        else await sleep(Math.random() * 10 * attempt);
       }
-      await sleep(Math.random() * 10 * attempt);
     }
   }
 }

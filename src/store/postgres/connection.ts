@@ -53,12 +53,14 @@ export function createPool(config: ClientConfig): Pool {
     max: CONNECTIONS_MAX,
     query_timeout: QUERY_TIMEOUT_MS,
     // Sent as a statement, because connection poolers refuse parameters that they do not know at connecting. A
-    // server that acknowledges commits before they are on disk is told not to.
+    // server that acknowledges commits before they are on disk is told not to. The plan of a prepared statement may be
+    // as old as the table, so it is never to read all of it, which was cheap when there were few books.
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
     onConnect: async (client) => {
       await client.query(`
         select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
-          case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end
+          case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
+          (select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')
       `);
     },
   });

@@ -18,6 +18,23 @@ export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.constraint : undefined;
 }
 
+/** Whether a statement lost against concurrent transactions and may be sent again: nothing of it has happened. */
+export function isLostToOthers(error: unknown): boolean {
+  return LOST_TO_OTHERS.has(sqlState(error) ?? '');
+}
+
+const LOST_TO_OTHERS: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/**
+ * Whether a prepared statement was refused for being one: the connection does not know it, or knows another of its
+ * name, as happens behind poolers of connections; or the table has been altered since. Nothing of it has happened.
+ */
+export function isPreparedStatementRefused(error: unknown): boolean {
+  return PREPARED_STATEMENT_REFUSED.has(sqlState(error) ?? '');
+}
+
+const PREPARED_STATEMENT_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
+
 /** A short name of an error for people who operate the service. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);

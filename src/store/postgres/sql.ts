@@ -1,19 +1,33 @@
 import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
 
+/** A statement with the name by which a connection knows it once it is prepared. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** The statements of a trip, each a transaction of its own. Items come as arrays, one for each column. */
 
 /** NULL occurs in tables that others made, and reads as empty. */
 const BOOK = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
 
-export const INSERT = `
+export const INSERT: Statement = {
+  name: 'create',
+  text: `
   insert into books (title, author, year)
   select title, author, year
   from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as given (title, author, year, position)
   order by position
   returning ${BOOK}
-`;
-export const SELECT = `select ${BOOK} from books where id = any($1::bigint[])`;
-export const SELECT_PAGE = `
+`,
+};
+export const SELECT: Statement = {
+  name: 'find',
+  text: `select ${BOOK} from books where id = any($1::bigint[])`,
+};
+export const SELECT_PAGE: Statement = {
+  name: 'list',
+  text: `
   with extent as materialized (
     select count(*) as count, max(id) as last, sum(octet_length(title) + octet_length(author)) as bytes
     from (select ${BOOK} from books where id > $1 order by id limit $2) as page
@@ -24,12 +38,15 @@ export const SELECT_PAGE = `
     where bytes <= ${PAGE_TEXT_BYTES_MAX} or $2 = 1
   ) as json
   from extent
-`;
+`,
+};
 
 /** Rows are locked in the order of their ids: trips of several processes that meet in one table cannot deadlock. */
 const LOCKED =
   'locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
-export const UPDATE = `
+export const UPDATE: Statement = {
+  name: 'update',
+  text: `
   with ${LOCKED}
   update books
   set title = coalesce(given.title, books.title),
@@ -39,5 +56,9 @@ export const UPDATE = `
     join locked on locked.id = given.id
   where books.id = given.id
   returning ${BOOK}
-`;
-export const DELETE = `with ${LOCKED} delete from books using locked where books.id = locked.id returning books.id`;
+`,
+};
+export const DELETE: Statement = {
+  name: 'delete',
+  text: `with ${LOCKED} delete from books using locked where books.id = locked.id returning books.id`,
+};
