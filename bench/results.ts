@@ -1,4 +1,5 @@
 import type { LongListResult } from './extras/long-list.ts';
+import type { SlowDiskResult } from './extras/slow-disk.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
 import type { WorkloadName } from './workloads.ts';
@@ -48,6 +49,7 @@ export class Results {
   /** Milliseconds from the start of the process to the first answer, start by start. */
   readonly startsMs = new Map<ServiceName, readonly number[]>();
   readonly longLists = new Map<ServiceName, LongListResult>();
+  slowDisk: SlowDiskResult | undefined;
 
   /** The median over rounds, or undefined where nothing was measured successfully. */
   median(series: Series, metric: Metric): number | undefined {

@@ -4,6 +4,7 @@ import { startCluster } from '../test/support/cluster.ts';
 import { BOOKS } from './books.ts';
 import { expectContract } from './contract.ts';
 import { measureLongList } from './extras/long-list.ts';
+import { measureSlowDisk } from './extras/slow-disk.ts';
 import { measureStarts } from './extras/start-time.ts';
 import type { Generator } from './load/generator.ts';
 import { Meter } from './measure.ts';
@@ -76,6 +77,10 @@ export async function run(options: Options, tools: Tools): Promise<Results> {
     tools.progress(`list of 1,000,000 books on ${name}`);
     await using service = await startService(name, surroundingsOf(`${name}-long-list`));
     results.longLists.set(name, await measureLongList(service, meter));
+  }
+  if (options.services.includes('sqlite')) {
+    tools.progress('sqlite on a slow disk');
+    results.slowDisk = await measureSlowDisk(surroundingsOf('slow-disk'), meter);
   }
   return results;
 }

@@ -5,6 +5,7 @@ import type { Results } from '../results.ts';
 import { services } from '../services/service.ts';
 import { median } from '../statistics.ts';
 import { READS } from './long-list.ts';
+import { FSYNC_DELAY_MS, READERS, WRITERS } from './slow-disk.ts';
 
 /** The sections of the report about the extras. */
 export function renderExtras(results: Results): string[] {
@@ -22,7 +23,27 @@ export function renderExtras(results: Results): string[] {
     renderLongLists(results),
     `What others notice: p99 of GET one at ${TARGET_CONNECTIONS} connections in milliseconds, alone, beside a client that reads one list after the other, and beside one that stalls. The reader is a process on the same machine and takes its share of it.`,
     renderOthers(results),
+    '## A slow disk',
+    `What ${READERS} clients that read single books notice of ${WRITERS} that write, when every fsync takes ${FSYNC_DELAY_MS} ms longer, on SQLite.`,
+    renderSlowDisk(results),
   ];
+}
+
+function renderSlowDisk({ slowDisk }: Results): string {
+  if (!slowDisk) return 'Not measured: it takes strace.';
+  const { readsPerSecond, readP99Ms, writesPerSecond } = slowDisk;
+  return table(
+    ['', '>reads a second', '>p99 ms', '>writes a second'],
+    [
+      ['alone', decimal(readsPerSecond.alone), decimal(readP99Ms.alone, 2), ''],
+      [
+        'beside those who write',
+        decimal(readsPerSecond.besideWriters),
+        decimal(readP99Ms.besideWriters, 2),
+        decimal(writesPerSecond),
+      ],
+    ],
+  );
 }
 
 function renderPgbench({ pgbench }: Results): string {

@@ -14,6 +14,8 @@ export interface Program {
   /** Its working directory, where its log goes, too. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
+  /** A command, and its arguments, that runs the program as its own process. */
+  readonly launcher?: readonly string[];
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -34,11 +36,12 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Starts a server on loopback, and waits for its first answer: that of `GET /book/1`, whatever it is. */
-  static async start({ file, folder, variables = {} }: Program): Promise<ServerProcess> {
+  static async start({ file, folder, variables = {}, launcher = [] }: Program): Promise<ServerProcess> {
     const port = await findFreePort();
     const logFile = join(folder, 'log');
     const log = openSync(logFile, 'a');
-    const child = spawn(process.execPath, [file], {
+    // env(1) becomes what it starts, so the process is the program's.
+    const child = spawn('env', [...launcher, process.execPath, file], {
       cwd: folder,
       env: {
         HOST: '127.0.0.1',

@@ -35,12 +35,16 @@ export interface Surroundings {
   readonly folder: string;
   /** Makes an empty PostgreSQL database. @returns its address */
   readonly createDatabase: () => Promise<string>;
+  /** See {@link Program}. */
+  readonly launcher?: readonly string[];
 }
 
 /** Starts a service as its users do, with default settings, on an empty database. */
 export async function startService(name: ServiceName, surroundings: Surroundings): Promise<Service> {
   await mkdir(surroundings.folder, { recursive: true });
-  const { program, openTable, databaseUrl } = await plans[name](surroundings);
+  const { openTable, databaseUrl, ...plan } = await plans[name](surroundings);
+  const { launcher } = surroundings;
+  const program = { ...plan.program, ...(launcher && { launcher }) };
   const server = await ServerProcess.start(program);
   const table = await openTable?.();
   return {
