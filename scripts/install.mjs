@@ -3,9 +3,11 @@
 //
 // usage: node scripts/install.mjs [--with-development]
 
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -20,6 +22,8 @@ const lock = createHash('sha256')
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 if (installed !== `${lock} all` && (withDevelopment || installed !== `${lock} runtime`)) {
   install();
+  expectNode();
+  await compile();
   writeFileSync(stamp, `${lock} ${withDevelopment ? 'all' : 'runtime'}`);
 }
 expectNode();
@@ -41,6 +45,31 @@ function install() {
     console.error('The installation failed; see above. It needs the npm registry.');
     process.exit(1);
   }
+}
+
+/**
+ * Starts the service once, on books that nobody wants, because a start leaves the compiled code to those that follow.
+ * Should it fail, the next one will say why.
+ */
+async function compile() {
+  const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-'));
+  const variables = {
+    PORT: '0',
+    HOST: '127.0.0.1',
+    SECRET_TOKEN: 'none',
+    AUTH_PASSWORD: 'none',
+    DB_URL: 'sqlite:books.db',
+  };
+  const service = spawn('node', [`${root}src/main.ts`], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...variables },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const timeout = setTimeout(() => service.kill('SIGKILL'), 10_000);
+  service.stdout.once('data', () => service.kill('SIGTERM'));
+  await new Promise((resolve) => service.once('close', resolve));
+  clearTimeout(timeout);
+  rmSync(folder, { recursive: true });
 }
 
 /** npm scripts run on the Node in node_modules; on platforms where there is none, on the machine's own. */
