@@ -1,5 +1,5 @@
-/** The most books in one page of the list: what one trip may cost the others. */
-export const PAGE_BOOKS_MAX = 1_000;
+/** The most books in one page of the list: what one trip may cost the others, and what a list leaves to be swept up. */
+export const PAGE_BOOKS_MAX = 500;
 
 /** The most bytes of text in a page of several books, as books may be long. */
 export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
