@@ -90,6 +90,13 @@ export interface BookStore extends AsyncDisposable {
   /** Removes the book. @returns whether there was one */
   delete(id: number): Promise<boolean>;
 
+  /**
+   * Resolves when what this store has acknowledged may be lost, with the reason in one line for people. It answers
+   * no call any more; the process has to end. A store that is away for a while is not lost. Absent where it cannot
+   * happen, as with a server, which does not acknowledge what it cannot keep.
+   */
+  readonly lost?: Promise<string>;
+
   /** Lets calls under way finish, then frees what the store holds. Calls made later reject. */
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -6,13 +6,13 @@ import type { Conninfo } from './conninfo.ts';
 import { reasonOf, sqlState } from './errors.ts';
 
 /** How long a connection may take to come about, unless `connect_timeout` says otherwise. */
-const CONNECT_TIMEOUT_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 1_500;
 
 /** After this the server gives up a statement, … */
-const STATEMENT_TIMEOUT_MS = 4_000;
+const STATEMENT_TIMEOUT_MS = 1_400;
 
-/** … and after this we give up the server. */
-const QUERY_TIMEOUT_MS = 5_000;
+/** … and after this we give up the server: whoever asks one that has frozen is told so within 2 seconds. */
+const QUERY_TIMEOUT_MS = 1_600;
 
 /** Preparing may look at every row of a large table that somebody else made. */
 const PREPARE_TIMEOUT_MS = 300_000;

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Book, BookFields, BookPage, BookStore } from '../../book.ts';
+import { type Book, type BookFields, type BookPage, type BookStore, StoreUnavailable } from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
 import { type PageRow, readPages } from '../page.ts';
@@ -18,18 +18,13 @@ import type { Write, WriteResult } from './writer.ts';
  * @throws StoreNotReady when the file cannot be opened, written or prepared
  */
 export async function openSqliteStore(path: string): Promise<BookStore> {
-  await using opened = new AsyncDisposableStack();
+  let writer: Writer | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const writer: Writer = await ConnectionThread.start(new URL('./writer.ts', import.meta.url), path);
-    opened.defer(() => writer.close());
-    const reader: Reader = await ConnectionThread.start(new URL('./reader.ts', import.meta.url), path);
-    opened.defer(() => reader.close());
-    const finder = opened.adopt(await openConnection(path), (database) => database.close());
-    const store = new SqliteBookStore(writer, reader, finder);
-    opened.move();
-    return store;
+    writer = await ConnectionThread.start(new URL('./writer.ts', import.meta.url), path);
+    return new SqliteBookStore(path, writer, await openConnection(path));
   } catch (error) {
+    await writer?.close();
     throw toNotReady(error, path);
   }
 }
@@ -43,25 +38,26 @@ type Reader = ConnectionThread<PageRequest, PageRow>;
  * one read transaction, side by side, which also keeps the processor's caches warm.
  */
 class SqliteBookStore implements BookStore {
+  readonly lost: Promise<string>;
+  readonly #path: string;
   readonly #writer: Writer;
-  readonly #reader: Reader;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
+  /** Started with the first list that is asked for, as it takes memory. */
+  #reader: Promise<Reader> | undefined;
   readonly #writes: Batch<Write, WriteResult>;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
 
-  constructor(writer: Writer, reader: Reader, finder: DatabaseSync) {
+  constructor(path: string, writer: Writer, finder: DatabaseSync) {
+    this.lost = writer.lost;
+    this.#path = path;
     this.#writer = writer;
-    this.#reader = reader;
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     this.#writes = new Batch((writes) => this.#writer.ask(writes), BOUNDS);
     this.#finds = new Batch(async (ids) => this.#find(ids), BOUNDS);
-    this.#lists = new Batch(
-      (afters) => readPages(afters, (after, limit) => this.#reader.ask({ after, limit })),
-      BOUNDS,
-    );
+    this.#lists = new Batch((afters) => this.#readPages(afters), BOUNDS);
   }
 
   create(fields: BookFields): Promise<Book> {
@@ -87,8 +83,34 @@ class SqliteBookStore implements BookStore {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#writes.close(), this.#finds.close(), this.#lists.close()]);
     if (this.#finder.isOpen) this.#finder.close();
-    await this.#reader.close();
+    await (await this.#reader)?.close();
     await this.#writer.close();
+  }
+
+  async #readPages(afters: readonly number[]): Promise<BookPage[]> {
+    this.#reader ??= this.#startReader();
+    const reader = await this.#reader;
+    return readPages(afters, (after, limit) => reader.ask({ after, limit }));
+  }
+
+  /** One that cannot start, or ends by itself, is started again for the next list. */
+  async #startReader(): Promise<Reader> {
+    try {
+      const reader: Reader = await ConnectionThread.start(
+        new URL('./reader.ts', import.meta.url),
+        this.#path,
+      );
+      void this.#forget(reader.lost);
+      return reader;
+    } catch {
+      this.#reader = undefined;
+      throw new StoreUnavailable('the reading thread does not start');
+    }
+  }
+
+  async #forget(readerLost: Promise<string>): Promise<void> {
+    await readerLost;
+    this.#reader = undefined;
   }
 
   /** One read transaction: its locks cost more than a read, so many share them. */

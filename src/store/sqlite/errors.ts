@@ -30,6 +30,16 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5;
 }
 
+/**
+ * Whether the disk refused to make something durable. What was written before may be lost then, too, whatever the
+ * next attempt says (sqlite.org/rescode.html: SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC).
+ */
+export function isSyncFailure(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && SYNC_FAILURES.has(error.errcode);
+}
+
+const SYNC_FAILURES: ReadonlySet<unknown> = new Set([1_034, 1_290]);
+
 /** Whether a row broke a constraint of the table. */
 export function isConstraintViolation(error: unknown): boolean {
   return resultCode(error) === 19;

@@ -5,23 +5,31 @@ import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../book.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { toNotReady } from './errors.ts';
+import { StoreLost } from './lost.ts';
 
 /**
  * A thread with a connection of its own, seen from the one that serves: what waits for the disk holds up nobody else.
- * It answers in the order in which it is asked. One that ends by itself is a defect, and ends the process.
+ * It answers in the order in which it is asked.
  */
 export class ConnectionThread<Request, Response> {
+  /** Resolves with the reason, in one line, when the thread ends by itself or says that the store is lost. */
+  readonly lost: Promise<string>;
   readonly #worker: Worker;
+  readonly #ended: Promise<unknown>;
   readonly #askers: PromiseWithResolvers<Response>[] = [];
   #isClosed = false;
 
   private constructor(worker: Worker) {
+    const lost = Promise.withResolvers<string>();
+    this.lost = lost.promise;
     this.#worker = worker;
+    this.#ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.on('error', (error: Error) => lost.resolve(`a thread of the store has failed: ${error.message}`));
     worker.on('message', (answer: Answer<Response>) => {
-      const asker = this.#askers.shift();
-      if ('response' in answer) asker?.resolve(answer.response);
-      else asker?.reject(toError(answer.failure));
+      if ('lost' in answer) lost.resolve(answer.lost);
+      else this.#pass(answer);
     });
+    void this.lost.then(() => this.#giveUp());
   }
 
   /**
@@ -58,51 +66,79 @@ export class ConnectionThread<Request, Response> {
 
   /** Lets it answer what it was asked, close its connection and end. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
     this.#isClosed = true;
     this.#worker.postMessage(CLOSE);
-    await once(this.#worker, 'exit');
+    await this.#ended;
+  }
+
+  #pass(answer: Exclude<Answer<Response>, Loss>): void {
+    const asker = this.#askers.shift();
+    if ('response' in answer) asker?.resolve(answer.response);
+    else asker?.reject(toError(answer.failure));
+  }
+
+  #giveUp(): void {
+    this.#isClosed = true;
+    for (const { reject } of this.#askers.splice(0)) reject(new StoreUnavailable('lost'));
   }
 }
 
 /** What a thread answers from. */
 export interface Answerer<Request, Response> {
+  /** @throws StoreLost when nothing may be answered any more; else errors in the terms of the BookStore interface */
   answer(request: Request): Response | Promise<Response>;
   /** The memory of a response that is handed over instead of copied. */
   transfer?(response: Response): ArrayBuffer[];
+  /** Called behind every answer, and from time to time. @throws StoreLost as well */
+  tidy?(): void;
   close(): void;
 }
+
+/** How often a thread tidies up that is not asked for anything. */
+const TIDYING_MS = 500;
 
 /**
  * The whole of a thread: opens what it answers from, and answers until it is told to close.
  *
- * @param open opens the SQLite file at a path; throws StoreNotReady when that cannot be done
+ * @param open opens the SQLite file at a path; throws when that cannot be done
  */
 export async function answerFrom<Request, Response>(
   open: (path: string) => Promise<Answerer<Request, Response>>,
 ): Promise<void> {
+  if (!parentPort) throw new Error('not a thread');
   const port = parentPort;
-  if (!port) throw new Error('not a thread');
   const path = workerData as string;
+  const post = (answer: Answer<Response>, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
   let answerer: Answerer<Request, Response>;
   try {
     answerer = await open(path);
   } catch (error) {
-    port.postMessage({ failure: toFailure(toNotReady(error, path)) } satisfies Answer<Response>);
+    post({ failure: toFailure(toNotReady(error, path)) });
     return;
   }
 
   const messages = on(port, 'message') as AsyncIterable<[Request | typeof CLOSE]>;
+  const tidy = () => {
+    try {
+      answerer.tidy?.();
+    } catch (error) {
+      // Whatever else it is shows in the next answer, too.
+      if (error instanceof StoreLost) post({ lost: error.message });
+    }
+  };
+  const tidying = setInterval(tidy, TIDYING_MS);
   port.postMessage({ response: undefined } satisfies Answer<void>);
   for await (const [request] of messages) {
     if (request === CLOSE) break;
     try {
       const response = await answerer.answer(request);
-      port.postMessage({ response } satisfies Answer<Response>, answerer.transfer?.(response) ?? []);
+      post({ response }, answerer.transfer?.(response));
+      tidy();
     } catch (error) {
-      port.postMessage({ failure: toFailure(error) } satisfies Answer<Response>);
+      post(error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(error) });
     }
   }
+  clearInterval(tidying);
   answerer.close();
   port.close();
 }
@@ -112,7 +148,11 @@ const YOUNG_GENERATION_MB = 8;
 
 const CLOSE = null;
 
-type Answer<Response> = { readonly response: Response } | { readonly failure: Failure };
+type Answer<Response> = { readonly response: Response } | { readonly failure: Failure } | Loss;
+
+interface Loss {
+  readonly lost: string;
+}
 
 /** An error as it travels between threads, which keep no classes. */
 type Failure =

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
 import { openConnection, transact } from './connection.ts';
-import { isConstraintViolation, toStoreError } from './errors.ts';
+import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
+import { FileGuard, StoreLost } from './lost.ts';
 import { prepareSchema } from './schema.ts';
 import { DELETE, INSERT, UPDATE } from './sql.ts';
 import { type Answerer, answerFrom } from './thread.ts';
@@ -16,12 +17,16 @@ export type WriteResult = Book | undefined | boolean;
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
 class Writer implements Answerer<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
+  readonly #files: FileGuard;
+  readonly #extentOfLog: StatementSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #delete: StatementSync;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, path: string) {
     this.#database = database;
+    this.#files = new FileGuard(path);
+    this.#extentOfLog = database.prepare('pragma wal_checkpoint(noop)');
     this.#insert = database.prepare(INSERT);
     this.#update = database.prepare(UPDATE);
     this.#delete = database.prepare(DELETE);
@@ -30,9 +35,24 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   /** All of them are committed, or nothing. */
   async answer(writes: readonly Write[]): Promise<WriteResult[]> {
     try {
-      return await transact(this.#database, () => writes.map((write) => this.#perform(write)));
+      const results = await transact(this.#database, () => writes.map((write) => this.#perform(write)));
+      this.#files.check();
+      return results;
     } catch (error) {
-      throw toStoreError(error);
+      throw isSyncFailure(error) ? unsynced() : toStoreError(error);
+    }
+  }
+
+  /** Looks after the files, and moves what the log holds into the database while nobody waits for it. */
+  tidy(): void {
+    this.#files.check();
+    const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
+    if (log - checkpointed < LOG_PAGES_MAX) return;
+    try {
+      this.#database.exec('pragma wal_checkpoint(passive)');
+    } catch (error) {
+      // What else went wrong is tried again: the log still holds it.
+      if (isSyncFailure(error)) throw unsynced();
     }
   }
 
@@ -57,8 +77,18 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   }
 }
 
+/** The log is moved when it has grown by so many pages, which is SQLite's own measure (sqlite.org/wal.html, section 3). */
+const LOG_PAGES_MAX = 1_000;
+
+function unsynced(): StoreLost {
+  return new StoreLost('the disk has failed to make books durable (fsync)');
+}
+
 await answerFrom(async (path) => {
   const database = await openConnection(path);
   await transact(database, () => prepareSchema(database));
-  return new Writer(database);
+  // SQLite does not tell when its own checkpoints fail, so they are made in tidy(). What a process left in the log
+  // whose last fsync failed need not be on disk, though it can be read: it is written anew.
+  database.exec('pragma wal_autocheckpoint = 0; pragma wal_checkpoint(truncate)');
+  return new Writer(database, path);
 });
