@@ -11,6 +11,19 @@ export interface Config {
   readonly store: StoreAddress;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
+  readonly clientLimits: ClientLimits;
+}
+
+/** What clients may take of the service. */
+export interface ClientLimits {
+  /** How long the head of a request may take to arrive. */
+  readonly headersMs: number;
+  /** How long a whole request may take to arrive. */
+  readonly requestMs: number;
+  /** How long a client may take to read the next part of its answer, or stand still in its request. */
+  readonly stallMs: number;
+  /** How many connections there may be; who comes then is refused. */
+  readonly connections: number;
 }
 
 /** What nobody else may know. */
@@ -24,6 +37,9 @@ export interface Secrets {
 /** A key shorter than the hash is weaker than the algorithm (RFC 7518, section 3.2). */
 const SECRET_BYTES_RECOMMENDED = 32;
 
+/** More than machines have cores for; each has connections of its own to the store. */
+const WORKERS_MAX = 64;
+
 /** A configuration that cannot be used. The message names every fault with its variable, and no value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -33,11 +49,15 @@ export class ConfigError extends Error {
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
+  /** How many processes serve. */
+  readonly workers: number;
   /** Where the password was found. */
   readonly passwordIn: 'environment' | 'file';
   /** The names of the variables that were generated just now. */
   readonly generated: readonly string[];
   readonly warnings: readonly string[];
+  /** All that was read: a process with this environment is configured alike, whatever becomes of `.env`. */
+  readonly variables: Variables;
 }
 
 /**
@@ -57,7 +77,7 @@ export function loadConfig(): Configuration {
       ? { variables: known, generated: [] }
       : generateMissing(environment);
     const passwordIn = environment.AUTH_PASSWORD === undefined ? 'file' : 'environment';
-    return { ...readConfig(variables), generated, passwordIn };
+    return { ...readConfig(variables), generated, passwordIn, variables };
   } catch (error) {
     if (error instanceof ConfigError || !(error instanceof Error && 'code' in error)) throw error;
     throw new ConfigError(
@@ -67,7 +87,9 @@ export function loadConfig(): Configuration {
 }
 
 /** Reads the configuration from variables. @throws ConfigError with all faults at once */
-export function readConfig(variables: Variables): Omit<Configuration, 'generated' | 'passwordIn'> {
+export function readConfig(
+  variables: Variables,
+): Omit<Configuration, 'generated' | 'passwordIn' | 'variables'> {
   const faults: string[] = [];
   function read<Value>(name: string, fallback: string, parse: (text: string) => Value): Value | undefined {
     try {
@@ -83,6 +105,11 @@ export function readConfig(variables: Variables): Omit<Configuration, 'generated
   const store = read('DB_URL', 'sqlite:data/books.db', parseStoreAddress);
   const corsOrigins = read('CORS_ORIGINS', '', parseOrigins);
   const trustProxy = read('TRUST_PROXY', 'false', parseTrustProxy);
+  const workers = read('WORKERS', '1', parseWorkers);
+  const headersMs = read('HEADERS_TIMEOUT_SECONDS', '10', parseSeconds);
+  const requestMs = read('REQUEST_TIMEOUT_SECONDS', '30', parseSeconds);
+  const stallMs = read('STALL_TIMEOUT_SECONDS', '30', parseSeconds);
+  const connections = read('CONNECTIONS_MAX', '10000', parseConnections);
   const token = read('SECRET_TOKEN', '', required);
   const username = read('AUTH_USERNAME', 'admin', String);
   const password = read('AUTH_PASSWORD', '', required);
@@ -91,6 +118,11 @@ export function readConfig(variables: Variables): Omit<Configuration, 'generated
     store === undefined ||
     corsOrigins === undefined ||
     trustProxy === undefined ||
+    workers === undefined ||
+    headersMs === undefined ||
+    requestMs === undefined ||
+    stallMs === undefined ||
+    connections === undefined ||
     token === undefined ||
     username === undefined ||
     password === undefined
@@ -98,11 +130,17 @@ export function readConfig(variables: Variables): Omit<Configuration, 'generated
     throw new ConfigError(faults.join('; '));
   }
 
+  const clientLimits = { headersMs: Math.min(headersMs, requestMs), requestMs, stallMs, connections };
   const isWeak = Buffer.byteLength(token) < SECRET_BYTES_RECOMMENDED;
+  const isAlone = store.engine === 'sqlite';
   return {
-    config: { port, ...(host && { host }), store, corsOrigins, trustProxy },
+    config: { port, ...(host && { host }), store, corsOrigins, trustProxy, clientLimits },
     secrets: { token: new Secret(token), username, password: new Secret(password) },
-    warnings: isWeak ? [`SECRET_TOKEN is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`] : [],
+    workers: isAlone ? 1 : workers,
+    warnings: [
+      ...(isWeak ? [`SECRET_TOKEN is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`] : []),
+      ...(isAlone && workers > 1 ? ['WORKERS is taken as 1: a SQLite file is written by one process'] : []),
+    ],
   };
 }
 
@@ -115,6 +153,27 @@ function parsePort(text: string): number {
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65_535)) throw new Error('must be a whole number from 0 to 65535');
   return port;
+}
+
+function parseWorkers(text: string): number {
+  const workers = /^[0-9]{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(workers >= 1 && workers <= WORKERS_MAX))
+    throw new Error(`must be a whole number from 1 to ${WORKERS_MAX}`);
+  return workers;
+}
+
+/** @returns milliseconds */
+function parseSeconds(text: string): number {
+  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds >= 1 && seconds <= 3_600)) throw new Error('must be a whole number from 1 to 3600');
+  return seconds * 1_000;
+}
+
+function parseConnections(text: string): number {
+  const connections = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(connections >= 1 && connections <= 1_000_000))
+    throw new Error('must be a whole number from 1 to 1000000');
+  return connections;
 }
 
 function parseOrigins(text: string): string[] {

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 
 /** What failed logins are measured by. */
 export interface ThrottleLimits {
@@ -12,20 +11,32 @@ export interface ThrottleLimits {
 /** Enough for people who mistype, too little for machines that guess. */
 export const THROTTLE_LIMITS: ThrottleLimits = { failuresMax: 100, windowSeconds: 60 };
 
+/** Beyond this many, the window that began first is forgotten: nobody fills the memory from many addresses. */
+const WINDOWS_MAX = 100_000;
+
+/** The failures of one network. */
+interface Window {
+  failures: number;
+  readonly endsAtMs: number;
+}
+
 /** Counts failed logins by client address, within this process. */
 export class LoginThrottle {
-  readonly #failures: RateLimiterMemory;
-  readonly #failuresMax: number;
+  readonly #limits: ThrottleLimits;
+  readonly #now: () => number;
+  /** By network, in the order in which they began, and so end. */
+  readonly #windows = new Map<string, Window>();
 
-  constructor({ failuresMax, windowSeconds }: ThrottleLimits) {
-    this.#failures = new RateLimiterMemory({ points: failuresMax, duration: windowSeconds });
-    this.#failuresMax = failuresMax;
+  /** @param now the clock, in milliseconds since 1970 */
+  constructor(limits: ThrottleLimits, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
   }
 
   /** @returns the seconds for which this address has to wait: 0 when it need not */
-  async secondsToWait(address: string): Promise<number> {
-    const failures = await this.#failures.get(network(address));
-    return failures && failures.consumedPoints >= this.#failuresMax ? secondsLeft(failures) : 0;
+  secondsToWait(address: string): number {
+    const window = this.#windows.get(network(address));
+    return window && window.failures >= this.#limits.failuresMax ? this.#secondsLeft(window) : 0;
   }
 
   /**
@@ -33,22 +44,41 @@ export class LoginThrottle {
    *
    * @returns the seconds for which this address has to wait, when others that came at once have used up the limit
    */
-  async fail(address: string): Promise<number> {
-    const failures = await this.#failures.penalty(network(address));
-    return failures.consumedPoints > this.#failuresMax ? secondsLeft(failures) : 0;
+  fail(address: string): number {
+    const key = network(address);
+    let window = this.#windows.get(key);
+    if (!window || this.#secondsLeft(window) === 0) window = this.#begin(key);
+    window.failures++;
+    return window.failures > this.#limits.failuresMax ? this.#secondsLeft(window) : 0;
+  }
+
+  #begin(key: string): Window {
+    const window = { failures: 0, endsAtMs: this.#now() + this.#limits.windowSeconds * 1_000 };
+    this.#windows.delete(key);
+    this.#windows.set(key, window);
+    for (const [oldest, { endsAtMs }] of this.#windows) {
+      if (endsAtMs > this.#now() && this.#windows.size <= WINDOWS_MAX) break;
+      this.#windows.delete(oldest);
+    }
+    return window;
+  }
+
+  #secondsLeft({ endsAtMs }: Window): number {
+    return Math.max(0, Math.ceil((endsAtMs - this.#now()) / 1_000));
   }
 }
 
-function secondsLeft({ msBeforeNext }: RateLimiterRes): number {
-  return Math.max(1, Math.ceil(msBeforeNext / 1_000));
-}
+/** Proxies may have names for clients instead of addresses (RFC 7239, section 6); longer ones count by their start. */
+const NAME_LENGTH_MAX = 64;
 
 /**
- * What an address counts as: one customer commonly has a whole /64 of IPv6 (RFC 6177), and IPv4 may come mapped into
- * IPv6 (RFC 4291, section 2.5.5.2).
+ * What an address counts as: one customer commonly has a whole /64 of IPv6 (RFC 6177), IPv4 may come mapped into IPv6
+ * (RFC 4291, section 2.5.5.2), and some proxies add the port, which is another one for every connection.
  */
-export function network(address: string): string {
-  if (!isIPv6(address)) return address;
+export function network(client: string): string {
+  const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+)$/.exec(client) ?? [];
+  const address = ipv6 ?? ipv4 ?? client;
+  if (!isIPv6(address)) return address.slice(0, NAME_LENGTH_MAX);
   const groups = groupsOf(address);
   const [, , , , , mark, high = 0, low = 0] = groups;
   const isMapped = mark === 0xffff && groups.slice(0, 5).every((group) => group === 0);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { drain } from './body.ts';
+import { takeNoMore } from './connection.ts';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
 
 /** What a handler makes of a request. */
@@ -49,7 +50,7 @@ export function headersOf(name: OutcomeName): Headers {
 /** Puts an answer into the envelope and sends it. */
 export function send(reply: FastifyReply, { outcome, data = null, json }: Answer): FastifyReply {
   reply.code(outcomes[outcome].status).headers(headersOf(outcome));
-  if (LAST_ON_CONNECTION.has(outcome)) reply.header('connection', 'close');
+  if (LAST_ON_CONNECTION.has(outcome)) endWith(reply);
   if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
   if (json === undefined) return reply.send(envelope(outcome, data));
   const [before, behind] = envelopeAround(outcome);
@@ -58,6 +59,12 @@ export function send(reply: FastifyReply, { outcome, data = null, json }: Answer
       ? Buffer.concat([before, json, behind])
       : Readable.from(wrapped(before, json, behind), { objectMode: false }),
   );
+}
+
+/** Makes an answer that is not sent yet the last one on its connection. */
+export function endWith(reply: FastifyReply): void {
+  reply.header('connection', 'close');
+  takeNoMore(reply.request.raw.socket);
 }
 
 /** A route's handler, from a function that makes an answer of a request. */

@@ -1,53 +1,97 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Budget, Share } from './budget.ts';
 import type { OutcomeName } from './outcomes.ts';
 
 /** Why a body could not be had. */
-export type BodyRefusal = Extract<OutcomeName, 'payloadTooLarge' | 'badRequest' | 'requestTimeout'>;
+export type BodyRefusal = Extract<
+  OutcomeName,
+  'payloadTooLarge' | 'badRequest' | 'requestTimeout' | 'serviceUnavailable'
+>;
 
-/**
- * Reads the whole body of a request, whatever its Content-Type. A client that waits to be told (`Expect:
- * 100-continue`, RFC 9110, section 10.1.1) is told so only now, after the checks that need no body.
- *
- * @param bytesMax the longest body that is read
- * @returns the bytes, or why there are none; a body in a Content-Encoding is never decoded, and reads as no bytes
- */
-export function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
-  bytesMax: number,
-): Promise<Uint8Array | BodyRefusal> {
-  if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
-  const refusal = refusals.get(request);
-  if (refusal) return Promise.resolve(refusal);
-  // HTTP/1.0 knows no 100.
-  if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+/** Shorter bodies, as nearly all are, do not count: whoever fills the memory with long ones cannot keep them out. */
+const UNCOUNTED_BYTES_MAX = 4_096;
 
-  const { promise, resolve } = Promise.withResolvers<Uint8Array | BodyRefusal>();
-  const chunks: Buffer[] = [];
-  let length = 0;
-  const settle = (body: Uint8Array | BodyRefusal) => {
+/** Reads the bodies of requests, whatever their Content-Type. */
+export class BodyReader {
+  readonly #bytesMax: number;
+  readonly #budget: Budget;
+
+  /**
+   * @param bytesMax the longest body that is read
+   * @param bytesAtOnceMax what all bodies together may hold, from when they arrive until they are answered
+   */
+  constructor(bytesMax: number, bytesAtOnceMax: number) {
+    this.#bytesMax = bytesMax;
+    this.#budget = new Budget(bytesAtOnceMax);
+  }
+
+  /**
+   * Reads the whole body of a request. A client that waits to be told (`Expect: 100-continue`, RFC 9110, section
+   * 10.1.1) is told so only now, after the checks that need no body.
+   *
+   * @returns the bytes, or why there are none; a body in a Content-Encoding is never decoded, and reads as no bytes
+   */
+  read(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array | BodyRefusal> {
+    if (Number(request.headers['content-length']) > this.#bytesMax) return Promise.resolve('payloadTooLarge');
+    const refusal = refusals.get(request);
+    if (refusal) return Promise.resolve(refusal);
+    // HTTP/1.0 knows no 100.
+    if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
+
+    const { promise, resolve } = Promise.withResolvers<Uint8Array | BodyRefusal>();
+    let bytes: Uint8Array = NOTHING;
+    let length = 0;
+    let share: Share | undefined;
+    const settle = (body: Uint8Array | BodyRefusal) => {
+      request
+        .off('data', onData)
+        .off('end', onEnd)
+        .off('error', onGone)
+        .off('close', onGone)
+        .off(BODY_REFUSED, settle);
+      if (typeof body === 'string') share?.hold(0);
+      resolve(body);
+    };
+    const onData = (chunk: Buffer) => {
+      const end = length + chunk.length;
+      if (end > this.#bytesMax) {
+        settle('payloadTooLarge');
+        return;
+      }
+      const room = length === 0 ? end : roomFor(end, bytes.length, this.#bytesMax);
+      if (room > UNCOUNTED_BYTES_MAX && room > bytes.length) {
+        share ??= new Share(this.#budget, response);
+        if (!share.take(room)) {
+          settle('serviceUnavailable');
+          return;
+        }
+      }
+      bytes = length === 0 ? chunk : append(chunk, bytes, length, room);
+      length = end;
+    };
+    const onEnd = () => settle(isPlain(request) ? bytes.subarray(0, length) : NOTHING);
+    const onGone = () => settle('badRequest');
     request
-      .off('data', onData)
-      .off('end', onEnd)
-      .off('error', onGone)
-      .off('close', onGone)
-      .off(BODY_REFUSED, settle);
-    resolve(body);
-  };
-  const onData = (chunk: Buffer) => {
-    length += chunk.length;
-    chunks.push(chunk);
-    if (length > bytesMax) settle('payloadTooLarge');
-  };
-  const onEnd = () => settle(isPlain(request) ? join(chunks) : NOTHING);
-  const onGone = () => settle('badRequest');
-  request
-    .on('data', onData)
-    .on('end', onEnd)
-    .on('error', onGone)
-    .on('close', onGone)
-    .on(BODY_REFUSED, settle);
-  return promise;
+      .on('data', onData)
+      .on('end', onEnd)
+      .on('error', onGone)
+      .on('close', onGone)
+      .on(BODY_REFUSED, settle);
+    return promise;
+  }
+}
+
+/** How many bytes of memory a body of this length is to have, of which it has some. */
+function roomFor(length: number, room: number, lengthMax: number): number {
+  return length <= room ? room : Math.min(2 * length, lengthMax);
+}
+
+/** Joins what comes in pieces as it comes: to keep them, a body in pieces of one byte would cost a hundred times more. */
+function append(chunk: Uint8Array, bytes: Uint8Array, length: number, room: number): Uint8Array {
+  const joined = room === bytes.length ? bytes : Buffer.allocUnsafeSlow(room);
+  if (joined !== bytes) joined.set(bytes.subarray(0, length));
+  joined.set(chunk, length);
+  return joined;
 }
 
 /**
@@ -67,10 +111,6 @@ const NOTHING = new Uint8Array();
 function isPlain({ headers }: IncomingMessage): boolean {
   const encoding = headers['content-encoding'];
   return !encoding || encoding.toLowerCase() === 'identity';
-}
-
-function join(chunks: Buffer[]): Uint8Array {
-  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
 }
 
 /** How much of a body that nobody wants is read, so that a client which is still sending gets to its answer. */

@@ -1,21 +1,29 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type BookPage, type BookStore, readBook, readBookChanges, readBookId } from '../book.ts';
+import { type Book, type BookPage, type BookStore, readBook, readBookChanges, readBookId } from '../book.ts';
 import type { Answer } from './answer.ts';
-import { readBody } from './body.ts';
+import type { BodyReader } from './body.ts';
+import { type Budget, Share } from './budget.ts';
+import type { OutcomeName } from './outcomes.ts';
 
 /** The handlers of the endpoints for books (specification, "Endpoints"). All of them run behind the token check. */
 export class BookHandlers {
   readonly #store: BookStore;
-  readonly #bodyBytesMax: number;
+  readonly #bodies: BodyReader;
+  readonly #unread: Budget;
+  /** What a list counts for, by the last one: when too many are under way at once, none of them gets on. */
+  #listBytes = 0;
 
-  constructor(store: BookStore, bodyBytesMax: number) {
+  /** @param unread what lists and long books may hold that their clients have not read yet */
+  constructor(store: BookStore, bodies: BodyReader, unread: Budget) {
     this.#store = store;
-    this.#bodyBytesMax = bodyBytesMax;
+    this.#bodies = bodies;
+    this.#unread = unread;
   }
 
   /** POST /book */
   readonly create = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const body = await readBody(request.raw, reply.raw, this.#bodyBytesMax);
+    const body = await this.#bodies.read(request.raw, reply.raw);
     if (typeof body === 'string') return { outcome: body };
     const fields = readBook(body);
     if (!fields) return { outcome: 'invalidInput' };
@@ -23,35 +31,39 @@ export class BookHandlers {
   };
 
   /** GET /books */
-  readonly list = async ({ method }: FastifyRequest): Promise<Answer> => {
+  readonly list = async ({ method }: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+    const unread = new Share(this.#unread, reply.raw);
+    if (!unread.take(this.#listBytes)) return { outcome: 'serviceUnavailable' };
     // The first page comes before the headers go out: a store that is away can still be answered with its status.
     const first = await this.#store.list();
+    if (!unread.take(Math.max(this.#listBytes, first.json.length))) return { outcome: 'serviceUnavailable' };
     if (first.last === undefined) {
+      this.#noteLength(first.json.length);
       return { outcome: 'booksRetrieved', json: Buffer.concat([OPEN, first.json, CLOSE]) };
     }
-    return { outcome: 'booksRetrieved', json: method === 'HEAD' ? noPages() : this.#pages(first) };
+    return { outcome: 'booksRetrieved', json: method === 'HEAD' ? noPages() : this.#pages(first, unread) };
   };
 
   /** GET /book/{id} */
-  readonly find = async (request: FastifyRequest): Promise<Answer> => {
+  readonly find = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const id = bookId(request);
     const book = id === undefined ? undefined : await this.#store.find(id);
-    return book ? { outcome: 'bookRetrieved', data: book } : { outcome: 'bookNotFound' };
+    return book ? this.#answerWith('bookRetrieved', book, reply) : { outcome: 'bookNotFound' };
   };
 
   /** PUT /book/{id}: a missing book comes before a bad body, but only a bad body makes that a question of its own. */
   readonly update = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
-    const body = await readBody(request.raw, reply.raw, this.#bodyBytesMax);
-    if (body === 'badRequest' || body === 'requestTimeout') return { outcome: body };
-    const changes = body === 'payloadTooLarge' ? undefined : readBookChanges(body);
+    const body = await this.#bodies.read(request.raw, reply.raw);
+    if (typeof body === 'string' && body !== 'payloadTooLarge') return { outcome: body };
+    const changes = typeof body === 'string' ? undefined : readBookChanges(body);
     if (!changes) {
       if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
-      return { outcome: body === 'payloadTooLarge' ? body : 'invalidInput' };
+      return { outcome: typeof body === 'string' ? body : 'invalidInput' };
     }
     const book = await this.#store.update(id, changes);
-    return book ? { outcome: 'bookUpdated', data: book } : { outcome: 'bookNotFound' };
+    return book ? this.#answerWith('bookUpdated', book, reply) : { outcome: 'bookNotFound' };
   };
 
   /** DELETE /book/{id} */
@@ -61,18 +73,50 @@ export class BookHandlers {
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
 
-  async *#pages(first: BookPage): AsyncGenerator<Uint8Array> {
+  /** Long books wait in memory until they are read, once as text and once in bytes. */
+  #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply): Answer {
+    const length = book.title.length + book.author.length;
+    const isHeld = length < LONG_BOOK_LENGTH || new Share(this.#unread, reply.raw).take(2 * length);
+    return isHeld ? { outcome, data: book } : { outcome: 'serviceUnavailable' };
+  }
+
+  async *#pages(first: BookPage, unread: Share): AsyncGenerator<Uint8Array> {
     yield OPEN;
-    yield first.json;
+    yield* slices(first.json);
     let { last } = first;
+    let length = first.json.length;
     while (last !== undefined) {
+      for (let turn = 0; turn < TURNS_BETWEEN_PAGES; turn++) await endOfTurn();
       const page = await this.#store.list(last);
+      unread.hold(Math.max(this.#listBytes, page.json.length));
       if (page.json.length > 0) yield COMMA;
-      yield page.json;
+      yield* slices(page.json);
       last = page.last;
+      length += page.json.length;
     }
+    this.#noteLength(length);
     yield CLOSE;
   }
+
+  #noteLength(listBytes: number): void {
+    this.#listBytes = Math.min(LIST_BYTES_MAX, listBytes);
+  }
+}
+
+/** Longer lists count for no more than this, or for one of their pages: they are never all in memory. */
+const LIST_BYTES_MAX = 256 * 1_024;
+
+/** Shorter books are not counted: memory has room for one on every connection. */
+const LONG_BOOK_LENGTH = 16_384;
+
+/** How many turns of the event loop the others get between two pages of a list. Without others a turn is over at once. */
+const TURNS_BETWEEN_PAGES = 4;
+
+/** What is handed over at a time of pages of long books: a slow reader gets on in steps, and one page waits for it. */
+const SLICE_BYTES = 128 * 1_024;
+
+function* slices(json: Uint8Array): Generator<Uint8Array> {
+  for (let at = 0; at < json.length; at += SLICE_BYTES) yield json.subarray(at, at + SLICE_BYTES);
 }
 
 const OPEN = Buffer.from('[');

@@ -1,21 +1,33 @@
-/** What one client may take of the service. */
+/** What clients may take of the service. */
 export interface HttpLimits {
   /** The longest body that is read. */
   readonly bodyBytes: number;
+  /** What all long bodies that are under way may hold together; one more is refused. */
+  readonly bodyBytesAtOnce: number;
+  /** What all lists and long books that their clients have not read yet may hold together; one more is refused. */
+  readonly unreadBytesAtOnce: number;
   /** How long the head of a request may take to arrive. */
   readonly headersMs: number;
   /** How long a whole request may take to arrive. */
   readonly requestMs: number;
-  /** How long a connection may stand still, an answer that its client does not read among them. */
-  readonly idleMs: number;
-  /** How often the three are looked at. */
+  /** How long a client may take to read the next part of its answer, or stand still in its request. */
+  readonly stallMs: number;
+  /** How often the times of requests are looked at: the more often, the fewer are refused in one turn. */
   readonly checkingIntervalMs: number;
+  /** How many connections there may be; who comes then is refused. */
+  readonly connections: number;
+  /** How long, at a stop, connections without a request get to send one more. */
+  readonly graceMs: number;
+  /** How long a stop waits for clients; who has not got an answer by then is cut off. */
+  readonly drainMs: number;
 }
 
-export const HTTP_LIMITS: HttpLimits = {
+/** What operators do not choose. */
+export const FIXED_LIMITS = {
   bodyBytes: 1_024 * 1_024,
-  headersMs: 10_000,
-  requestMs: 30_000,
-  idleMs: 30_000,
-  checkingIntervalMs: 1_000,
-};
+  bodyBytesAtOnce: 48 * 1_024 * 1_024,
+  unreadBytesAtOnce: 64 * 1_024 * 1_024,
+  checkingIntervalMs: 200,
+  graceMs: 1_000,
+  drainMs: 4_000,
+} as const satisfies Partial<HttpLimits>;

@@ -1,9 +1,17 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../book.ts';
 import { headersOf, send } from './answer.ts';
 import { type BodyRefusal, refuseBody } from './body.ts';
+import {
+  answerBefore,
+  type Connection,
+  isOver,
+  lastAnswer,
+  linger,
+  noteAnswer,
+  takeNoMore,
+} from './connection.ts';
 import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
 import { logFailure } from './request-log.ts';
 import { routableTarget } from './target.ts';
@@ -46,23 +54,52 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
   };
 }
 
-/**
- * What the parser and the router let through: not exactly one Host (RFC 9112, section 3.2; repeated headers arrive
- * joined with commas), expectations that nobody knows (RFC 9110, section 10.1.1), and an empty `{id}`.
- */
+/** Lets a request pass, in its turn, or refuses it. */
 function refuseOddRequests(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-  const refusal = oddity(request);
+  const before = answerBefore(request.raw.socket);
+  const refusal = isOver(request.raw.socket) ? 'badRequest' : oddity(request);
+  if (before) waitFor(before, request.raw.socket, refuseOrPass.bind(undefined, reply, refusal, pass));
+  else refuseOrPass(reply, refusal, pass);
+}
+
+/**
+ * Requests that do not wait for the answers before them take turns: their effects come in their order (RFC 9112, section
+ * 9.3.2), none has one behind the last answer of the connection, and one answer at a time waits for a client to read it.
+ */
+function waitFor(before: ServerResponse, connection: Connection, proceed: () => void): void {
+  before.once('close', () => {
+    if (connection.writable) proceed();
+  });
+}
+
+function refuseOrPass(reply: FastifyReply, refusal: OutcomeName | undefined, pass: () => void): void {
   if (refusal) send(reply, { outcome: refusal });
   else pass();
 }
 
+/** What the parser and the router let through, and is refused all the same. */
 function oddity({ raw, params }: FastifyRequest): OutcomeName | undefined {
-  const { host, expect } = raw.headers;
-  if (host === undefined ? raw.httpVersionMinor === 1 : /[\s,]/.test(host)) return 'badRequest';
+  if (isMalformed(raw)) return 'badRequest';
+  const { expect } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return 'expectationFailed';
   if ((params as { id?: string }).id === '') return 'notFound';
   return undefined;
 }
+
+/**
+ * Whether a request is one of another HTTP than 1.0 and 1.1, is framed in a way that somebody in between may have read
+ * otherwise (RFC 9112, section 6.1), or has not exactly one well-formed Host (section 3.2); repeated headers arrive
+ * joined with commas.
+ */
+function isMalformed({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+  const { host, 'transfer-encoding': coding } = headers;
+  if (httpVersionMajor !== 1) return true;
+  if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) return true;
+  return host === undefined ? httpVersionMinor === 1 : NO_HOST.test(host);
+}
+
+/** What stands in no name and no address (RFC 3986, section 3.2.2); commas do, but nobody uses them. */
+const NO_HOST = /[^\w.:~%!$&'()*+;=[\]-]/;
 
 /** The codes of Node's parser and timers that have an outcome of their own; anything else is malformed HTTP. */
 const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
@@ -74,22 +111,17 @@ const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
 /** Where the connection is gone there is nobody to answer. */
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-/** How long a refused client may go on sending before its connection is cut, so that it gets to read the answer. */
-const LINGER_MS = 2_000;
-
 /** What comes on a connection without becoming a request. */
 function refuseOnSockets(server: Server, methods: (target: string) => string | undefined): void {
-  server.on('request', ({ socket }: { socket: AnswerSocket }, response) => {
-    socket[LAST_ANSWER] = response;
-  });
+  server.prependListener('request', ({ socket }, response) => noteAnswer(socket, response));
 
   // Both go through the routes like any request; who waits for a 100 gets it when its body is read.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
-  server.on('connect', (request, socket) => {
+  server.on('connect', ({ url = '', socket }) => {
     socket.on('error', () => socket.destroy());
-    const allowed = methods(routableTarget(request.url ?? ''));
+    const allowed = methods(routableTarget(url));
     const headers = allowed === undefined ? {} : { allow: allowed };
     afterAnswers(socket, () =>
       refuse(socket, allowed === undefined ? 'notFound' : 'methodNotAllowed', headers),
@@ -111,7 +143,10 @@ function refuseOnSockets(server: Server, methods: (target: string) => string | u
 }
 
 /** No further request can be read from this connection. Everything that was asked before is still answered. */
-function breakOff(socket: Duplex, outcome: OutcomeName): void {
+function breakOff(socket: Connection, outcome: OutcomeName): void {
+  // What a client goes on sending is malformed again and again, but refused once.
+  if (isOver(socket)) return;
+  takeNoMore(socket);
   const request = lastAnswer(socket)?.req;
   if (!request || request.complete) {
     afterAnswers(socket, () => refuse(socket, outcome));
@@ -122,24 +157,18 @@ function breakOff(socket: Duplex, outcome: OutcomeName): void {
   afterAnswers(socket, () => linger(socket));
 }
 
-function afterAnswers(socket: Duplex, proceed: () => void): void {
+function afterAnswers(socket: Connection, proceed: () => void): void {
   const response = lastAnswer(socket);
   if (!response || response.writableFinished) proceed();
   else response.once('close', proceed);
 }
 
-/** Where a socket keeps the last answer that is under way or has gone on it: a map beside the sockets costs 5 %. */
-const LAST_ANSWER = Symbol('last answer');
-
-type AnswerSocket = Duplex & { [LAST_ANSWER]?: ServerResponse };
-
-function lastAnswer(socket: AnswerSocket): ServerResponse | undefined {
-  return socket[LAST_ANSWER];
-}
-
 /** Answers on a socket that has no request, and ends it. */
-function refuse(socket: Duplex, outcome: OutcomeName, extraHeaders: Record<string, string> = {}): void {
-  // What a client goes on sending is malformed again and again, but refused once.
+export function refuse(
+  socket: Connection,
+  outcome: OutcomeName,
+  extraHeaders: Record<string, string> = {},
+): void {
   if (!socket.writable) return;
   const { status } = outcomes[outcome];
   const body = JSON.stringify(envelope(outcome, null));
@@ -153,11 +182,4 @@ function refuse(socket: Duplex, outcome: OutcomeName, extraHeaders: Record<strin
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
   linger(socket);
-}
-
-/** Ends our side of a connection, and reads on for a while: a connection cut at once may take the answer along. */
-function linger(socket: Duplex): void {
-  if (socket.writable) socket.end();
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

@@ -1,3 +1,4 @@
+import type { Server as Listener } from 'node:net';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import type { Credentials } from '../auth/credentials.ts';
@@ -6,9 +7,12 @@ import type { Tokens } from '../auth/token.ts';
 import type { BookStore } from '../book.ts';
 import type { LogStream } from '../log.ts';
 import { answering } from './answer.ts';
+import { BodyReader } from './body.ts';
 import { BookHandlers } from './books.ts';
-import { endConnections } from './closing.ts';
+import { Budget } from './budget.ts';
+import { Connections } from './connections.ts';
 import type { HttpLimits } from './limits.ts';
+import { listen, portOf } from './listening.ts';
 import { refuseInEnvelope } from './refusals.ts';
 import { RequestLog } from './request-log.ts';
 import { bookAnswers, emptyAnswers, tokenAnswers } from './schemas.ts';
@@ -30,19 +34,33 @@ export interface ServerParts {
   readonly logStream: LogStream;
 }
 
-/** The whole API, in the order in which a request meets its parts: limits, refusals, token check, handler. */
-export function createServer(parts: ServerParts): FastifyInstance {
+/** A server with the whole API. */
+export interface HttpServer {
+  /**
+   * Listens on a host, on all interfaces when there is none.
+   *
+   * @returns its address, as a client on this machine writes it
+   * @throws Error with a code such as `EADDRINUSE` when the port cannot be had
+   */
+  listen(port: number, host?: string): Promise<string>;
+  /** Takes no new connections, and answers what comes on the others for a while; within `drainMs` all are gone. */
+  close(): Promise<void>;
+}
+
+/** Makes the server: the whole API, in the order in which a request meets its parts: limits, refusals, token check, handler. */
+export function createServer(parts: ServerParts): HttpServer {
   const { store, tokens, credentials, throttle, limits } = parts;
   const app: FastifyInstance = fastify({
     http: {
       headersTimeout: limits.headersMs,
+      requestTimeout: limits.requestMs,
       connectionsCheckingInterval: limits.checkingIntervalMs,
       // Node's own answers are not in the envelope: refusals.ts looks at the Host, which repeated arrives joined.
       requireHostHeader: false,
       joinDuplicateHeaders: true,
     },
     requestTimeout: limits.requestMs,
-    connectionTimeout: limits.idleMs,
+    connectionTimeout: limits.stallMs,
     return503OnClosing: false,
     routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
     rewriteUrl: ({ url = '' }) => routableTarget(url),
@@ -54,13 +72,14 @@ export function createServer(parts: ServerParts): FastifyInstance {
   });
   // A client that has said all it has to say may close its side, and still gets its answer.
   Object.assign(app.server, { httpAllowHalfOpen: true });
-  endConnections(app);
+  const connections = new Connections(app, limits);
   refuseInEnvelope(app);
   passBodiesUnread(app);
   if (parts.corsOrigins.length > 0) allowOrigins(app, parts.corsOrigins);
 
-  const token = new TokenHandlers(tokens, credentials, throttle, limits.bodyBytes);
-  const books = new BookHandlers(store, limits.bodyBytes);
+  const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
+  const token = new TokenHandlers(tokens, credentials, throttle, bodies);
+  const books = new BookHandlers(store, bodies, new Budget(limits.unreadBytesAtOnce));
   const protect = { onRequest: token.require };
 
   app.post('/token', { schema: tokenAnswers }, answering(token.issue));
@@ -69,7 +88,18 @@ export function createServer(parts: ServerParts): FastifyInstance {
   app.get('/book/:id', { ...protect, schema: bookAnswers }, answering(books.find));
   app.put('/book/:id', { ...protect, schema: bookAnswers }, answering(books.update));
   app.delete('/book/:id', { ...protect, schema: emptyAnswers }, answering(books.delete));
-  return app;
+
+  let listeners: readonly Listener[] = [];
+  return {
+    async listen(port, host) {
+      listeners = await listen(app, port, host);
+      return `http://${host?.includes(':') ? `[${host}]` : (host ?? 'localhost')}:${portOf(app.server)}`;
+    },
+    async close() {
+      await connections.drain(listeners);
+      await app.close();
+    },
+  };
 }
 
 /**

@@ -3,33 +3,35 @@ import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/token.ts';
 import { type Answer, send } from './answer.ts';
-import { readBody } from './body.ts';
+import type { BodyReader } from './body.ts';
 
 /** The token endpoint, and the check in front of all others (specification, "Authentication"). */
 export class TokenHandlers {
   readonly #tokens: Tokens;
   readonly #credentials: Credentials;
   readonly #throttle: LoginThrottle;
-  readonly #bodyBytesMax: number;
+  readonly #bodies: BodyReader;
 
-  constructor(tokens: Tokens, credentials: Credentials, throttle: LoginThrottle, bodyBytesMax: number) {
+  constructor(tokens: Tokens, credentials: Credentials, throttle: LoginThrottle, bodies: BodyReader) {
     this.#tokens = tokens;
     this.#credentials = credentials;
     this.#throttle = throttle;
-    this.#bodyBytesMax = bodyBytesMax;
+    this.#bodies = bodies;
   }
 
   /** POST /token */
   readonly issue = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     reply.header('cache-control', 'no-store');
-    const secondsToWait = await this.#throttle.secondsToWait(request.ip);
+    // There is none where the client has gone already.
+    const { ip = '' } = request as { ip?: string };
+    const secondsToWait = this.#throttle.secondsToWait(ip);
     if (secondsToWait > 0) return tooManyRequests(reply, secondsToWait);
-    const body = await readBody(request.raw, reply.raw, this.#bodyBytesMax);
+    const body = await this.#bodies.read(request.raw, reply.raw);
     if (typeof body === 'string') return { outcome: body };
     const login = readLoginRequest(body);
     if (!login) return { outcome: 'invalidRequestPayload' };
     if (!this.#credentials.match(login)) {
-      const secondsOverLimit = await this.#throttle.fail(request.ip);
+      const secondsOverLimit = this.#throttle.fail(ip);
       return secondsOverLimit > 0
         ? tooManyRequests(reply, secondsOverLimit)
         : { outcome: 'invalidCredentials' };

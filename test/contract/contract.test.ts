@@ -1,7 +1,6 @@
 import { describe } from 'node:test';
 import { startApp } from '../../src/app.ts';
-import { Secret } from '../../src/secret.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
+import { readConfig } from '../../src/config.ts';
 import { engines } from '../support/engines.ts';
 import { registerRules } from './register.ts';
 
@@ -16,21 +15,15 @@ for (const engine of engines) {
     registerRules(async () => {
       await using resources = new AsyncDisposableStack();
       const address = resources.use(await engine.createAddress());
-      const app = await startApp(
-        {
-          port: 0,
-          host: '127.0.0.1',
-          store: parseStoreAddress(address.dbUrl),
-          corsOrigins: [],
-          trustProxy: false,
-        },
-        {
-          token: new Secret(CREDENTIALS.secret),
-          username: CREDENTIALS.username,
-          password: new Secret(CREDENTIALS.password),
-        },
-        { logStream: { write: () => {} } },
-      );
+      const { config, secrets } = readConfig({
+        HOST: '127.0.0.1',
+        PORT: '0',
+        DB_URL: address.dbUrl,
+        SECRET_TOKEN: CREDENTIALS.secret,
+        AUTH_USERNAME: CREDENTIALS.username,
+        AUTH_PASSWORD: CREDENTIALS.password,
+      });
+      const app = await startApp(config, secrets, { logStream: { write: () => {} } });
       resources.defer(() => app.close());
       const running = resources.move();
       return { ...CREDENTIALS, url: app.url, [Symbol.asyncDispose]: () => running.disposeAsync() };

@@ -11,6 +11,8 @@ export interface Answer {
 /** Where a service listens on loopback. */
 export interface Place {
   readonly port: number;
+  /** Where the client comes from: an address of IPv4 that this machine has. */
+  readonly localAddress?: string;
 }
 
 /** Far longer than any answer takes, on any machine. */
@@ -34,8 +36,10 @@ export class Connection implements Disposable {
     socket.on('error', () => {});
   }
 
-  static async open({ port }: Place): Promise<Connection> {
-    const socket = connect({ host: 'localhost', port, allowHalfOpen: true, noDelay: true });
+  static async open({ port, localAddress }: Place): Promise<Connection> {
+    const host = localAddress === undefined ? 'localhost' : '127.0.0.1';
+    const from = localAddress === undefined ? {} : { localAddress };
+    const socket = connect({ host, port, ...from, allowHalfOpen: true, noDelay: true });
     await once(socket, 'connect');
     return new Connection(socket);
   }
@@ -75,6 +79,11 @@ export class Connection implements Disposable {
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
     const hasContent = !isToHead && status >= 200 && status !== 204 && status !== 304;
     return { status, headers, body: hasContent ? await this.#content(headers) : '' };
+  }
+
+  /** Resolves when the next answer has begun to come, of which no more is read. */
+  async beginning(): Promise<void> {
+    await this.#receiveAtLeast(1);
   }
 
   /** Reads until the other side closes. @returns what came */

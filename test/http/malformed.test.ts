@@ -1,57 +1,22 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import { makeToken } from '../contract/tokens.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';
-import { startService } from './service.ts';
-
-/** What is no HTTP, by what is wrong with it. */
-const MALFORMED: Readonly<Record<string, string | Uint8Array>> = {
-  words: 'good morning\r\n\r\n',
-  'nothing but zeros': new Uint8Array(64),
-  'the start of TLS': Buffer.from('16030100a5010000a10303', 'hex'),
-  'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
-  'a version that does not exist': 'GET /books HTTP/1.2\r\nHost: localhost\r\n\r\n',
-  'a method in small letters': 'get /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'a method that nobody knows': 'FETCH /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'no target': 'GET  HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'a target with a space': 'GET /book/1 or 2 HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'a target with bytes beyond ASCII': Buffer.from('GET /b\xf6\xf6ks HTTP/1.1\r\n\r\n', 'latin1'),
-  'a target with U+0000': 'GET /book/\0 HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'lines that end in LF alone': 'GET /books HTTP/1.1\nHost: localhost\n\n',
-  'a header line without a colon': request('GET /books', ['nothing']),
-  'a header line without a name': request('GET /books', [': nothing']),
-  'a space before the colon': request('GET /books', ['Name : value']),
-  'a folded header line': request('GET /books', ['Name: value', ' goes on']),
-  'a header value with U+0000': request('GET /books', ['Name: \0']),
-  'a header value with CR': request('GET /books', ['Name: a\rb']),
-  'no Host': 'GET /books HTTP/1.1\r\n\r\n',
-  'two Hosts': request('GET /books', ['Host: localhost']),
-  'a length that is a word': request('POST /token', ['Content-Length: two']),
-  'a length with a sign': request('POST /token', ['Content-Length: +2']),
-  'a length in hexadecimal': request('POST /token', ['Content-Length: 0x2']),
-  'a list of lengths': request('POST /token', ['Content-Length: 2, 2']),
-  'a length beyond all bounds': request('POST /token', ['Content-Length: 99999999999999999999']),
-  'two lengths': request('POST /token', ['Content-Length: 2', 'Content-Length: 3']),
-  'a length and chunks': request('POST /token', ['Content-Length: 2', 'Transfer-Encoding: chunked']),
-  'chunks that are not the last coding': request('POST /token', ['Transfer-Encoding: chunked, gzip']),
-};
-
-/** Bodies that are not made of chunks, though their head says so. */
-const BAD_CHUNKS: Readonly<Record<string, string>> = {
-  'a size that is a word': 'two\r\n{}\r\n0\r\n\r\n',
-  'a size with a sign': '-2\r\n{}\r\n0\r\n\r\n',
-  'a size beyond all bounds': 'ffffffffffffffffff\r\n{}\r\n0\r\n\r\n',
-  'a size that is too small': '1\r\n{}\r\n0\r\n\r\n',
-  'no size': '\r\n{}\r\n0\r\n\r\n',
-  'a bad trailer': '2\r\n{}\r\n0\r\nnothing\r\n\r\n',
-};
+import { BAD_CHUNKS, MALFORMED } from './malformed.ts';
+import { SECRET, type Service, startService } from './service.ts';
 
 describe('400 Bad request, once, and the connection ends:', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service[Symbol.asyncDispose]());
+
   for (const [name, bytes] of Object.entries(MALFORMED)) {
     test(name, async () => {
-      await using service = await startService();
       using connection = await Connection.open(service);
-      await connection.send(bytes);
+      await connection.send(Buffer.from(bytes, 'latin1'));
       const answer = await connection.answer();
       assertRefusal(answer, 400, 'Bad request');
       assert.equal(answer.headers.get('connection'), 'close');
@@ -66,7 +31,7 @@ test('what is malformed is refused on a connection that has seen better requests
     using connection = await Connection.open(service);
     await connection.send(request('GET /books', [service.authorization]));
     assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
-    await connection.send(bytes);
+    await connection.send(Buffer.from(bytes, 'latin1'));
     assertRefusal(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   }
@@ -90,10 +55,11 @@ describe('400 Bad request for a body of bad chunks', () => {
     });
 
     test(`that comes together with the head of ${start}, its token never seen before`, async () => {
-      for (const body of Object.values(BAD_CHUNKS)) {
-        await using service = await startService();
+      await using service = await startService();
+      for (const [name, body] of Object.entries(BAD_CHUNKS)) {
         using connection = await Connection.open(service);
-        const head = request(start, [service.authorization, 'Transfer-Encoding: chunked']);
+        const token = makeToken(SECRET, { payload: { name } });
+        const head = request(start, [`Authorization: ${token}`, 'Transfer-Encoding: chunked']);
         await connection.send(head + body);
         assertRefusal(await connection.answer(), 400, 'Bad request');
         assert.equal(await connection.rest(), '');

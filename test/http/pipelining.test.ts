@@ -35,6 +35,41 @@ describe('Requests that do not wait for the answers before them', () => {
     assert.deepEqual(assertSuccess(await other.answer(), 200, 'Books retrieved successfully'), []);
   });
 
+  test('have no effect behind a request that is refused, and ends the connection', async () => {
+    await using service = await startService();
+    const create = request('POST /book', [service.authorization], BODY);
+    for (const [refused, status] of [
+      [request('GET /nowhere', ['Host: elsewhere']), 400],
+      [`${request('POST /token', ['Transfer-Encoding: gzip, chunked'])}0\r\n\r\n`, 400],
+      [request('GET /nowhere', ['Expect: something']), 417],
+      [request('POST /token', ['Expect: 100-continue'], ' '.repeat(1_024 * 1_024 + 1)), 413],
+    ] as const) {
+      using connection = await Connection.open(service);
+      await connection.send(refused + create + create);
+      assert.equal((await connection.answer()).status, status);
+      assert.equal(await connection.rest(), '');
+    }
+    const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
+    assert.deepEqual(list.data, []);
+  });
+
+  test('take effect in their order', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    const starts = [
+      'POST /book',
+      'PUT /book/1',
+      'GET /book/1',
+      'DELETE /book/1',
+      'GET /book/1',
+      'PUT /book/1',
+    ];
+    await connection.send(starts.map((start) => request(start, [service.authorization], BODY)).join(''));
+    for (const status of [201, 200, 200, 200, 404, 404]) {
+      assert.equal((await connection.answer()).status, status);
+    }
+  });
+
   test('are answered before the malformed body of the last one', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);

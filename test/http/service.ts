@@ -3,12 +3,12 @@ import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/token.ts';
 import type { BookStore } from '../../src/book.ts';
-import type { Config } from '../../src/config.ts';
-import { HTTP_LIMITS } from '../../src/http/limits.ts';
+import { type Config, readConfig } from '../../src/config.ts';
+import { FIXED_LIMITS } from '../../src/http/limits.ts';
 import { createServer } from '../../src/http/server.ts';
 import { Secret } from '../../src/secret.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { engines } from '../support/engines.ts';
+import { type Engine, engines } from '../support/engines.ts';
 import { assertLogTellsNothing } from './log.ts';
 
 export const SECRET = 'the secret of the tests, which is long enough';
@@ -26,8 +26,10 @@ export const WRONG_LOGIN = JSON.stringify({ username: USERNAME, password: TITLE 
 
 /** What a test wants otherwise than usual. */
 export interface ServiceOptions extends Omit<Surroundings, 'logStream'> {
-  /** Where the books are; by default in a new SQLite file, which goes with the service. */
+  /** Where the books are; by default in a new place, which goes with the service. */
   readonly dbUrl?: string;
+  /** The engine of a new place; by default SQLite. */
+  readonly engine?: Engine['name'];
   readonly corsOrigins?: readonly string[];
   readonly trustProxy?: Config['trustProxy'];
   readonly secret?: string;
@@ -78,16 +80,27 @@ export class Service implements AsyncDisposable {
 /** Longer than any answer may take, whatever happens to the store. */
 const ANSWER_MS_MAX = 30_000;
 
+const DEFAULTS = readConfig({ SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD }).config;
+
+/** Tests do not wait for connections that they left open. */
+const HASTE = { graceMs: 0 };
+
 /** Starts the whole service. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const { dbUrl, corsOrigins = [], trustProxy = false, secret = SECRET, ...surroundings } = options;
-  const address = dbUrl === undefined ? await engines[0]?.createAddress() : undefined;
+  const { dbUrl, engine = 'SQLite', secret = SECRET, ...others } = options;
+  const { corsOrigins = [], trustProxy = false, ...surroundings } = others;
+  const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
+  const address = await engineOfAddress?.createAddress();
   const store = parseStoreAddress(dbUrl ?? address?.dbUrl ?? '');
   const log: string[] = [];
   const app = await startApp(
-    { port: 0, store, corsOrigins, trustProxy },
+    { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy },
     { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
-    { ...surroundings, logStream: { write: (line) => log.push(line) } },
+    {
+      ...surroundings,
+      httpLimits: { ...HASTE, ...surroundings.httpLimits },
+      logStream: { write: (line) => log.push(line) },
+    },
   );
   return new Service(app.url, await signToken(options.now), log, async () => {
     await app.close();
@@ -102,13 +115,13 @@ export async function startServiceOn(store: BookStore): Promise<Service> {
     store,
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
-    throttle: new LoginThrottle(THROTTLE_LIMITS),
-    limits: HTTP_LIMITS,
+    throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
+    limits: { ...FIXED_LIMITS, ...DEFAULTS.clientLimits, ...HASTE },
     corsOrigins: [],
     trustProxy: false,
     logStream: { write: (line) => log.push(line) },
   });
-  const url = await server.listen({ port: 0, host: 'localhost' });
+  const url = await server.listen(0, 'localhost');
   return new Service(url, await signToken(), log, () => server.close());
 }
 

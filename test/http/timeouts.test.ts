@@ -6,7 +6,7 @@ import { type Answer, Connection, Cut, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
-const LIMITS = { headersMs: 300, requestMs: 600, idleMs: 60_000, checkingIntervalMs: 50 };
+const LIMITS = { headersMs: 300, requestMs: 600, stallMs: 60_000, checkingIntervalMs: 50 };
 const TRICKLE_MS = 20;
 
 describe('408 Request timeout, once, and the connection ends:', () => {
@@ -31,7 +31,7 @@ describe('408 Request timeout, once, and the connection ends:', () => {
   });
 
   test('a body that stands still, for as long as a connection may, too', async () => {
-    await using service = await startService({ httpLimits: { ...LIMITS, idleMs: LIMITS.requestMs } });
+    await using service = await startService({ httpLimits: { ...LIMITS, stallMs: LIMITS.requestMs } });
     await assertTimeouts(service, 'Content-Length: 100000', '');
   });
 
@@ -65,8 +65,20 @@ test('a body that trickles on after its answer has gone ends with the connection
   await assert.rejects(trickle(connection, 'x'), Cut);
 });
 
+test('a request that is completed after its 408 has no effect', async () => {
+  await using service = await startService({ httpLimits: LIMITS });
+  using connection = await Connection.open(service);
+  const bytes = request('POST /book', [service.authorization], '{}');
+  await connection.send(bytes.slice(0, 60));
+  assertRefusal(await connection.answer(), 408, 'Request timeout');
+  await connection.send(bytes.slice(60));
+  assert.equal(await connection.rest(), '');
+  const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
+  assert.deepEqual(list.data, []);
+});
+
 test('a client that does not read its answer is cut off', async () => {
-  await using service = await startService({ httpLimits: { ...LIMITS, idleMs: 700 } });
+  await using service = await startService({ httpLimits: { ...LIMITS, stallMs: 700 } });
   // More than the buffers of the system between the two can take.
   const body = JSON.stringify({ title: TITLE.repeat(90_000) });
   for (let index = 0; index < 30; index++) await service.fetch('POST', '/book', body);

@@ -26,14 +26,16 @@ function complaintAbout(variables: Record<string, string>): string {
 
 describe('The configuration', () => {
   test('has a default for everything but secrets', () => {
-    const { config, secrets, warnings } = read();
+    const { config, secrets, workers, warnings } = read();
     assert.deepEqual(config, {
       port: 8080,
       store: { engine: 'sqlite', path: 'data/books.db' },
       corsOrigins: [],
       trustProxy: false,
+      clientLimits: { headersMs: 10_000, requestMs: 30_000, stallMs: 30_000, connections: 10_000 },
     });
     assert.equal(secrets.username, 'admin');
+    assert.equal(workers, 1);
     assert.deepEqual(warnings, []);
   });
 
@@ -44,6 +46,10 @@ describe('The configuration', () => {
       DB_URL: 'sqlite:other.db',
       CORS_ORIGINS: 'https://a.example',
       TRUST_PROXY: '1',
+      HEADERS_TIMEOUT_SECONDS: '1',
+      REQUEST_TIMEOUT_SECONDS: '2',
+      STALL_TIMEOUT_SECONDS: '3',
+      CONNECTIONS_MAX: '4',
       AUTH_USERNAME: 'librarian',
     });
     assert.deepEqual(config, {
@@ -52,6 +58,7 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'other.db' },
       corsOrigins: ['https://a.example'],
       trustProxy: 1,
+      clientLimits: { headersMs: 1_000, requestMs: 2_000, stallMs: 3_000, connections: 4 },
     });
     assert.equal(secrets.token.reveal(), SECRETS.SECRET_TOKEN);
     assert.equal(secrets.username, 'librarian');
@@ -59,7 +66,15 @@ describe('The configuration', () => {
   });
 
   test('counts an empty value as unset', () => {
-    const empty = { PORT: '', HOST: '', DB_URL: '', CORS_ORIGINS: '', TRUST_PROXY: '', AUTH_USERNAME: '' };
+    const empty = {
+      PORT: '',
+      HOST: '',
+      DB_URL: '',
+      CORS_ORIGINS: '',
+      TRUST_PROXY: '',
+      AUTH_USERNAME: '',
+      WORKERS: '',
+    };
     assert.deepEqual(read(empty), read());
     assert.equal(
       complaintAbout({ SECRET_TOKEN: '', AUTH_PASSWORD: '' }),
@@ -90,6 +105,7 @@ describe('A faulty configuration', () => {
       DB_URL: 'mysql://root:hunter2@db/books',
       CORS_ORIGINS: 'hunter2',
       TRUST_PROXY: 'hunter2',
+      WORKERS: 'hunter2',
     });
     const names = complaint.split('; ').flatMap((fault) => /^([A-Z_]+): /.exec(fault)?.slice(1) ?? []);
     assert.deepEqual(names, [
@@ -97,6 +113,7 @@ describe('A faulty configuration', () => {
       'DB_URL',
       'CORS_ORIGINS',
       'TRUST_PROXY',
+      'WORKERS',
       'SECRET_TOKEN',
       'AUTH_PASSWORD',
     ]);
@@ -185,5 +202,49 @@ describe('TRUST_PROXY', () => {
         text,
       );
     }
+  });
+});
+
+describe('WORKERS', () => {
+  const DB_URL = 'postgres://app@db/books';
+
+  test('is a whole number from 1 to 64', () => {
+    for (const number of [1, 2, 64]) assert.equal(read({ DB_URL, WORKERS: `${number}` }).workers, number);
+    for (const text of ['0', '65', '-1', '1.5', '1e1', '0x2', ' 2', '002', 'auto']) {
+      assert.equal(
+        complaintAbout({ ...SECRETS, DB_URL, WORKERS: text }),
+        'WORKERS: must be a whole number from 1 to 64',
+      );
+    }
+  });
+
+  test('is taken as 1 on SQLite, with a warning where it says more', () => {
+    const { workers, warnings } = read({ WORKERS: '4' });
+    assert.equal(workers, 1);
+    assert.deepEqual(warnings, ['WORKERS is taken as 1: a SQLite file is written by one process']);
+    assert.deepEqual(read({ WORKERS: '1' }).warnings, []);
+    assert.deepEqual(read({ DB_URL, WORKERS: '4' }).warnings, []);
+  });
+});
+
+describe('The limits of clients', () => {
+  test('are whole numbers of seconds and connections', () => {
+    for (const [name, max] of [
+      ['HEADERS_TIMEOUT_SECONDS', 3_600],
+      ['REQUEST_TIMEOUT_SECONDS', 3_600],
+      ['STALL_TIMEOUT_SECONDS', 3_600],
+      ['CONNECTIONS_MAX', 1_000_000],
+    ] as const) {
+      assert.deepEqual(read({ [name]: `${max}` }).warnings, []);
+      for (const text of ['0', `${max + 1}`, '-1', '1.5', '1e3', 'ten', ' 1']) {
+        const complaint = complaintAbout({ ...SECRETS, [name]: text });
+        assert.equal(complaint, `${name}: must be a whole number from 1 to ${max}`);
+      }
+    }
+  });
+
+  test('give the head of a request no more time than the whole of it', () => {
+    const { clientLimits } = read({ REQUEST_TIMEOUT_SECONDS: '5' }).config;
+    assert.equal(clientLimits.headersMs, 5_000);
   });
 });

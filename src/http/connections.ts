@@ -1,0 +1,111 @@
+import { type Server as Listener, Server, type Socket } from 'node:net';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import { endWith } from './answer.ts';
+import { isIdle, isOver, lastAnswer, linger } from './connection.ts';
+import type { HttpLimits } from './limits.ts';
+import { refuse } from './refusals.ts';
+
+/** Connections beyond the limit that may be on their way out with their refusal; more are closed unanswered. */
+const REFUSED_CONNECTIONS_MAX = 1_000;
+
+/** How often a server that is stopping looks for connections that have nothing left to do. */
+const LOOK_MS = 50;
+
+/** How far a client has read what it is answered. */
+interface Progress {
+  /** The bytes that the system has taken off our hands. */
+  taken: number;
+  /** When there was the last change, in milliseconds of a clock that only goes forward. */
+  atMs: number;
+}
+
+/** The connections of a server: how many there may be, and when they end. */
+export class Connections {
+  readonly #limits: HttpLimits;
+  readonly #open = new Map<Socket, Progress>();
+  /** How many connections there have been. */
+  #taken = 0;
+  #isStopping = false;
+
+  constructor(app: FastifyInstance, limits: HttpLimits) {
+    this.#limits = limits;
+    app.server.maxConnections = limits.connections + REFUSED_CONNECTIONS_MAX;
+    app.server.on('connection', (socket) => this.#admit(socket));
+    const watch = setInterval(() => this.#cutOffStalled(), limits.stallMs / 10).unref();
+    app.server.on('close', () => clearInterval(watch));
+    this.#endSomeWithTheirAnswer(app);
+  }
+
+  /**
+   * Takes no new connections. Whatever comes on the others is still answered, as their last answer; who has nothing to
+   * send for a while, or takes too long, is sent away. Resolves when all connections are gone.
+   */
+  async drain(listeners: readonly Listener[]): Promise<void> {
+    const startedMs = performance.now();
+    const elapsedMs = () => performance.now() - startedMs;
+    this.#isStopping = true;
+    // Those who wait to be taken would be reset. A turn of the event loop takes one of them.
+    for (let taken = -1; taken < this.#taken && elapsedMs() <= this.#limits.graceMs; ) {
+      taken = this.#taken;
+      await turn();
+    }
+    // The method of HTTP servers would destroy idle connections, and the requests that are on their way.
+    for (const listener of listeners) Server.prototype.close.call(listener);
+    while (this.#open.size > 0) {
+      // By the next turn everything that has arrived is read, so that no connection with a request counts as idle.
+      await turn();
+      if (elapsedMs() >= this.#limits.drainMs) this.#cutOff();
+      else if (elapsedMs() >= this.#limits.graceMs) this.#endIdle();
+      await sleep(LOOK_MS);
+    }
+  }
+
+  #admit(socket: Socket): void {
+    this.#taken++;
+    this.#open.set(socket, { taken: 0, atMs: performance.now() });
+    socket.once('close', () => this.#open.delete(socket));
+    if (this.#open.size > this.#limits.connections) refuse(socket, 'serviceUnavailable');
+  }
+
+  /** Who reads nothing may still send, so that the connection does not seem to stand still. */
+  #cutOffStalled(): void {
+    const nowMs = performance.now();
+    for (const [socket, progress] of this.#open) {
+      const isWaitedFor = socket.writableLength > 0;
+      const taken = isWaitedFor ? socket.bytesWritten - socket.writableLength : progress.taken;
+      if (!isWaitedFor || taken !== progress.taken) Object.assign(progress, { taken, atMs: nowMs });
+      else if (nowMs - progress.atMs >= this.#limits.stallMs) socket.destroy();
+    }
+  }
+
+  /**
+   * Some answers are the last on their connection: when the server is stopping, those that no further request waits
+   * behind; those to clients that wait for a 100 that never came, as nobody can tell whether their body follows; and
+   * those to clients that asked for another protocol, as the parser reads no further request from them.
+   */
+  #endSomeWithTheirAnswer(app: FastifyInstance): void {
+    app.addHook('onSend', ({ raw }, reply, payload, done) => {
+      const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
+      const wantsUpgrade = raw.headers.upgrade !== undefined;
+      if (awaitsContinue || wantsUpgrade) endWith(reply);
+      if (!this.#isStopping) {
+        done(null, payload);
+        return;
+      }
+      // By the next turn all requests that came together with this one are known.
+      setImmediate(() => {
+        if (lastAnswer(raw.socket) === reply.raw) endWith(reply);
+        done(null, payload);
+      });
+    });
+  }
+
+  #endIdle(): void {
+    for (const socket of this.#open.keys()) if (isIdle(socket) && !isOver(socket)) linger(socket);
+  }
+
+  #cutOff(): void {
+    for (const socket of this.#open.keys()) socket.destroy();
+  }
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { LOGIN, startService } from './service.ts';
+
+describe('A service that is stopping', () => {
+  test('answers what comes on connections that it has, as their last answer', async () => {
+    const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
+    using used = await Connection.open(service);
+    using fresh = await Connection.open(service);
+    await used.send(request('POST /token', [], LOGIN));
+    await used.answer();
+    await service.fetch('GET', '/nowhere', undefined, { Connection: 'close' });
+
+    const closed = service[Symbol.asyncDispose]();
+    await sleep(100);
+    for (const connection of [used, fresh]) {
+      await connection.send(request('POST /token', [], LOGIN));
+      const answer = await connection.answer();
+      assertSuccess(answer, 200, 'Token generated successfully');
+      assert.equal(answer.headers.get('connection'), 'close');
+      assert.equal(await connection.rest(), '');
+    }
+    await closed;
+  });
+
+  test('answers all requests that came at once', async () => {
+    const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
+    using connection = await Connection.open(service);
+    await connection.send(request('GET /nowhere'));
+    await connection.answer();
+
+    const closed = service[Symbol.asyncDispose]();
+    await sleep(100);
+    const starts = ['GET /nowhere', 'POST /book', 'GET /book/1', 'GET /nowhere', 'DELETE /book/1'];
+    await connection.send(starts.map((start) => request(start, [service.authorization], '{}')).join(''));
+    for (const status of [404, 201, 200, 404, 200]) {
+      const answer = await connection.answer();
+      assert.equal(answer.status, status);
+      assert.equal(
+        answer.headers.get('connection') === 'close',
+        status === 200 && answer.body.includes('deleted'),
+      );
+    }
+    assert.equal(await connection.rest(), '');
+    await closed;
+  });
+
+  test('sends away who says nothing, and does not cut it off', async () => {
+    const service = await startService({ httpLimits: { graceMs: 100, drainMs: 60_000 } });
+    using connection = await Connection.open(service);
+    const closed = service[Symbol.asyncDispose]();
+    assert.equal(await connection.rest(), '');
+    connection.finish();
+    await closed;
+  });
+
+  test('cuts off who does not go', async () => {
+    const service = await startService({ httpLimits: { graceMs: 0, drainMs: 200 } });
+    using connection = await Connection.open(service);
+    await connection.send(request('POST /token', ['Content-Length: 100']));
+    await service.fetch('GET', '/nowhere', undefined, { Connection: 'close' });
+    await service[Symbol.asyncDispose]();
+    assert.equal(await connection.rest(), '');
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { type Answer, Connection, Cut, request } from './connection.ts';
+import { LOGIN, type Service, startService, TITLE } from './service.ts';
+
+const MEBIBYTE = 1_024 * 1_024;
+
+/** A book of about so many bytes, as JSON. */
+function bookOf(bytes: number): string {
+  return JSON.stringify({ title: TITLE.repeat(Math.ceil(bytes / TITLE.length)) });
+}
+
+function assertUnavailable(answer: Answer): void {
+  assertRefusal(answer, 503, 'Service unavailable');
+  assert.equal(answer.headers.get('retry-after'), '1');
+}
+
+describe('Connections beyond the limit', () => {
+  test('are refused with 503 and the end, without a word of theirs and without effect', async () => {
+    await using service = await startService({ httpLimits: { connections: 2 } });
+    using one = await Connection.open(service);
+    using _ = await Connection.open(service);
+    await one.send(request('GET /nowhere'));
+    await one.answer();
+    for (const bytes of ['', request('POST /book', [service.authorization], '{}')]) {
+      using another = await Connection.open(service);
+      const sent = another.send(bytes);
+      const answer = await another.answer();
+      assertUnavailable(answer);
+      assert.equal(answer.headers.get('connection'), 'close');
+      assert.equal(await another.rest(), '');
+      await sent;
+    }
+    await one.send(request('GET /books', [service.authorization]));
+    assert.deepEqual(assertSuccess(await one.answer(), 200, 'Books retrieved successfully'), []);
+  });
+
+  test('leave room for others when they are gone', async () => {
+    await using service = await startService({ httpLimits: { connections: 1 } });
+    {
+      using connection = await Connection.open(service);
+      await connection.send(request('GET /nowhere', ['Connection: close']));
+      await connection.rest();
+    }
+    assert.equal((await service.fetch('GET', '/books')).status, 200);
+  });
+});
+
+describe('Long bodies beyond what all of them may hold', () => {
+  const limits = { httpLimits: { bodyBytesAtOnce: MEBIBYTE } };
+
+  for (const [start, status] of [
+    ['POST /token', 200],
+    ['POST /book', 201],
+    ['PUT /book/1', 200],
+  ] as const) {
+    test(`${start} is 503 with Retry-After on a connection that stays, and well again when there is room`, async () => {
+      await using service = await startService(limits);
+      await service.fetch('POST', '/book', '{}');
+      using holder = await beginLongBody(service);
+      using connection = await Connection.open(service);
+      const body = `${start === 'POST /token' ? LOGIN : '{}'}${' '.repeat(700_000)}`;
+      await connection.send(request(start, [service.authorization], body));
+      assertUnavailable(await connection.answer());
+
+      // Short bodies are always read.
+      await connection.send(request('POST /token', [], LOGIN));
+      assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+
+      holder.vanish();
+      await becomes(status, () => service.fetch(...(start.split(' ') as [string, string]), body));
+    });
+  }
+
+  test('count no more once they are answered, however they are', async () => {
+    await using service = await startService(limits);
+    using connection = await Connection.open(service);
+    for (const [start, body, status] of [
+      ['POST /book', bookOf(700_000), 201],
+      ['POST /book', ' '.repeat(700_000), 400],
+      ['POST /token', ' '.repeat(700_000), 400],
+      ['PUT /book/999', bookOf(700_000), 404],
+    ] as const) {
+      for (let round = 0; round < 3; round++) {
+        await connection.send(request(start, [service.authorization], body));
+        assert.equal((await connection.answer()).status, status);
+      }
+    }
+  });
+
+  test('hold no more when they come in pieces of one byte', async () => {
+    await using service = await startService(limits);
+    using connection = await Connection.open(service);
+    const body = bookOf(20_000);
+    const chunks = body.replaceAll(/./gs, '1\r\n$&\r\n');
+    await connection.send(
+      `${request('POST /book', [service.authorization, 'Transfer-Encoding: chunked'])}${chunks}0\r\n\r\n`,
+    );
+    const book = assertSuccess(await connection.answer(), 201, 'Book created successfully') as {
+      title: string;
+    };
+    assert.equal(book.title, (JSON.parse(body) as { title: string }).title);
+  });
+});
+
+describe('Answers that nobody reads', () => {
+  test('keep further lists and long books from being answered, while there is no room for them', async () => {
+    await using service = await startService({ httpLimits: { unreadBytesAtOnce: 2.5 * MEBIBYTE } });
+    // More than the buffers of the system between the two can take.
+    for (let books = 0; books < 20; books++) await service.fetch('POST', '/book', bookOf(1_000_000));
+    const short = (await (await service.fetch('POST', '/book', '{}')).json()) as { data: { id: number } };
+    const stalled = [await Connection.open(service), await Connection.open(service)];
+    for (const connection of stalled) {
+      await connection.send(request('GET /books', [service.authorization]));
+      await connection.beginning();
+    }
+    for (const path of ['/books', '/book/1']) {
+      const answer = await service.fetch('GET', path);
+      assert.equal(answer.status, 503);
+      assert.equal(answer.headers.get('retry-after'), '1');
+    }
+    assert.equal((await service.fetch('GET', `/book/${short.data.id}`)).status, 200);
+
+    for (const connection of stalled) connection.vanish();
+    await becomes(200, () => service.fetch('GET', '/book/1'));
+  });
+
+  test('end their connection, also when its client goes on sending', async () => {
+    await using service = await startService({ httpLimits: { stallMs: 700 } });
+    for (let books = 0; books < 20; books++) await service.fetch('POST', '/book', bookOf(1_000_000));
+    using connection = await Connection.open(service);
+    await connection.send(request('GET /books', [service.authorization]));
+    for (let wait = 0; wait < 20_000 && !connection.isBroken; wait += 50) {
+      await connection.send('\r\n');
+      await sleep(50);
+    }
+    await assert.rejects(connection.answer(), Cut);
+  });
+});
+
+/** A connection with a long body that is still on its way, more than half of what there is room for. */
+async function beginLongBody(service: Service): Promise<Connection> {
+  for (;;) {
+    const connection = await Connection.open(service);
+    await connection.send(request('POST /token', [`Content-Length: ${MEBIBYTE}`]));
+    await connection.send(' '.repeat(MEBIBYTE - 1));
+    await sleep(100);
+    const { status } = await service.fetch('POST', '/token', `${LOGIN}${' '.repeat(700_000)}`);
+    if (status === 503) return connection;
+    // It was not read yet, and the other was in its way.
+    connection.vanish();
+  }
+}
+
+/** Resolves when something is answered with this status. */
+async function becomes(status: number, ask: () => Promise<Response>): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const answer = await ask();
+    await answer.arrayBuffer();
+    if (answer.status === status) return;
+    await sleep(20);
+  }
+  assert.fail(`never answered with ${status}`);
+}
