@@ -5,8 +5,11 @@ export interface LogStream {
   write(line: string): void;
 }
 
-/** Lines are gathered into blocks of this length, … */
-const BLOCK_LENGTH = 8_192;
+/**
+ * Lines are gathered into blocks of at most so many bytes, … Linux writes that to a pipe in one piece (PIPE_BUF), so
+ * that the lines of several processes never mix.
+ */
+const BLOCK_BYTES_MAX = 4_096;
 
 /** … or of what came within this time. */
 const WAIT_MS = 100;
@@ -14,31 +17,57 @@ const WAIT_MS = 100;
 /** What waits for a reader that does not read; beyond it lines are lost, and the service stays. */
 const WAITING_BYTES_MAX = 16 * 1_024 * 1_024;
 
+/** How often the end of the process tries such a reader again, with 100 ms between. */
+const LAST_ATTEMPTS_MAX = 5;
+
 /**
- * The log on standard output, written in blocks and beside the requests: a write for every line costs more than the
- * line. What waits is written when the process ends by itself; a kill may take the last {@link WAIT_MS} along.
+ * The log on standard output, written in blocks of whole lines and beside the requests: a write for every line costs
+ * more than the line. A longer line is a block of its own, the only one that may get mixed with others. What waits is
+ * written when the process ends by itself; a kill may take the last {@link WAIT_MS} along.
  */
 export function openLog(): LogStream {
   let block = '';
   let timer: NodeJS.Timeout | undefined;
+  let isLost = false;
+  let attemptsLeft = Number.POSITIVE_INFINITY;
+
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    log.write(block);
+    if (Buffer.byteLength(block) <= BLOCK_BYTES_MAX) log.write(block);
+    else for (const line of block.split(/(?<=\n)/)) log.write(line);
     block = '';
   };
-  // It comes before the stream's own, which writes what it has been given.
-  process.on('exit', flush);
 
-  const log = pino.destination({ dest: process.stdout.fd, sync: false, maxLength: WAITING_BYTES_MAX });
+  // It comes before the stream's own, which would try for ever.
+  process.on('exit', () => {
+    flush();
+    attemptsLeft = LAST_ATTEMPTS_MAX;
+    try {
+      if (!isLost) log.flushSync();
+    } catch {
+      // Nobody reads.
+    }
+    log.destroy();
+  });
+
+  const log = pino.destination({
+    dest: process.stdout.fd,
+    sync: false,
+    maxWrite: BLOCK_BYTES_MAX,
+    maxLength: WAITING_BYTES_MAX,
+    retryEAGAIN: () => attemptsLeft-- > 0,
+  });
   // Whoever reads the log may go away, or its disk may be full.
-  log.on('error', () => {});
+  log.on('error', () => {
+    isLost = true;
+  });
 
   return {
     write(line) {
+      if (block.length + line.length > BLOCK_BYTES_MAX) flush();
       block += line;
-      if (block.length > BLOCK_LENGTH) flush();
-      else timer ??= setTimeout(flush, WAIT_MS);
+      timer ??= setTimeout(flush, WAIT_MS);
     },
   };
 }

@@ -1,5 +1,5 @@
-import { type App, startApp } from './app.ts';
-import { ConfigError, loadConfig } from './config.ts';
+import type { App } from './app.ts';
+import { ConfigError, type Configuration, loadConfig } from './config.ts';
 import { greet } from './greeting.ts';
 import { StoreNotReady } from './store/not-ready.ts';
 
@@ -14,19 +14,38 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 
 try {
   const configuration = loadConfig();
-  app = await startApp(configuration.config, configuration.secrets);
-  greet(configuration, app.url);
+  const workers = configuration.workers > 1 ? await import('./workers.ts') : undefined;
+  if (workers?.isWorker) {
+    workers.endWithPrimary(() => void stop());
+    app = await serve(configuration);
+    workers.report(app.url);
+  } else {
+    app = workers ? await workers.startWorkers(configuration) : await serve(configuration);
+    if (!app) process.exit(1);
+    greet(configuration, app.url);
+  }
 } catch (error) {
   console.error(`bookkeeping cannot start: ${explain(error)}`);
   process.exit(1);
 }
 
-/** Drains and ends with 0. A second signal changes nothing: npm passes on what the whole process group got. */
-async function stop(): Promise<void> {
+/** Serves in this process. It loads what a primary can do without: most of the code. */
+async function serve({ config, secrets }: Configuration): Promise<App> {
+  const { startApp } = await import('./app.ts');
+  const serving = await startApp(config, secrets);
+  void serving.lost?.then((reason) => {
+    console.error(`bookkeeping ends: ${reason}`);
+    return stop(1);
+  });
+  return serving;
+}
+
+/** Drains and ends. A second signal changes nothing: npm passes on what the whole process group got. */
+async function stop(exitCode = 0): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   await app?.close();
-  process.exit(0);
+  process.exit(exitCode);
 }
 
 /** One line for what the operator can mend, and the stack of what is a defect. */
@@ -35,7 +54,8 @@ function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'EADDRINUSE') return 'the port is already in use; set PORT to another one';
-  if (syscall === 'listen' || syscall === 'getaddrinfo') {
+  // A worker's listening fails where the primary binds.
+  if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') {
     return `the address cannot be listened on (${code}); see HOST and PORT`;
   }
   return error.stack ?? error.message;

@@ -62,6 +62,11 @@ export class ServiceProcess implements AsyncDisposable {
     return this;
   }
 
+  /** The id of its process. */
+  get pid(): number {
+    return this.#process.pid ?? 0;
+  }
+
   get port(): number {
     return this.#port;
   }

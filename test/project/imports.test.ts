@@ -34,6 +34,12 @@ const RULES: readonly ImportRule[] = [
     mayNotImport: /^(node:)?process$/,
   },
   {
+    rule: 'processes are started in workers.ts',
+    modules: /^(?!workers\.ts)/,
+    mayNotImport: /^node:(cluster|child_process)$/,
+  },
+  { rule: 'workers know the app by its type', modules: /^workers\.ts$/, mayImport: /^(app|config)\.ts$/ },
+  {
     rule: 'the framework has its folder',
     modules: /^(?!http\/)/,
     mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
@@ -112,6 +118,11 @@ describe('The check of imports', () => {
       'main.ts',
       `import { outcomes } from './http/outcomes.ts';`,
       /parts meet in app/,
+    ],
+    'of the cluster by the process': [
+      'serve.ts',
+      `import cluster from 'node:cluster';`,
+      /started in workers/,
     ],
     'of the framework by the app': ['app.ts', `import fastify from 'fastify';`, /the framework/],
   };

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FileHandle, open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Connection, request } from '../http/connection.ts';
+import { createFolder } from '../support/folder.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { findAnswering, NAMING_PROCESSES } from './worker-processes.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+
+const CONNECTIONS = 8;
+const REQUESTS_EACH = 500;
+
+/** Their lines are several times what a pipe holds. */
+const REQUESTS = CONNECTIONS * REQUESTS_EACH;
+
+describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
+  test('of several workers is whole lines, also when their reader is late', async () => {
+    await using folder = await createFolder();
+    await using database = await createDatabase();
+    const { reader, writer } = await openPipe(folder.path);
+    await using service = await startLoggingTo(writer, folder.path, { DB_URL: database.url, WORKERS: '2' });
+    await writer.close();
+    await findAnswering(service.url, 2);
+    await sendRequests(service);
+
+    let log = '';
+    for await (const text of reader.createReadStream({ encoding: 'utf8' })) {
+      log += text;
+      if (log.split('\n').length > REQUESTS) service.process.kill('SIGTERM');
+    }
+    const lines = log
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { route?: string });
+    assert.equal(lines.filter(({ route }) => route === '/books').length, REQUESTS);
+  });
+
+  test('does not keep a service from ending when nobody reads it', async () => {
+    await using folder = await createFolder();
+    const { reader, writer } = await openPipe(folder.path);
+    await using service = await startLoggingTo(writer, folder.path);
+    await writer.close();
+    await findAnswering(service.url, 1);
+    await sendRequests(service);
+
+    assert.equal(await endOf(service), 0);
+    await reader.close();
+  });
+
+  test('does not keep a service from serving and ending when it cannot be written', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'log');
+    await writeFile(path, '');
+    await using log = await open(path, 'r');
+    await using service = await startLoggingTo(log, folder.path);
+    await findAnswering(service.url, 1);
+    await sendRequests(service);
+
+    assert.equal(await endOf(service), 0);
+  });
+});
+
+/** A pipe, as shells have them: what Node gives to children are sockets, which take longer blocks in one piece. */
+async function openPipe(folder: string): Promise<{ reader: FileHandle; writer: FileHandle }> {
+  const path = join(folder, 'pipe');
+  await promisify(execFile)('mkfifo', [path]);
+  const [reader, writer] = await Promise.all([open(path, 'r'), open(path, 'w')]);
+  return { reader, writer };
+}
+
+interface LoggingService extends AsyncDisposable {
+  readonly process: ChildProcess;
+  readonly port: number;
+  readonly url: string;
+}
+
+/** Starts a service whose log goes to a file or a pipe. Disposing kills it. */
+async function startLoggingTo(
+  log: FileHandle,
+  folder: string,
+  variables: Record<string, string> = {},
+): Promise<LoggingService> {
+  const port = await findFreePort();
+  const child = spawn(process.execPath, [...NAMING_PROCESSES, MAIN], {
+    cwd: folder,
+    env: { HOST: '127.0.0.1', PORT: `${port}`, ...variables },
+    stdio: ['ignore', log.fd, 'ignore'],
+  });
+  const isGone = once(child, 'exit');
+  return {
+    process: child,
+    port,
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await isGone;
+    },
+  };
+}
+
+/** Sends requests, each of which has a line in the log, and resolves when all are answered. */
+async function sendRequests(service: LoggingService): Promise<void> {
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      using connection = await Connection.open(service);
+      await connection.send(request('GET /books').repeat(REQUESTS_EACH));
+      for (let index = 0; index < REQUESTS_EACH; index++) {
+        assert.equal((await connection.answer()).status, 401);
+      }
+    }),
+  );
+}
+
+/** Asks a service to end. @returns its exit code */
+async function endOf({ process: child }: LoggingService): Promise<unknown> {
+  const isGone = once(child, 'exit');
+  child.kill('SIGTERM');
+  const [code] = (await isGone) as [unknown];
+  return code;
+}
