@@ -4,12 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book } from '../../src/book.ts';
-import { PASSWORD, SECRET, Service, startService, USERNAME } from '../http/service.ts';
-import { ServiceProcess } from '../process/service-process.ts';
+import { type Service, startService } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { ask, Load } from './load.ts';
+import { ask } from './ask.ts';
 
 const HOLDER = join(import.meta.dirname, 'lock-holder.ts');
 
@@ -69,26 +66,6 @@ describe('An SQLite file that another process is writing to', () => {
   });
 });
 
-test('two services on one SQLite file: all writes succeed, ids are unique, nothing is lost', async () => {
-  await using address = await createSqliteAddress();
-  await using service = await startService({ dbUrl: address.dbUrl });
-  await using neighbour = await spawnService(address.dbUrl, service.token);
-  const loads = [new Load(service, 6), new Load(neighbour, 6)];
-  await Promise.all(loads.map((load) => load.progress(300)));
-  for (const load of loads) await load.finish();
-  assert.deepEqual(
-    loads.map(({ refused }) => refused),
-    [0, 0],
-  );
-  const [list, sameList] = await Promise.all([
-    ask(service, 'GET', '/books'),
-    ask(neighbour, 'GET', '/books'),
-  ]);
-  assert.deepEqual(sameList, list);
-  const acknowledged = loads.reduce((sum, load) => sum + load.acknowledged, 0);
-  assert.equal((list.data as Book[]).length, acknowledged, 'an id was given out by both');
-});
-
 async function createSqliteAddress() {
   const address = await engines[0]?.createAddress();
   assert.ok(address);
@@ -108,19 +85,4 @@ async function holdLock(path: string): Promise<ChildProcess> {
   const holder = fork(HOLDER, [path]);
   await once(holder, 'message');
   return holder;
-}
-
-/** A service in a process of its own, with the same secret as ours. */
-async function spawnService(dbUrl: string, token: string): Promise<Service> {
-  await using resources = new AsyncDisposableStack();
-  const folder = resources.use(await createFolder());
-  const variables = {
-    DB_URL: dbUrl,
-    SECRET_TOKEN: SECRET,
-    AUTH_USERNAME: USERNAME,
-    AUTH_PASSWORD: PASSWORD,
-  };
-  const child = await resources.use(new ServiceProcess(folder.path, variables)).listening();
-  const owned = resources.move();
-  return new Service(child.url, token, [], () => owned.disposeAsync());
 }

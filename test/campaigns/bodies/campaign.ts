@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { assertEnvelope } from '../../http/answers.ts';
+import type { Answer } from '../../http/connection.ts';
+import { startService } from '../../http/service.ts';
+import { engines } from '../../support/engines.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Chance } from '../chance.ts';
+import { cutAnywhere } from '../pieces.ts';
+import { Books } from './books.ts';
+import { Caller } from './caller.ts';
+import { type HostileRequest, hostileRequests, render } from './requests.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'bodies, ids and tokens of any bytes and in any pieces, the same to both engines; a round is a request',
+  rounds: [500_000],
+  // And on PostgreSQL at the same time, as the two are compared.
+  engines: ['SQLite'],
+  run,
+};
+
+/** How many requests go to services of their own, whose books are looked at in the end. */
+const SEQUENCE = 2_000;
+
+/** How many requests are sent before their answers are read. */
+const PIPELINED = 20;
+
+async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
+  const answered: Record<string, number> = {};
+  for (let done = 0; done < rounds; done += SEQUENCE) {
+    for (const { status } of await torment(seed + done, Math.min(SEQUENCE, rounds - done))) {
+      answered[`answered ${status}`] = (answered[`answered ${status}`] ?? 0) + 1;
+    }
+    if (done % 50_000 === 0) report(`${done} requests`);
+  }
+  return { requests: rounds, ...answered };
+}
+
+/**
+ * Sends a sequence of hostile requests to an empty service on each engine, the same to both at the same time, and
+ * asserts that they answer alike to the byte, in the envelope, without a 5xx; and that the books are then what the
+ * answers said of them.
+ *
+ * @param seed says which sequence
+ */
+async function torment(seed: number, count: number): Promise<Answer[]> {
+  // Their clocks stand still, so that their tokens are the same.
+  const now = Date.now();
+  await using services = new AsyncDisposableStack();
+  const callers: Caller[] = [];
+  let token = '';
+  for (const { name } of engines) {
+    const throttleLimits = { failuresMax: Number.MAX_SAFE_INTEGER, windowSeconds: 60 };
+    const service = services.use(await startService({ engine: name, now: () => now, throttleLimits }));
+    callers.push(services.use(new Caller(service)));
+    token = service.token;
+  }
+  const chance = new Chance(seed);
+  const ask = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
+    const rendered = requests.map((request) => render(request, token));
+    const pieces = cutAnywhere(Buffer.concat(rendered), chance);
+    return compare(await Promise.all(callers.map((caller) => caller.send(rendered, pieces))), requests);
+  };
+  const books = new Books();
+  const answers: Answer[] = [];
+  const sequence = fc.sample(hostileRequests, { seed, numRuns: count });
+  for (let at = 0; at < count; at += PIPELINED) {
+    const requests = sequence.slice(at, at + PIPELINED);
+    for (const [index, answer] of (await ask(requests)).entries()) {
+      const request = requests[index] as HostileRequest;
+      about(request, () => books.note(request, answer));
+      answers.push(answer);
+    }
+  }
+  await books.assertStored(ask);
+  return answers;
+}
+
+/** @returns the answers that all engines gave */
+function compare([one = [], ...others]: readonly Answer[][], requests: readonly HostileRequest[]): Answer[] {
+  for (const [index, answer] of one.entries()) {
+    about(requests[index] as HostileRequest, () => {
+      assertEnvelope(answer);
+      assert.ok(answer.status < 500, answer.body);
+      for (const other of others) assert.deepEqual(comparable(other[index]), comparable(answer));
+    });
+  }
+  return one;
+}
+
+function comparable(answer: Answer | undefined): unknown[] {
+  assert.ok(answer);
+  answer.headers.delete('date');
+  return [...answer.headers, answer.body];
+}
+
+/** Says what a failed assertion is about. */
+function about({ method, path, token, body }: HostileRequest, check: () => void): void {
+  try {
+    check();
+  } catch (cause) {
+    const start = JSON.stringify(Buffer.from(body.subarray(0, 300)).toString('latin1'));
+    throw new Error(`${method} ${path.slice(0, 100)} ${token ?? ''} ${start} (${body.length} bytes)`, {
+      cause,
+    });
+  }
+}

@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+/** Passes on what comes to a port of its own, to whichever port on loopback stands behind it at the time. */
+export class Relay implements AsyncDisposable {
+  /** Where new connections lead. */
+  target: number;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(target: number) {
+    this.target = target;
+    this.#server = createServer((client) => this.#join(client, connect(this.target, '127.0.0.1')));
+  }
+
+  static async open(target: number): Promise<Relay> {
+    const relay = new Relay(target);
+    relay.#server.listen(0, '127.0.0.1');
+    await once(relay.#server, 'listening');
+    return relay;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const isClosed = once(this.#server, 'close');
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+    await isClosed;
+  }
+
+  #join(client: Socket, server: Socket): void {
+    for (const [socket, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {});
+      socket.once('close', () => {
+        this.#sockets.delete(socket);
+        other.destroy();
+      });
+      socket.pipe(other);
+    }
+  }
+}

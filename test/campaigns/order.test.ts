@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { Call, Ending } from './journal.ts';
+import { findUnexplained, type State, stateAfter } from './order.ts';
+
+const INITIAL: State = { title: 'title', author: 'author', year: 0 };
+
+/** What one call is to be; what it is answered comes of the order in which the calls are played. */
+const draft = fc.record({
+  kind: fc.constantFrom('create', 'update', 'update', 'find', 'find', 'delete'),
+  fields: fc.constantFrom('title', 'year', 'all'),
+  isUnknown: fc.integer({ max: 4, min: 0 }).map((number) => number === 0),
+  start: fc.nat({ max: 12 }),
+  length: fc.nat({ max: 8 }),
+});
+type Draft = typeof draft extends fc.Arbitrary<infer Value> ? Value : never;
+
+test('The search for an order agrees with trying every order, over small histories', () => {
+  const verdicts = { explained: 0, unexplained: 0 };
+  fc.assert(
+    fc.property(fc.array(draft, { maxLength: 6 }), fc.boolean(), (drafts, startsWithBook) => {
+      const initial = startsWithBook ? INITIAL : null;
+      const calls = play(drafts, initial);
+      const isExplained = hasOrder(calls, initial);
+      assert.equal(findUnexplained(calls, initial) === undefined, isExplained);
+      verdicts[isExplained ? 'explained' : 'unexplained']++;
+    }),
+    { numRuns: 3_000 },
+  );
+  assert.ok(Math.min(verdicts.explained, verdicts.unexplained) > 300, JSON.stringify(verdicts));
+});
+
+/** Plays the calls one after another, as they stand, whatever their starts and ends say. */
+function play(drafts: readonly Draft[], initial: State): Call[] {
+  let state = initial;
+  return drafts.map(({ kind, fields, isUnknown, start, length }, index): Call => {
+    // Ends and starts never fall together.
+    const at = { start: start + index / 100, end: start + length + 0.5 + index / 100 };
+    const sent = { title: `title ${index}`, author: `author ${index}`, year: index + 1 };
+    const changes = { title: { title: sent.title }, year: { year: sent.year }, all: sent }[fields];
+    const ended = (data: State): Ending =>
+      isUnknown ? { is: 'unknown', reason: '' } : { is: 'done', data: data && { id: 1, ...data } };
+
+    if (state === null && kind === 'create') {
+      state = sent;
+      return { kind, sent, ...at, ending: ended(state) };
+    }
+    if (state === null) return { kind: 'find', id: 1, ...at, ending: { is: 'absent' } };
+    if (kind === 'update') {
+      state = { ...state, ...changes };
+      return { kind, id: 1, sent: changes, ...at, ending: ended(state) };
+    }
+    if (kind === 'delete') {
+      state = null;
+      return { kind, id: 1, ...at, ending: ended(state) };
+    }
+    return { kind: 'find', id: 1, ...at, ending: ended(state) };
+  });
+}
+
+/** Whether the calls can be put in an order that explains them: tries them all. */
+function hasOrder(calls: readonly Call[], state: State): boolean {
+  const firstEnd = Math.min(...calls.map(({ end }) => end));
+  return (
+    calls.length === 0 ||
+    calls.some((call) => {
+      const next = call.start > firstEnd ? undefined : stateAfter(call, state);
+      return (
+        next !== undefined &&
+        hasOrder(
+          calls.filter((other) => other !== call),
+          next,
+        )
+      );
+    })
+  );
+}

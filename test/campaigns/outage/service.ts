@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { assertLogTellsNothing, parseLog } from '../../http/log.ts';
+import { PASSWORD, USERNAME } from '../../http/service.ts';
+import { type ServiceProcess, startService } from '../../process/service-process.ts';
+import type { Target } from '../line.ts';
+
+/** Starts a service in a folder, where clients look for it. */
+export function startServiceAt(target: Target, folder: string, dbUrl: string): Promise<ServiceProcess> {
+  return startService(folder, {
+    DB_URL: dbUrl,
+    PORT: `${target.port}`,
+    SECRET_TOKEN: target.secret,
+    AUTH_USERNAME: USERNAME,
+    AUTH_PASSWORD: PASSWORD,
+  });
+}
+
+/** Ends a service, and asserts that it has lived to see this, and has met no defect. */
+export async function endUnharmed(service: ServiceProcess, { secret }: Target): Promise<void> {
+  const { code, output, complaints } = await service.stop();
+  assert.deepEqual([code, complaints], [0, '']);
+  const lines = output.trim().split('\n');
+  assertLogTellsNothing(lines, [secret, PASSWORD]);
+  const defects = parseLog(lines).filter(({ level }) => level >= 50);
+  assert.deepEqual(defects, []);
+}

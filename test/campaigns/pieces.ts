@@ -1,0 +1,13 @@
+import type { Chance } from './chance.ts';
+
+/** Up to this length bytes are sent one by one. */
+const SINGLE_BYTES_MAX = 3_000;
+
+/** Cuts bytes as a network may: not at all, into a few pieces, or into pieces of one byte. */
+export function cutAnywhere(bytes: Buffer, chance: Chance): Buffer[] {
+  const shortest = bytes.length <= SINGLE_BYTES_MAX ? 1 : Math.ceil(bytes.length / 100);
+  const length = chance.pick([bytes.length, shortest + chance.below(200), shortest]) || 1;
+  return Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
+    bytes.subarray(index * length, (index + 1) * length),
+  );
+}

@@ -1,0 +1,12 @@
+import { registerHooks } from 'node:module';
+
+// `node --import planted.ts src/main.ts` is the whole service, but with a store that has a fault: faulty-store.ts.
+
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context);
+    const isForApp =
+      context.parentURL?.endsWith('/src/app.ts') && resolved.url.endsWith('/src/store/open.ts');
+    return isForApp ? { ...resolved, url: new URL('faulty-store.ts', import.meta.url).href } : resolved;
+  },
+});

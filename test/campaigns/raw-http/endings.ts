@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { assertRefusal } from '../../http/answers.ts';
+import { request } from '../../http/connection.ts';
+import { BAD_CHUNKS, MALFORMED } from '../../http/malformed.ts';
+import { LOGIN } from '../../http/service.ts';
+import { type Exchange, hasToken } from './exchanges.ts';
+
+/** Requests after which a connection ends, by what ends it: what follows them is not for the service to read. */
+export function endingsWith(authorization: string): ReadonlyMap<string, Exchange> {
+  const malformed = Object.entries(MALFORMED).map(([name, bytes]): [string, Exchange] => [
+    name,
+    refused(bytes, 400, 'Bad request'),
+  ]);
+  const starts = ['POST /token', 'POST /book', 'PUT /book/1'];
+  const badChunks = Object.entries(BAD_CHUNKS).flatMap(([name, chunks]) =>
+    starts.map((start): [string, Exchange] => {
+      const head = request(start, [authorization, 'Transfer-Encoding: chunked']);
+      return [`${start} in chunks: ${name}`, refused(head + chunks, 400, 'Bad request')];
+    }),
+  );
+  return new Map([
+    ...malformed,
+    ...badChunks,
+    [
+      'headers that are too large',
+      refused(request('GET /books', [`Name: ${'x'.repeat(17_000)}`]), 431, TOO_LARGE),
+    ],
+    ['headers that are too many', refused(request('GET /books', FLOOD), 431, TOO_LARGE)],
+    [
+      'an unknown expectation',
+      refused(request('POST /book', [authorization, 'Expect: x'], '{}'), 417, 'Expectation failed'),
+    ],
+    ['CONNECT', refused(request('CONNECT elsewhere:443'), 404, 'Not found')],
+    ['CONNECT with a body', refused(request('CONNECT elsewhere:443', [], 'body'), 404, 'Not found')],
+    ['CONNECT to a path', refused(request('CONNECT /books'), 405, 'Method not allowed')],
+    [
+      'Connection: close',
+      {
+        bytes: request('POST /token', ['Connection: close'], LOGIN),
+        check: hasToken,
+      },
+    ],
+  ]);
+}
+
+const TOO_LARGE = 'Request header fields too large';
+
+/** Names that mean something to objects, too. */
+const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'host-', 'x'];
+
+const FLOOD = Array.from({ length: 3_000 }, (_, index) => `${NAMES[index % NAMES.length]}: ${index}`);
+
+function refused(bytes: string, status: number, message: string): Exchange {
+  return {
+    bytes,
+    check(answer) {
+      assertRefusal(answer, status, message);
+      assert.equal(answer.headers.get('connection'), 'close');
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { errors, jwtVerify } from 'jose';
+import { makeToken } from '../../contract/tokens.ts';
+
+const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
+
+/** What is to become of a token. */
+export interface Verdict {
+  readonly isValid: boolean;
+  /** Why it is not jose's own verdict, where it is not. */
+  readonly difference?: string;
+}
+
+/** The verdict of jose itself, on its own way, and where this service has decided otherwise. */
+export class Judge {
+  readonly #secret: string;
+  readonly #currentDate: Date;
+
+  /** @param now the time, in seconds since 1970 */
+  constructor(secret: string, now: number) {
+    this.#secret = secret;
+    this.#currentDate = new Date(now * 1_000);
+  }
+
+  async judge(token: string): Promise<Verdict> {
+    try {
+      const { protectedHeader } = await jwtVerify(token, new TextEncoder().encode(this.#secret), {
+        algorithms: [...ALGORITHMS],
+        currentDate: this.#currentDate,
+      });
+      if (!isCanonical(token)) return { isValid: false, difference: 'base64url that is not canonical' };
+      // The one extension that jose knows, and that changes nothing where it is true.
+      if (protectedHeader.crit) return { isValid: false, difference: 'the critical extension b64' };
+      return { isValid: true };
+    } catch (error) {
+      const isAboutIat = error instanceof errors.JWTClaimValidationFailed && error.claim === 'iat';
+      if (!isAboutIat || !isCanonical(token)) return { isValid: false };
+      return { isValid: await this.#isValidWithoutIat(token), difference: 'iat that is no number' };
+    }
+  }
+
+  /** Nobody here asks when a token was issued, so it counts as if it did not say. */
+  async #isValidWithoutIat(token: string): Promise<boolean> {
+    const [header = '', payload = ''] = token
+      .split('.')
+      .map((part) => Buffer.from(part, 'base64url').toString());
+    const { alg } = JSON.parse(header) as { alg: (typeof ALGORITHMS)[number] };
+    const parts = { header, payload: payload.replaceAll('"iat"', '"was"'), signedWith: alg };
+    return (await this.judge(makeToken(this.#secret, parts))).isValid;
+  }
+}
+
+/** Whether all parts are base64url in the one form that encoding gives (RFC 4648, sections 3.2, 3.3 and 3.5). */
+function isCanonical(token: string): boolean {
+  return token.split('.').every((part) => /^[\w-]+$/.test(part) && isDecodable(part));
+}
+
+function isDecodable(part: string): boolean {
+  // Strict decoders want the padding, which tokens do not have.
+  const padded = part.padEnd(Math.ceil(part.length / 4) * 4, '=');
+  try {
+    return Uint8Array.fromBase64(padded, { alphabet: 'base64url', lastChunkHandling: 'strict' }).length > 0;
+  } catch {
+    return false;
+  }
+}
