@@ -69,7 +69,10 @@ export class BodyReader {
       bytes = length === 0 ? chunk : append(chunk, bytes, length, room);
       length = end;
     };
-    const onEnd = () => settle(isPlain(request) ? bytes.subarray(0, length) : NOTHING);
+    const onEnd = () => {
+      const body = length === bytes.length ? bytes : bytes.subarray(0, length);
+      settle(isPlain(request) ? body : NOTHING);
+    };
     const onGone = () => settle('badRequest');
     request
       .on('data', onData)

@@ -65,10 +65,14 @@ function refuseOddRequests(request: FastifyRequest, reply: FastifyReply, pass: (
 /**
  * Requests that do not wait for the answers before them take turns: their effects come in their order (RFC 9112, section
  * 9.3.2), none has one behind the last answer of the connection, and one answer at a time waits for a client to read it.
+ * Meanwhile no more is read than has come.
  */
 function waitFor(before: ServerResponse, connection: Connection, proceed: () => void): void {
+  connection.pause();
   before.once('close', () => {
-    if (connection.writable) proceed();
+    if (!connection.writable) return;
+    connection.resume();
+    proceed();
   });
 }
 
