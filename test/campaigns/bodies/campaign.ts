@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { assertEnvelope } from '../../http/answers.ts';
 import type { Answer } from '../../http/connection.ts';
-import { startService } from '../../http/service.ts';
+import { type Service, startService } from '../../http/service.ts';
 import { engines } from '../../support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Chance } from '../chance.ts';
@@ -47,25 +47,36 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
 async function torment(seed: number, count: number): Promise<Answer[]> {
   // Their clocks stand still, so that their tokens are the same.
   const now = Date.now();
-  await using services = new AsyncDisposableStack();
-  const callers: Caller[] = [];
-  let token = '';
+  const throttleLimits = { failuresMax: Number.MAX_SAFE_INTEGER, windowSeconds: 60 };
+  await using resources = new AsyncDisposableStack();
+  const services: Service[] = [];
   for (const { name } of engines) {
-    const throttleLimits = { failuresMax: Number.MAX_SAFE_INTEGER, windowSeconds: 60 };
-    const service = services.use(await startService({ engine: name, now: () => now, throttleLimits }));
-    callers.push(services.use(new Caller(service)));
-    token = service.token;
+    services.push(resources.use(await startService({ engine: name, now: () => now, throttleLimits })));
   }
+  const callers = services.map((service) => resources.use(new Caller(service)));
+  const token = services[0]?.token ?? '';
   const chance = new Chance(seed);
   const ask = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
     const rendered = requests.map((request) => render(request, token));
     const pieces = cutAnywhere(Buffer.concat(rendered), chance);
     return compare(await Promise.all(callers.map((caller) => caller.send(rendered, pieces))), requests);
   };
+  try {
+    return await play(fc.sample(hostileRequests, { seed, numRuns: count }), ask);
+  } catch (cause) {
+    const warnings = services.flatMap(({ log }) => log.filter((line) => !line.startsWith('{"level":30')));
+    throw new Error(`seed ${seed}; the log has ${warnings.slice(-3).join('')}`, { cause });
+  }
+}
+
+/** @param ask sends requests at once. @returns all answers */
+async function play(
+  sequence: readonly HostileRequest[],
+  ask: (requests: readonly HostileRequest[]) => Promise<Answer[]>,
+): Promise<Answer[]> {
   const books = new Books();
   const answers: Answer[] = [];
-  const sequence = fc.sample(hostileRequests, { seed, numRuns: count });
-  for (let at = 0; at < count; at += PIPELINED) {
+  for (let at = 0; at < sequence.length; at += PIPELINED) {
     const requests = sequence.slice(at, at + PIPELINED);
     for (const [index, answer] of (await ask(requests)).entries()) {
       const request = requests[index] as HostileRequest;

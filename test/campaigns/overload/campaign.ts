@@ -4,11 +4,11 @@ import { makeToken } from '../../contract/tokens.ts';
 import { request } from '../../http/connection.ts';
 import { assertLogTellsNothing } from '../../http/log.ts';
 import { PASSWORD, SECRET } from '../../http/service.ts';
-import { startService } from '../../process/service-process.ts';
+import { createBook, startService } from '../../process/service-process.ts';
 import { engines } from '../../support/engines.ts';
 import { createFolder } from '../../support/folder.ts';
 import type { Campaign, EngineName, Figures } from '../campaign.ts';
-import { type Outcome, send } from './generator.ts';
+import { type Load, type Outcome, send } from './generator.ts';
 
 export const campaign: Campaign = {
   summary: 'four times as many requests as the service can answer, by a generator that waits for nobody',
@@ -53,62 +53,88 @@ const GOOD_SHARE_MIN = 0.8;
 const REFUSAL_MS_MAX = 100;
 const RECOVERY_MS = 5_000;
 
+/** Machines differ more than what is below this. */
+const USUAL_MS_MIN = 20;
+
 /** Asks far too much of a service, of each kind of request in turn, and asserts that it is well again afterwards. */
-export async function overload({
-  engine,
-  kinds,
-  seconds,
-  connections,
-  isMeasured,
-  report,
-}: Overload): Promise<Figures> {
+export async function overload(options: Overload): Promise<Figures> {
   await using folder = await createFolder();
-  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
+  await using address = await engines.find(({ name }) => name === options.engine)?.createAddress();
   const variables = { DB_URL: address?.dbUrl ?? '', SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD };
   await using service = await startService(folder.path, variables);
-  const figures: Record<string, number> = {};
-  const requestsOf = workloads();
-  const filling = {
-    port: service.port,
-    seconds,
-    connections: PEAK_CONNECTIONS,
-    requests: requestsOf['POST /book'],
-  };
+  const token = makeToken(SECRET, {});
+  for (let book = 0; book < KNOWN_BOOKS; book++) await createBook(service, token, 'The Iliad');
+  const requests = workloads();
+  const { port } = service;
+  const { seconds } = options;
+  const filling = { port, seconds, requests: requests['POST /book'], connections: PEAK_CONNECTIONS };
   assertAnswered(await send({ ...filling, rate: BOOKS / seconds }), 'filling');
-  for (const kind of kinds) {
-    const requests = requestsOf[kind];
-    const load = { port: service.port, seconds, requests };
-    const peak = await send({ ...load, rate: Number.POSITIVE_INFINITY, connections: PEAK_CONNECTIONS });
-    assertAnswered(peak, kind);
-    const rate = peak.good / seconds;
-    const calm = await send({ ...load, rate: rate / TIMES, connections: PEAK_CONNECTIONS });
-    const flood = await send({ ...load, rate: TIMES * rate, connections });
-    assertAnswered(flood, kind);
-    if (isMeasured) await sleep(RECOVERY_MS);
-    const after = await send({ ...load, rate: rate / TIMES, connections: PEAK_CONNECTIONS });
-    assertAnswered(after, kind);
-    assert.equal(after.refusals, 0, `${kind}: still refused`);
 
-    const share = flood.good / peak.good;
-    const refusalMs = p99(flood, 503);
-    const goodMs = p99(flood, 200, 201);
-    report(
-      `${kind}: peak ${rate.toFixed(0)}/s; beyond it ${(100 * share).toFixed(0)} % good with p99 ${goodMs.toFixed(0)} ms, ` +
-        `${flood.refusals} refused with p99 ${refusalMs.toFixed(0)} ms; ` +
-        `calm p99 before ${p99(calm, 200, 201).toFixed(1)}, after ${p99(after, 200, 201).toFixed(1)} ms`,
-    );
-    figures[`${kind}: peak a second`] = rate;
-    figures[`${kind}: good, of the peak`] = share;
-    figures[`${kind}: p99 of the good, ms`] = goodMs;
-    figures[`${kind}: p99 of refusals, ms`] = refusalMs;
-    if (!isMeasured) continue;
-    assert.ok(share >= GOOD_SHARE_MIN, `${kind}: only ${share} of the peak was good`);
-    assert.ok(refusalMs <= REFUSAL_MS_MAX, `${kind}: refusals took ${refusalMs} ms`);
+  const figures: Record<string, number> = {};
+  for (const kind of options.kinds) {
+    const measured = await flood(kind, { port, seconds, requests: requests[kind] }, options);
+    options.report(`${kind}: ${describe(measured)}`);
+    for (const [name, value] of Object.entries(measured)) figures[`${kind}: ${name}`] = value;
+    if (options.isMeasured) assertGoals(kind, measured);
   }
   const { code, output } = await service.stop();
   assert.equal(code, 0);
   assertLogTellsNothing(output.trim().split('\n'), [SECRET, PASSWORD]);
   return figures;
+}
+
+/** What came of too many requests of one kind. */
+interface Measured {
+  /** Requests that are answered in a second when there are enough clients. */
+  readonly peak: number;
+  /** How much of that is answered with 2xx when there are too many. */
+  readonly share: number;
+  readonly goodMs: number;
+  readonly refusalMs: number;
+  /** With a quarter of the peak, before and afterwards. */
+  readonly beforeMs: number;
+  readonly afterMs: number;
+}
+
+async function flood(
+  kind: Kind,
+  load: Omit<Load, 'rate' | 'connections'>,
+  { connections, isMeasured }: Overload,
+): Promise<Measured> {
+  const usual = { ...load, connections: PEAK_CONNECTIONS };
+  const closed = await send({ ...usual, rate: Number.POSITIVE_INFINITY });
+  // Clients who ask for the same list at the same time share its pages: so it is the peak of those who do not.
+  const isShared = kind === 'GET /books';
+  const most = isShared ? await send({ ...usual, rate: closed.good / load.seconds }) : closed;
+  const peak = most.good / load.seconds;
+  const before = await send({ ...usual, rate: peak / TIMES });
+  const beyond = await send({ ...load, connections, rate: TIMES * peak });
+  if (isMeasured) await sleep(RECOVERY_MS);
+  const after = await send({ ...usual, rate: peak / TIMES });
+  for (const outcome of [closed, most, before, beyond, after]) assertAnswered(outcome, kind);
+  assert.equal(after.refusals, 0, `${kind}: still refused`);
+  return {
+    peak,
+    share: beyond.good / most.good,
+    goodMs: p99(beyond, 200, 201),
+    refusalMs: p99(beyond, 503),
+    beforeMs: p99(before, 200, 201),
+    afterMs: p99(after, 200, 201),
+  };
+}
+
+function describe({ peak, share, goodMs, refusalMs, beforeMs, afterMs }: Measured): string {
+  const [good, refused, early, late] = [goodMs, refusalMs, beforeMs, afterMs].map((ms) => ms.toFixed(0));
+  return (
+    `${peak.toFixed(0)} a second at most; beyond it ${(100 * share).toFixed(0)} % of that, with a p99 of ${good} ms, ` +
+    `${refused} ms for refusals; before ${early} ms, after ${late} ms`
+  );
+}
+
+function assertGoals(kind: Kind, { share, refusalMs, beforeMs, afterMs }: Measured): void {
+  assert.ok(share >= GOOD_SHARE_MIN, `${kind}: only ${share} of the peak was good`);
+  assert.ok(refusalMs <= REFUSAL_MS_MAX, `${kind}: refusals took ${refusalMs} ms`);
+  assert.ok(afterMs <= 2 * Math.max(beforeMs, USUAL_MS_MIN), `${kind}: p99 is still ${afterMs} ms`);
 }
 
 /** Asserts that every request was answered, as it should be or with a refusal. */
@@ -129,7 +155,10 @@ function p99({ waitsMs }: Outcome, ...statuses: readonly number[]): number {
   return waits[Math.floor(waits.length * 0.99)] ?? 0;
 }
 
-/** How many books there are for those who ask for all of them, about. */
+/** How many books there are for those who ask for one, … */
+const KNOWN_BOOKS = 100;
+
+/** … and about how many for those who ask for all of them. */
 const BOOKS = 10_000;
 
 const KINDS = ['GET /books', 'GET /book/{id}', 'POST /token', 'POST /book', 'all kinds'] as const;
@@ -139,7 +168,7 @@ type Kind = (typeof KINDS)[number];
 function workloads(): Readonly<Record<Kind, readonly string[]>> {
   const authorization = `Authorization: ${makeToken(SECRET, {})}`;
   const create = request('POST /book', [authorization], '{"title":"The Iliad","author":"Homer","year":-750}');
-  const ids = Array.from({ length: 1_000 }, (_, index) => index + 1);
+  const ids = Array.from({ length: KNOWN_BOOKS }, (_, index) => index + 1);
   const find = ids.map((id) => request(`GET /book/${id}`, [authorization]));
   const update = ids.map((id) => request(`PUT /book/${id}`, [authorization], '{"year":1}'));
   return {
