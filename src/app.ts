@@ -39,6 +39,7 @@ export async function startApp(
 ): Promise<App> {
   const { now = Date.now } = surroundings;
   const store = await openStore(config.store);
+  const log = surroundings.logStream ?? openLog();
   const server = createServer({
     store,
     tokens: new Tokens(secrets.token, now),
@@ -47,7 +48,7 @@ export async function startApp(
     limits: { ...FIXED_LIMITS, ...config.clientLimits, ...surroundings.httpLimits },
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
-    logStream: surroundings.logStream ?? openLog(),
+    logStream: log,
   });
   try {
     const url = await server.listen(config.port, config.host);
@@ -57,6 +58,7 @@ export async function startApp(
       async close() {
         await server.close();
         await store[Symbol.asyncDispose]();
+        await log.close?.();
       },
     };
   } catch (error) {

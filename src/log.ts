@@ -1,8 +1,12 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 
 /** Where log lines go. */
 export interface LogStream {
   write(line: string): void;
+  /** Resolves when everything is written, or after {@link CLOSE_MS_MAX}; what is written later is dropped. */
+  close?(): Promise<void>;
 }
 
 /**
@@ -17,18 +21,23 @@ const WAIT_MS = 100;
 /** What waits for a reader that does not read; beyond it lines are lost, and the service stays. */
 const WAITING_BYTES_MAX = 16 * 1_024 * 1_024;
 
-/** How often the end of the process tries such a reader again, with 100 ms between. */
+/** How long closing the log waits for a late reader. */
+const CLOSE_MS_MAX = 500;
+
+/** How often a sudden end of the process tries such a reader again, with 100 ms between. */
 const LAST_ATTEMPTS_MAX = 5;
 
 /**
  * The log on standard output, written in blocks of whole lines and beside the requests: a write for every line costs
- * more than the line. A longer line is a block of its own, the only one that may get mixed with others. What waits is
- * written when the process ends by itself; a kill may take the last {@link WAIT_MS} along.
+ * more than the line. A longer line is a block of its own, the only one that may get mixed with others. Closing it
+ * writes what waits; a process that ends by itself without that may lose the block that is just being written, and a
+ * kill takes the last {@link WAIT_MS} along.
  */
 export function openLog(): LogStream {
   let block = '';
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
+  let isClosed = false;
   let attemptsLeft = Number.POSITIVE_INFINITY;
 
   const flush = () => {
@@ -41,12 +50,12 @@ export function openLog(): LogStream {
 
   // It comes before the stream's own, which would try for ever.
   process.on('exit', () => {
-    flush();
-    attemptsLeft = LAST_ATTEMPTS_MAX;
+    attemptsLeft = isClosed ? 0 : LAST_ATTEMPTS_MAX;
     try {
+      flush();
       if (!isLost) log.flushSync();
     } catch {
-      // Nobody reads.
+      // Nobody reads, or all is written.
     }
     log.destroy();
   });
@@ -65,9 +74,18 @@ export function openLog(): LogStream {
 
   return {
     write(line) {
+      if (isClosed) return;
       if (block.length + line.length > BLOCK_BYTES_MAX) flush();
       block += line;
       timer ??= setTimeout(flush, WAIT_MS);
+    },
+
+    async close() {
+      flush();
+      isClosed = true;
+      const isWritten = once(log, 'close');
+      log.end();
+      await Promise.race([isWritten, sleep(CLOSE_MS_MAX)]).catch(() => {});
     },
   };
 }

@@ -3,7 +3,9 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection, request } from '../http/connection.ts';
 import { createFolder } from '../support/folder.ts';
@@ -14,10 +16,12 @@ import { findAnswering, NAMING_PROCESSES } from './worker-processes.ts';
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 const CONNECTIONS = 8;
-const REQUESTS_EACH = 500;
 
-/** Their lines are several times what a pipe holds. */
-const REQUESTS = CONNECTIONS * REQUESTS_EACH;
+/** So many requests have lines that are several times what a pipe holds. */
+const MANY = 4_000;
+
+/** So many have lines that are a little more than that. */
+const ENOUGH = 720;
 
 describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
   test('of several workers is whole lines, also when their reader is late', async () => {
@@ -27,18 +31,29 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     await using service = await startLoggingTo(writer, folder.path, { DB_URL: database.url, WORKERS: '2' });
     await writer.close();
     await findAnswering(service.url, 2);
-    await sendRequests(service);
+    await sendRequests(service, MANY);
 
     let log = '';
-    for await (const text of reader.createReadStream({ encoding: 'utf8' })) {
-      log += text;
-      if (log.split('\n').length > REQUESTS) service.process.kill('SIGTERM');
+    for await (const piece of reader.createReadStream({ encoding: 'utf8' })) {
+      log += piece;
+      if (log.split('\n').length > MANY) service.process.kill('SIGTERM');
     }
-    const lines = log
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { route?: string });
-    assert.equal(lines.filter(({ route }) => route === '/books').length, REQUESTS);
+    assert.equal(countRequests(log), MANY);
+  });
+
+  test('is written to its end, also when its reader is late', async () => {
+    await using folder = await createFolder();
+    const { reader, writer } = await openPipe(folder.path);
+    await using service = await startLoggingTo(writer, folder.path);
+    await writer.close();
+    await findAnswering(service.url, 1);
+    await sendRequests(service, ENOUGH);
+
+    const isEnded = endOf(service);
+    await sleep(200);
+    const log = await text(reader.createReadStream());
+    assert.equal(await isEnded, 0);
+    assert.equal(countRequests(log), ENOUGH);
   });
 
   test('does not keep a service from ending when nobody reads it', async () => {
@@ -47,7 +62,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     await using service = await startLoggingTo(writer, folder.path);
     await writer.close();
     await findAnswering(service.url, 1);
-    await sendRequests(service);
+    await sendRequests(service, MANY);
 
     assert.equal(await endOf(service), 0);
     await reader.close();
@@ -60,7 +75,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     await using log = await open(path, 'r');
     await using service = await startLoggingTo(log, folder.path);
     await findAnswering(service.url, 1);
-    await sendRequests(service);
+    await sendRequests(service, MANY);
 
     assert.equal(await endOf(service), 0);
   });
@@ -105,16 +120,23 @@ async function startLoggingTo(
 }
 
 /** Sends requests, each of which has a line in the log, and resolves when all are answered. */
-async function sendRequests(service: LoggingService): Promise<void> {
+async function sendRequests(service: LoggingService, count: number): Promise<void> {
+  const countEach = count / CONNECTIONS;
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       using connection = await Connection.open(service);
-      await connection.send(request('GET /books').repeat(REQUESTS_EACH));
-      for (let index = 0; index < REQUESTS_EACH; index++) {
+      await connection.send(request('GET /books').repeat(countEach));
+      for (let index = 0; index < countEach; index++) {
         assert.equal((await connection.answer()).status, 401);
       }
     }),
   );
+}
+
+/** @returns how many lines tell of a request that {@link sendRequests} sent; every line has to be whole */
+function countRequests(log: string): number {
+  const lines = log.trimEnd().split('\n');
+  return lines.filter((line) => (JSON.parse(line) as { route?: string }).route === '/books').length;
 }
 
 /** Asks a service to end. @returns its exit code */
