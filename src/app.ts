@@ -4,7 +4,7 @@ import { Tokens } from './auth/token.ts';
 import type { Config, Secrets } from './config.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { createServer } from './http/server.ts';
-import { type LogStream, openLog } from './log.ts';
+import type { LogStream } from './log.ts';
 import { openStore } from './store/open.ts';
 
 /** A service that is serving. */
@@ -19,9 +19,9 @@ export interface App {
 
 /** What comes from outside besides the configuration; tests set what they need to. */
 export interface Surroundings {
+  readonly logStream: LogStream;
   /** The clock, in milliseconds since 1970. */
   readonly now?: () => number;
-  readonly logStream?: LogStream;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
 }
@@ -32,14 +32,9 @@ export interface Surroundings {
  * @throws StoreNotReady when the store cannot be reached or prepared; nothing listens then
  * @throws Error with a code such as `EADDRINUSE` when the port cannot be had
  */
-export async function startApp(
-  config: Config,
-  secrets: Secrets,
-  surroundings: Surroundings = {},
-): Promise<App> {
-  const { now = Date.now } = surroundings;
+export async function startApp(config: Config, secrets: Secrets, surroundings: Surroundings): Promise<App> {
+  const { logStream, now = Date.now } = surroundings;
   const store = await openStore(config.store);
-  const log = surroundings.logStream ?? openLog();
   const server = createServer({
     store,
     tokens: new Tokens(secrets.token, now),
@@ -48,7 +43,7 @@ export async function startApp(
     limits: { ...FIXED_LIMITS, ...config.clientLimits, ...surroundings.httpLimits },
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
-    logStream: log,
+    logStream,
   });
   try {
     const url = await server.listen(config.port, config.host);
@@ -58,7 +53,7 @@ export async function startApp(
       async close() {
         await server.close();
         await store[Symbol.asyncDispose]();
-        await log.close?.();
+        await logStream.close?.();
       },
     };
   } catch (error) {

@@ -9,11 +9,14 @@ export interface LogStream {
   close?(): Promise<void>;
 }
 
+/** Lines are gathered into blocks of at most so many bytes, … */
+const BLOCK_BYTES_MAX = 16_384;
+
 /**
- * Lines are gathered into blocks of at most so many bytes, … Linux writes that to a pipe in one piece (PIPE_BUF), so
- * that the lines of several processes never mix.
+ * … of fewer where several processes write: those Linux puts into a pipe in one piece (PIPE_BUF), so that lines never
+ * mix, …
  */
-const BLOCK_BYTES_MAX = 4_096;
+const SHARED_BLOCK_BYTES_MAX = 4_096;
 
 /** … or of what came within this time. */
 const WAIT_MS = 100;
@@ -32,8 +35,11 @@ const LAST_ATTEMPTS_MAX = 5;
  * more than the line. A longer line is a block of its own, the only one that may get mixed with others. Closing it
  * writes what waits; a process that ends by itself without that may lose the block that is just being written, and a
  * kill takes the last {@link WAIT_MS} along.
+ *
+ * @param isShared whether other processes write to the same standard output
  */
-export function openLog(): LogStream {
+export function openLog({ isShared }: { readonly isShared: boolean }): LogStream {
+  const blockBytesMax = isShared ? SHARED_BLOCK_BYTES_MAX : BLOCK_BYTES_MAX;
   let block = '';
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
@@ -43,7 +49,7 @@ export function openLog(): LogStream {
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (Buffer.byteLength(block) <= BLOCK_BYTES_MAX) log.write(block);
+    if (Buffer.byteLength(block) <= blockBytesMax) log.write(block);
     else for (const line of block.split(/(?<=\n)/)) log.write(line);
     block = '';
   };
@@ -63,7 +69,7 @@ export function openLog(): LogStream {
   const log = pino.destination({
     dest: process.stdout.fd,
     sync: false,
-    maxWrite: BLOCK_BYTES_MAX,
+    maxWrite: blockBytesMax,
     maxLength: WAITING_BYTES_MAX,
     retryEAGAIN: () => attemptsLeft-- > 0,
   });
@@ -75,7 +81,7 @@ export function openLog(): LogStream {
   return {
     write(line) {
       if (isClosed) return;
-      if (block.length + line.length > BLOCK_BYTES_MAX) flush();
+      if (block.length + line.length > blockBytesMax) flush();
       block += line;
       timer ??= setTimeout(flush, WAIT_MS);
     },

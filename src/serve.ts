@@ -30,9 +30,9 @@ try {
 }
 
 /** Serves in this process. It loads what a primary can do without: most of the code. */
-async function serve({ config, secrets }: Configuration): Promise<App> {
-  const { startApp } = await import('./app.ts');
-  const serving = await startApp(config, secrets);
+async function serve({ config, secrets, workers }: Configuration): Promise<App> {
+  const [{ startApp }, { openLog }] = await Promise.all([import('./app.ts'), import('./log.ts')]);
+  const serving = await startApp(config, secrets, { logStream: openLog({ isShared: workers > 1 }) });
   void serving.lost?.then((reason) => {
     console.error(`bookkeeping ends: ${reason}`);
     return stop(1);
