@@ -11,6 +11,8 @@ import { PASSWORD, SECRET, USERNAME } from './credentials.ts';
 export interface Program {
   /** The module that `node` runs. */
   readonly file: string;
+  /** Options of `node` before it. */
+  readonly options?: readonly string[];
   /** Its working directory, where its log goes, too. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
@@ -36,12 +38,18 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Starts a server on loopback, and waits for its first answer: that of `GET /book/1`, whatever it is. */
-  static async start({ file, folder, variables = {}, launcher = [] }: Program): Promise<ServerProcess> {
+  static async start({
+    file,
+    options = [],
+    folder,
+    variables = {},
+    launcher = [],
+  }: Program): Promise<ServerProcess> {
     const port = await findFreePort();
     const logFile = join(folder, 'log');
     const log = openSync(logFile, 'a');
     // env(1) becomes what it starts, so the process is the program's.
-    const child = spawn('env', [...launcher, process.execPath, file], {
+    const child = spawn('env', [...launcher, process.execPath, ...options, file], {
       cwd: folder,
       env: {
         HOST: '127.0.0.1',

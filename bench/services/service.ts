@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
 import { openPostgresTable } from '../tables/postgres.ts';
 import { openSqliteTable } from '../tables/sqlite.ts';
 import type { BookTable } from '../tables/table.ts';
@@ -67,7 +68,13 @@ interface Plan {
   readonly databaseUrl?: string;
 }
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** What `npm start` runs. */
+const BOOKKEEPING = {
+  file: join(ROOT, 'src', 'main.ts'),
+  options: packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--')),
+};
 const FLOOR = join(import.meta.dirname, 'floor.ts');
 
 const plans: Record<ServiceName, (surroundings: Surroundings) => Promise<Plan>> = {
@@ -77,14 +84,14 @@ const plans: Record<ServiceName, (surroundings: Surroundings) => Promise<Plan>> 
   async sqlite({ folder }) {
     const path = join(folder, 'books.db');
     return {
-      program: { file: MAIN, folder, variables: { DB_URL: `sqlite:${path}` } },
+      program: { ...BOOKKEEPING, folder, variables: { DB_URL: `sqlite:${path}` } },
       openTable: async () => openSqliteTable(path),
     };
   },
   async postgres({ folder, createDatabase }) {
     const url = await createDatabase();
     return {
-      program: { file: MAIN, folder, variables: { DB_URL: url } },
+      program: { ...BOOKKEEPING, folder, variables: { DB_URL: url } },
       openTable: () => openPostgresTable(url),
       databaseUrl: url,
     };
