@@ -91,6 +91,17 @@ export interface BookStore extends AsyncDisposable {
   delete(id: number): Promise<boolean>;
 
   /**
+   * Like {@link update}, in one atomic step with the question whether the book still is as expected: of several callers
+   * that expect the same, one gets its changes done.
+   *
+   * @returns the whole book as stored, or undefined when there is none that is as expected
+   */
+  updateExpected(expected: Book, changes: Partial<BookFields>): Promise<Book | undefined>;
+
+  /** Removes the book if it still is as expected. @returns whether it was */
+  deleteExpected(expected: Book): Promise<boolean>;
+
+  /**
    * Resolves when what this store has acknowledged may be lost, with the reason in one line for people. It answers
    * no call any more; the process has to end. A store that is away for a while is not lost. Absent where it cannot
    * happen, as with a server, which does not acknowledge what it cannot keep.

@@ -11,6 +11,8 @@ export interface Answer {
   readonly data?: unknown;
   /** The `data` as JSON in UTF-8, for lists that the store has rendered. */
   readonly json?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** What validates the one book that is answered (RFC 9110, section 8.8.3). */
+  readonly entityTag?: string;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -48,8 +50,10 @@ export function headersOf(name: OutcomeName): Headers {
 }
 
 /** Puts an answer into the envelope and sends it. */
-export function send(reply: FastifyReply, { outcome, data = null, json }: Answer): FastifyReply {
+export function send(reply: FastifyReply, { outcome, data = null, json, entityTag }: Answer): FastifyReply {
   reply.code(outcomes[outcome].status).headers(headersOf(outcome));
+  if (entityTag !== undefined) reply.header('etag', entityTag);
+  if (outcome === 'notModified') return sendNothing(reply);
   if (LAST_ON_CONNECTION.has(outcome)) endWith(reply);
   if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
   if (json === undefined) return reply.send(envelope(outcome, data));
@@ -84,6 +88,12 @@ async function* wrapped(
   yield before;
   yield* json;
   yield behind;
+}
+
+/** A 304 has no content (RFC 9110, section 15.4.5), and says nothing of its length: to HEAD, Fastify would say 0. */
+function sendNothing(reply: FastifyReply): FastifyReply {
+  reply.removeHeader('content-type');
+  return reply.request.method === 'HEAD' ? reply.send(Readable.from([])) : reply.send();
 }
 
 /** The answer goes out at once, but the connection stays open while the client is still sending. */

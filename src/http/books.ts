@@ -1,10 +1,19 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, type BookPage, type BookStore, readBook, readBookChanges, readBookId } from '../book.ts';
+import {
+  type Book,
+  type BookPage,
+  type BookStore,
+  readBook,
+  readBookChanges,
+  readBookId,
+  StoreUnavailable,
+} from '../book.ts';
 import type { Answer } from './answer.ts';
 import type { BodyReader } from './body.ts';
 import { type Budget, Share } from './budget.ts';
 import type { OutcomeName } from './outcomes.ts';
+import { entityTag, isConditional, judge } from './preconditions.ts';
 
 /** The handlers of the endpoints for books (specification, "Endpoints"). All of them run behind the token check. */
 export class BookHandlers {
@@ -27,7 +36,8 @@ export class BookHandlers {
     if (typeof body === 'string') return { outcome: body };
     const fields = readBook(body);
     if (!fields) return { outcome: 'invalidInput' };
-    return { outcome: 'bookCreated', data: await this.#store.create(fields) };
+    const book = await this.#store.create(fields);
+    return { outcome: 'bookCreated', data: book, entityTag: entityTag(book) };
   };
 
   /** GET /books */
@@ -48,7 +58,10 @@ export class BookHandlers {
   readonly find = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const id = bookId(request);
     const book = id === undefined ? undefined : await this.#store.find(id);
-    return book ? this.#answerWith('bookRetrieved', book, reply) : { outcome: 'bookNotFound' };
+    if (!book) return { outcome: 'bookNotFound' };
+    const verdict = judge(request.raw, book);
+    if (verdict === 'notModified') return { outcome: verdict, entityTag: entityTag(book) };
+    return verdict === 'met' ? this.#answerWith('bookRetrieved', book, reply) : { outcome: verdict };
   };
 
   /** PUT /book/{id}: a missing book comes before a bad body, but only a bad body makes that a question of its own. */
@@ -62,22 +75,50 @@ export class BookHandlers {
       if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
       return { outcome: typeof body === 'string' ? body : 'invalidInput' };
     }
-    const book = await this.#store.update(id, changes);
+    const book = isConditional(request.raw)
+      ? await this.#whileMet(request, id, (found) => this.#store.updateExpected(found, changes))
+      : await this.#store.update(id, changes);
+    if (book === 'preconditionFailed') return { outcome: book };
     return book ? this.#answerWith('bookUpdated', book, reply) : { outcome: 'bookNotFound' };
   };
 
   /** DELETE /book/{id} */
   readonly delete = async (request: FastifyRequest): Promise<Answer> => {
     const id = bookId(request);
-    const isDeleted = id !== undefined && (await this.#store.delete(id));
+    if (id === undefined) return { outcome: 'bookNotFound' };
+    const isDeleted = isConditional(request.raw)
+      ? await this.#whileMet(request, id, (found) => this.#store.deleteExpected(found))
+      : await this.#store.delete(id);
+    if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
+
+  /**
+   * Makes a change that is to be made only to the book for which the request's preconditions were judged; judges again
+   * when another change came in between.
+   *
+   * @returns what came of it; undefined when there is no such book
+   */
+  async #whileMet<Result>(
+    { raw }: FastifyRequest,
+    id: number,
+    change: (expected: Book) => Promise<Result | undefined | false>,
+  ): Promise<Result | 'preconditionFailed' | undefined> {
+    for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
+      const found = await this.#store.find(id);
+      if (!found) return undefined;
+      if (judge(raw, found) !== 'met') return 'preconditionFailed';
+      const result = await change(found);
+      if (result) return result;
+    }
+    throw new StoreUnavailable('contention');
+  }
 
   /** Long books wait in memory until they are read, once as text and once in bytes. */
   #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply): Answer {
     const length = book.title.length + book.author.length;
     const isHeld = length < LONG_BOOK_LENGTH || new Share(this.#unread, reply.raw).take(2 * length);
-    return isHeld ? { outcome, data: book } : { outcome: 'serviceUnavailable' };
+    return isHeld ? { outcome, data: book, entityTag: entityTag(book) } : { outcome: 'serviceUnavailable' };
   }
 
   async *#pages(first: BookPage, unread: Share): AsyncGenerator<Uint8Array> {
@@ -102,6 +143,9 @@ export class BookHandlers {
     this.#listBytes = Math.min(LIST_BYTES_MAX, listBytes);
   }
 }
+
+/** Preconditions such as `*` are met by whatever others leave: every time that this does not get on, another one does. */
+const CHANGE_ATTEMPTS_MAX = 100;
 
 /** Longer lists count for no more than this, or for one of their pages: they are never all in memory. */
 const LIST_BYTES_MAX = 256 * 1_024;

@@ -22,6 +22,10 @@ export const outcomes = {
   bookNotFound: { status: 404, message: 'Book not found' },
   invalidInput: { status: 400, message: 'Invalid input' },
 
+  // Preconditions (RFC 9110, section 13)
+  notModified: { status: 304, message: 'Not modified' },
+  preconditionFailed: { status: 412, message: 'Precondition failed' },
+
   // Beyond the contract's table: what HTTP, the limits and the store add
   badRequest: { status: 400, message: 'Bad request' },
   notFound: { status: 404, message: 'Not found' },

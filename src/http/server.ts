@@ -135,7 +135,7 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['Retry-After', 'WWW-Authenticate'],
+    exposedHeaders: ['ETag', 'Retry-After', 'WWW-Authenticate'],
     maxAge: 600,
     strictPreflight: false,
   });

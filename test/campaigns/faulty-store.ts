@@ -81,6 +81,8 @@ function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
     list: (after) => store.list(after),
     update: (id, changes) => store.update(id, changes),
     delete: (id) => store.delete(id),
+    updateExpected: (expected, changes) => store.updateExpected(expected, changes),
+    deleteExpected: (expected) => store.deleteExpected(expected),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     ...methods,
   };

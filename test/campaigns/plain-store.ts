@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
 import type { Book, BookFields, BookPage, BookStore } from '../../src/book.ts';
 
 /** What a {@link PlainStore} does otherwise than it should. */
@@ -59,6 +60,16 @@ export class PlainStore implements BookStore {
 
   async delete(id: number): Promise<boolean> {
     return this.#write('delete from books where id = ? returning id', id) !== undefined;
+  }
+
+  async updateExpected(expected: Book, changes: Partial<BookFields>): Promise<Book | undefined> {
+    return isDeepStrictEqual({ ...(await this.find(expected.id)) }, expected)
+      ? this.update(expected.id, changes)
+      : undefined;
+  }
+
+  async deleteExpected(expected: Book): Promise<boolean> {
+    return isDeepStrictEqual({ ...(await this.find(expected.id)) }, expected) && this.delete(expected.id);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

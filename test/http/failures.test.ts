@@ -130,6 +130,8 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
     list: async () => remaining.shift() ?? fail(),
     update: fail,
     delete: fail,
+    updateExpected: fail,
+    deleteExpected: fail,
     [Symbol.asyncDispose]: async () => {},
   };
 }

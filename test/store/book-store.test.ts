@@ -50,6 +50,32 @@ for (const engine of engines) {
       assertSameJson(await store.find(other.id), other);
     });
 
+    test('updateExpected and deleteExpected change a book that is as expected, and no other', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const other = await store.create(DUNE);
+      const book = await store.create(DUNE);
+
+      for (const changes of [
+        { title: "Dune'" },
+        { author: '' },
+        { year: book.year + 1 },
+        { id: other.id + 2 },
+      ]) {
+        assert.equal(await store.updateExpected({ ...book, ...changes }, EMMA), undefined);
+        assert.equal(await store.deleteExpected({ ...book, ...changes }), false);
+      }
+      assertSameJson(await listBooks(store), [other, book]);
+
+      assertSameJson(await store.updateExpected(book, {}), book);
+      const updated = { ...book, year: 0 };
+      assertSameJson(await store.updateExpected(book, { year: 0 }), updated);
+      assert.equal(await store.deleteExpected(book), false);
+      assert.equal(await store.deleteExpected(updated), true);
+      assert.equal(await store.deleteExpected(updated), false);
+      assertSameJson(await listBooks(store), [other]);
+    });
+
     test('update to "" and 0 is a change', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);

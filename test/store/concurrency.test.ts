@@ -109,6 +109,27 @@ for (const engine of engines) {
       assert.equal((await store.find(id))?.year, years.at(-1));
     });
 
+    test('of many who expect the same book exactly one gets its change done, also of two stores', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      let book = await store.create(DUNE);
+      for (let round = 0; round < ROUNDS; round++) {
+        const expected = book;
+        const answers = await Promise.all(
+          Array.from({ length: 32 }, (_, writer) =>
+            [store, neighbour][writer % 2]?.updateExpected(expected, { year: 32 * round + writer }),
+          ),
+        );
+        const [winner, ...others] = answers.filter((answer) => answer !== undefined);
+        assert.ok(winner && others.length === 0);
+        assertSameJson(await store.find(book.id), winner);
+        book = winner;
+      }
+      const deletions = await Promise.all([store, neighbour].map((one) => one.deleteExpected(book)));
+      assert.deepEqual(deletions.toSorted(), [false, true]);
+    });
+
     test('of many deletes of a book exactly one says that there was one', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);

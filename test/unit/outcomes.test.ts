@@ -17,6 +17,8 @@ const CONTRACT = {
   bookDeleted: [200, 'Book deleted successfully'],
   bookNotFound: [404, 'Book not found'],
   invalidInput: [400, 'Invalid input'],
+  notModified: [304, 'Not modified'],
+  preconditionFailed: [412, 'Precondition failed'],
   badRequest: [400, 'Bad request'],
   notFound: [404, 'Not found'],
   methodNotAllowed: [405, 'Method not allowed'],

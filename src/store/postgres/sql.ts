@@ -62,3 +62,39 @@ export const DELETE: Statement = {
   name: 'delete',
   text: `with ${LOCKED} delete from books using locked where books.id = locked.id returning books.id`,
 };
+
+/**
+ * The like for books that have to be as expected. Where another transaction was in between, the server looks at the
+ * condition again for what that left.
+ */
+const IS_EXPECTED = `
+  (coalesce(books.title, ''), coalesce(books.author, ''), coalesce(books.year, 0)) =
+  (expected_title, expected_author, expected_year)
+`;
+export const UPDATE_EXPECTED: Statement = {
+  name: 'update expected',
+  text: `
+  with ${LOCKED}
+  update books
+  set title = coalesce(given.title, books.title),
+    author = coalesce(given.author, books.author),
+    year = coalesce(given.year, books.year)
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
+      as given (id, title, author, year, expected_title, expected_author, expected_year)
+    join locked on locked.id = given.id
+  where books.id = given.id and ${IS_EXPECTED}
+  returning ${BOOK}
+`,
+};
+export const DELETE_EXPECTED: Statement = {
+  name: 'delete expected',
+  text: `
+  with ${LOCKED}
+  delete from books
+  using unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
+      as given (id, expected_title, expected_author, expected_year)
+    join locked on locked.id = given.id
+  where books.id = given.id and ${IS_EXPECTED}
+  returning books.id
+`,
+};

@@ -80,6 +80,14 @@ class SqliteBookStore implements BookStore {
     return this.#writes.call({ verb: 'delete', id }) as Promise<boolean>;
   }
 
+  updateExpected({ id, ...expected }: Book, changes: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#writes.call({ verb: 'update', id, changes, expected }) as Promise<Book | undefined>;
+  }
+
+  deleteExpected({ id, ...expected }: Book): Promise<boolean> {
+    return this.#writes.call({ verb: 'delete', id, expected }) as Promise<boolean>;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#writes.close(), this.#finds.close(), this.#lists.close()]);
     if (this.#finder.isOpen) this.#finder.close();

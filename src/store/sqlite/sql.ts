@@ -32,3 +32,10 @@ export const UPDATE = `
 `;
 
 export const DELETE = 'delete from books where id = ?';
+
+/** What is added to the last two for a book that has to be as expected. */
+const EXPECTED = `and (coalesce(title, ''), coalesce(author, ''), coalesce(year, 0)) = (?, ?, ?)`;
+
+export const UPDATE_EXPECTED = UPDATE.replace('returning', `${EXPECTED} returning`);
+
+export const DELETE_EXPECTED = `${DELETE} ${EXPECTED}`;

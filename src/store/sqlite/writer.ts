@@ -4,14 +4,19 @@ import { openConnection, transact } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
 import { FileGuard, StoreLost } from './lost.ts';
 import { prepareSchema } from './schema.ts';
-import { DELETE, INSERT, UPDATE } from './sql.ts';
+import { DELETE, DELETE_EXPECTED, INSERT, UPDATE, UPDATE_EXPECTED } from './sql.ts';
 import { type Answerer, answerFrom } from './thread.ts';
 
 /** A write, and what it results in: the book as stored, if there is one, or whether one was deleted. */
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields }
-  | { readonly verb: 'update'; readonly id: number; readonly changes: Partial<BookFields> }
-  | { readonly verb: 'delete'; readonly id: number };
+  | {
+      readonly verb: 'update';
+      readonly id: number;
+      readonly changes: Partial<BookFields>;
+      readonly expected?: BookFields;
+    }
+  | { readonly verb: 'delete'; readonly id: number; readonly expected?: BookFields };
 export type WriteResult = Book | undefined | boolean;
 
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
@@ -22,6 +27,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
   readonly #delete: StatementSync;
+  readonly #updateExpected: StatementSync;
+  readonly #deleteExpected: StatementSync;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
@@ -30,6 +37,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     this.#insert = database.prepare(INSERT);
     this.#update = database.prepare(UPDATE);
     this.#delete = database.prepare(DELETE);
+    this.#updateExpected = database.prepare(UPDATE_EXPECTED);
+    this.#deleteExpected = database.prepare(DELETE_EXPECTED);
   }
 
   /** All of them are committed, or nothing. */
@@ -62,9 +71,15 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
 
   #perform(write: Write): WriteResult {
     if (write.verb === 'create') return this.#create(write.fields);
-    if (write.verb === 'delete') return this.#delete.run(write.id).changes > 0;
-    const { title, author, year } = write.changes;
-    return this.#update.get(title ?? null, author ?? null, year ?? null, write.id) as Book | undefined;
+    const { id, expected } = write;
+    const condition = expected ? [expected.title, expected.author, expected.year] : [];
+    if (write.verb === 'delete') {
+      const statement = expected ? this.#deleteExpected : this.#delete;
+      return statement.run(id, ...condition).changes > 0;
+    }
+    const { title = null, author = null, year = null } = write.changes;
+    const statement = expected ? this.#updateExpected : this.#update;
+    return statement.get(title, author, year, id, ...condition) as Book | undefined;
   }
 
   #create({ title, author, year }: BookFields): Book {

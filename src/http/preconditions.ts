@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Book } from '../book.ts';
+
+/** What the preconditions of a request come to for a book: carry on, or answer with this outcome. */
+export type Verdict = 'met' | 'notModified' | 'preconditionFailed';
+
+/** 22 digits of base64 are 132 bits: two versions of a book do not meet in them. */
+const TAG_DIGITS = 22;
+
+/** The strong entity tag of a book (RFC 9110, section 8.8.3): another one as soon as any of its fields is another. */
+export function entityTag({ id, title, author, year }: Book): string {
+  const text = `${id} ${year} ${title.length} ${title}${author}`;
+  return `"${hash('sha256', text, 'base64url').slice(0, TAG_DIGITS)}"`;
+}
+
+/** Whether a request has preconditions. */
+export function isConditional({ headers }: IncomingMessage): boolean {
+  return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
+}
+
+/** Judges the preconditions of a request for a book that there is, in the order of RFC 9110, section 13.2.2. */
+export function judge({ method, headers }: IncomingMessage, book: Book): Verdict {
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (ifMatch !== undefined && !isListed(book, ifMatch)) return 'preconditionFailed';
+  // A weak comparison: the mark of weak tags does not count (section 13.1.2).
+  if (ifNoneMatch === undefined || !isListed(book, ifNoneMatch.replaceAll('W/"', '"'))) return 'met';
+  return method === 'GET' || method === 'HEAD' ? 'notModified' : 'preconditionFailed';
+}
+
+/** Whether a book's tag is among those of a header's value, by strong comparison; `*` stands for any. */
+function isListed(book: Book, value: string): boolean {
+  if (value.trim() === '*') return true;
+  const tags: readonly string[] = value.match(ENTITY_TAGS) ?? [];
+  return tags.includes(entityTag(book));
+}
+
+/** RFC 9110, section 8.8.3: text in quotes, in which commas may stand as well. */
+const ENTITY_TAGS = /(?:W\/)?"[^"]*"/g;

@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { engines } from '../support/engines.ts';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { type Service, startService, TITLE } from './service.ts';
+
+const BODY = JSON.stringify({ title: TITLE, year: 1946 });
+const ROUNDS = 100;
+const WRITERS = 32;
+
+for (const { name: engine } of engines) {
+  describe(`Conditional requests (RFC 9110, section 13) on ${engine}`, () => {
+    test('every answer with a book has its strong ETag, which changes with the book and only then', async () => {
+      await using service = await startService({ engine });
+      const created = await service.fetch('POST', '/book', BODY);
+      const path = `/book/${await idIn(created)}`;
+      const tag = tagOf(created);
+
+      for (const [method, body] of [['GET'], ['HEAD'], ['PUT', '{}'], ['PUT', '{"year":1946}']] as const)
+        assert.equal(tagOf(await service.fetch(method, path, body)), tag);
+      const tags = new Set([tag]);
+      for (const body of [
+        '{"year":1947}',
+        '{"title":"Gormenghast"}',
+        '{"author":"Gormenghast","title":""}',
+      ]) {
+        const updated = tagOf(await service.fetch('PUT', path, body));
+        assert.equal(tagOf(await service.fetch('GET', path)), updated);
+        tags.add(updated);
+      }
+      tags.add(tagOf(await service.fetch('POST', '/book', BODY)));
+      assert.equal(tags.size, 5);
+    });
+
+    test('a tag is another one when text moves from one field to the next', async () => {
+      await using service = await startService({ engine });
+      const path = await createBook(service);
+      const tags = new Set<string>();
+      for (const changes of [
+        { title: 'ab', author: 'c' },
+        { title: 'a', author: 'bc' },
+        { title: 'abc', author: '' },
+      ])
+        tags.add(tagOf(await service.fetch('PUT', path, JSON.stringify(changes))));
+      assert.equal(tags.size, 3);
+    });
+
+    test('If-None-Match on GET and HEAD: 304 without content when the tag is listed', async () => {
+      await using service = await startService({ engine });
+      const path = await createBook(service);
+      const tag = tagOf(await service.fetch('GET', path));
+      using connection = await Connection.open(service);
+
+      for (const method of ['GET', 'HEAD']) {
+        for (const value of [tag, `W/${tag}`, '*', ` "another" , W/"one,${tag}",${tag}`]) {
+          await connection.send(
+            request(`${method} ${path}`, [service.authorization, `If-None-Match: ${value}`]),
+          );
+          const answer = await connection.answer(true);
+          assert.equal(answer.status, 304, value);
+          assert.equal(answer.headers.get('etag'), tag);
+          assert.equal(answer.headers.get('cache-control'), 'private, no-cache');
+          assert.equal(answer.headers.get('content-type'), null);
+          assert.equal(answer.headers.get('content-length'), null);
+        }
+        for (const value of ['"another"', tag.slice(0, -1), tag.replaceAll('"', ''), `"${tag}`, '']) {
+          await connection.send(
+            request(`${method} ${path}`, [service.authorization, `If-None-Match: ${value}`]),
+          );
+          const answer = await connection.answer(method === 'HEAD');
+          assert.equal(answer.status, 200, value);
+          assert.equal(answer.headers.get('etag'), tag);
+        }
+      }
+      await connection.send(request('GET /book/999', [service.authorization, 'If-None-Match: *']));
+      assertRefusal(await connection.answer(), 404, 'Book not found');
+    });
+
+    test('If-Match on PUT and DELETE: 412 and no change when the tag is not listed', async () => {
+      await using service = await startService({ engine });
+      const path = await createBook(service);
+      const first = tagOf(await service.fetch('GET', path));
+      const second = tagOf(await service.fetch('PUT', path, '{"year":1}', { 'if-match': first }));
+      using connection = await Connection.open(service);
+
+      for (const method of ['PUT', 'DELETE', 'GET']) {
+        for (const line of [
+          `If-Match: ${first}`,
+          `If-Match: W/${second}`,
+          'If-Match: "another"',
+          'If-Match: nonsense',
+          'If-Match: ',
+          ...(method === 'GET' ? [] : ['If-None-Match: *', `If-None-Match: W/${second}`]),
+        ]) {
+          await connection.send(request(`${method} ${path}`, [service.authorization, line], '{"year":2}'));
+          assertRefusal(await connection.answer(), 412, 'Precondition failed');
+        }
+      }
+      assert.equal(tagOf(await service.fetch('GET', path)), second);
+
+      for (const [value, message] of [
+        ['*', 'Book updated successfully'],
+        [`"another", ${tagOf(await service.fetch('GET', path))}`, 'Book updated successfully'],
+      ] as const) {
+        await connection.send(request(`PUT ${path}`, [service.authorization, `If-Match: ${value}`], '{}'));
+        assertSuccess(await connection.answer(), 200, message);
+      }
+      await connection.send(request(`DELETE ${path}`, [service.authorization, `If-Match: ${second}`]));
+      assertSuccess(await connection.answer(), 200, 'Book deleted successfully');
+    });
+
+    test('404 comes before 400, and 400 before 412; the token before all of them', async () => {
+      await using service = await startService({ engine });
+      const path = await createBook(service);
+      const { authorization } = service;
+      using connection = await Connection.open(service);
+      for (const [start, lines, body, status, message] of [
+        [`PUT ${path}`, [], '{}', 401, 'Authorization token required'],
+        ['PUT /book/999', [authorization], 'no JSON', 404, 'Book not found'],
+        ['DELETE /book/999', [authorization], '', 404, 'Book not found'],
+        ['DELETE /book/x', [authorization], '', 404, 'Book not found'],
+        [`PUT ${path}`, [authorization], 'no JSON', 400, 'Invalid input'],
+        [`PUT ${path}`, [authorization], '{}', 412, 'Precondition failed'],
+      ] as const) {
+        await connection.send(request(start, [...lines, 'If-Match: "another"'], body));
+        assertRefusal(await connection.answer(), status, message);
+      }
+    });
+
+    test(`of ${WRITERS} writers who hold one tag exactly one wins`, async () => {
+      await using service = await startService({ engine });
+      const path = await createBook(service);
+      for (let round = 0; round < ROUNDS; round++) {
+        const tag = tagOf(await service.fetch('GET', path));
+        const answers = await Promise.all(
+          Array.from({ length: WRITERS }, (_, writer) =>
+            service.fetch('PUT', path, JSON.stringify({ year: WRITERS * round + writer }), {
+              'if-match': tag,
+            }),
+          ),
+        );
+        const statuses = answers.map(({ status }) => status);
+        assert.equal(statuses.filter((status) => status === 200).length, 1);
+        assert.equal(statuses.filter((status) => status === 412).length, WRITERS - 1);
+        const winner = answers.find(({ status }) => status === 200);
+        assert.ok(winner);
+        assert.equal(tagOf(await service.fetch('GET', path)), tagOf(winner));
+      }
+    });
+
+    test('writers who only demand that there is a book all get their changes done', async () => {
+      await using service = await startService({ engine });
+      const path = await createBook(service);
+      const answers = await Promise.all(
+        Array.from({ length: WRITERS }, (_, writer) =>
+          service.fetch('PUT', path, JSON.stringify({ year: writer }), { 'if-match': '*' }),
+        ),
+      );
+      assert.ok(answers.every(({ status }) => status === 200));
+    });
+  });
+}
+
+function tagOf(answer: Response): string {
+  const tag = answer.headers.get('etag') ?? '';
+  assert.match(tag, /^"[\w-]+"$/);
+  return tag;
+}
+
+async function idIn(answer: Response): Promise<number> {
+  const { data } = (await answer.json()) as { data: { id: number } };
+  return data.id;
+}
+
+async function createBook(service: Service): Promise<string> {
+  return `/book/${await idIn(await service.fetch('POST', '/book', BODY))}`;
+}
