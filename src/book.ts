@@ -68,6 +68,15 @@ export interface BookStore extends AsyncDisposable {
   /** Stores a new book and gives it an id. */
   create(fields: BookFields): Promise<Book>;
 
+  /**
+   * Like {@link create}, but once only for a key: for 24 hours, whoever comes with the same key and the same fields gets
+   * the book as it was created first, whatever became of it. The key is stored in one atomic step with the book.
+   *
+   * @param key 1 to 255 characters of ASCII
+   * @returns undefined when the key has created a book of other fields
+   */
+  createOnce(fields: BookFields, key: string): Promise<Book | undefined>;
+
   /** The book of this id, or undefined when there is none. */
   find(id: number): Promise<Book | undefined>;
 

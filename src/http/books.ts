@@ -12,6 +12,7 @@ import {
 import type { Answer } from './answer.ts';
 import type { BodyReader } from './body.ts';
 import { type Budget, Share } from './budget.ts';
+import { readIdempotencyKey } from './idempotency-key.ts';
 import type { OutcomeName } from './outcomes.ts';
 import { entityTag, isConditional, judge } from './preconditions.ts';
 
@@ -32,11 +33,14 @@ export class BookHandlers {
 
   /** POST /book */
   readonly create = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+    const key = readIdempotencyKey(request.headers['idempotency-key']);
+    if (key === null) return { outcome: 'invalidIdempotencyKey' };
     const body = await this.#bodies.read(request.raw, reply.raw);
     if (typeof body === 'string') return { outcome: body };
     const fields = readBook(body);
     if (!fields) return { outcome: 'invalidInput' };
-    const book = await this.#store.create(fields);
+    const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
+    if (!book) return { outcome: 'idempotencyKeyReused' };
     return { outcome: 'bookCreated', data: book, entityTag: entityTag(book) };
   };
 

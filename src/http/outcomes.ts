@@ -26,6 +26,10 @@ export const outcomes = {
   notModified: { status: 304, message: 'Not modified' },
   preconditionFailed: { status: 412, message: 'Precondition failed' },
 
+  // Idempotency-Key (draft-ietf-httpapi-idempotency-key-header)
+  invalidIdempotencyKey: { status: 400, message: 'Invalid idempotency key' },
+  idempotencyKeyReused: { status: 422, message: 'Idempotency key reused' },
+
   // Beyond the contract's table: what HTTP, the limits and the store add
   badRequest: { status: 400, message: 'Bad request' },
   notFound: { status: 404, message: 'Not found' },

@@ -5,7 +5,9 @@ export const PAGE_BOOKS_MAX = 500;
 export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
 
 /** The most calls that share one trip to the store. */
-export const TRIP_ITEMS_MAX = 1_000;
+const TRIP_ITEMS_MAX = 1_000;
 
 /** The most calls of one kind that wait for a trip; beyond it the service is overloaded. */
-export const QUEUE_ITEMS_MAX = 10_000;
+const QUEUE_ITEMS_MAX = 10_000;
+
+export const TRIP_BOUNDS = { tripItemsMax: TRIP_ITEMS_MAX, queueItemsMax: QUEUE_ITEMS_MAX };

@@ -77,6 +77,7 @@ function withCache(store: BookStore): BookStore {
 function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
   return {
     create: (fields) => store.create(fields),
+    createOnce: (fields, key) => store.createOnce(fields, key),
     find: (id) => store.find(id),
     list: (after) => store.list(after),
     update: (id, changes) => store.update(id, changes),

@@ -38,6 +38,10 @@ export class PlainStore implements BookStore {
     ) as Book;
   }
 
+  createOnce(fields: BookFields): Promise<Book> {
+    return this.create(fields);
+  }
+
   async find(id: number): Promise<Book | undefined> {
     return this.#database.prepare(`select ${BOOK} from books where id = ?`).get(id) as Book | undefined;
   }

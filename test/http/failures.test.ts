@@ -126,6 +126,7 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
   const remaining = [...pages];
   return {
     create: fail,
+    createOnce: fail,
     find: fail,
     list: async () => remaining.shift() ?? fail(),
     update: fail,

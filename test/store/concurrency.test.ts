@@ -118,7 +118,7 @@ for (const engine of engines) {
         const expected = book;
         const answers = await Promise.all(
           Array.from({ length: 32 }, (_, writer) =>
-            [store, neighbour][writer % 2]?.updateExpected(expected, { year: 32 * round + writer }),
+            (writer % 2 === 0 ? store : neighbour).updateExpected(expected, { year: 32 * round + writer }),
           ),
         );
         const [winner, ...others] = answers.filter((answer) => answer !== undefined);
@@ -127,7 +127,7 @@ for (const engine of engines) {
         book = winner;
       }
       const deletions = await Promise.all([store, neighbour].map((one) => one.deleteExpected(book)));
-      assert.deepEqual(deletions.toSorted(), [false, true]);
+      assert.equal(deletions.filter((wasThere) => wasThere).length, 1);
     });
 
     test('of many deletes of a book exactly one says that there was one', async () => {

@@ -19,6 +19,8 @@ const CONTRACT = {
   invalidInput: [400, 'Invalid input'],
   notModified: [304, 'Not modified'],
   preconditionFailed: [412, 'Precondition failed'],
+  invalidIdempotencyKey: [400, 'Invalid idempotency key'],
+  idempotencyKeyReused: [422, 'Idempotency key reused'],
   badRequest: [400, 'Bad request'],
   notFound: [404, 'Not found'],
   methodNotAllowed: [405, 'Method not allowed'],

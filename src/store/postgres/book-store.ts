@@ -1,22 +1,16 @@
-import {
-  type Book,
-  type BookFields,
-  type BookPage,
-  type BookStore,
-  ID_MAX,
-  StoreUnavailable,
-} from '../../book.ts';
-import { Batch, type BatchOptions } from '../batch.ts';
-import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
+import { type Book, type BookFields, type BookPage, type BookStore, ID_MAX } from '../../book.ts';
+import { Batch } from '../batch.ts';
+import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { connect, createPool } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
+import { Creator } from './creator.ts';
 import { Database } from './database.ts';
-import { reasonOf, sqlState, violatedConstraint } from './errors.ts';
-import { matchCreated, matchIds } from './match.ts';
-import { ID_CHECK, prepareSchema } from './schema.ts';
-import { DELETE, DELETE_EXPECTED, INSERT, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
+import { reasonOf } from './errors.ts';
+import { columnsOf, matchIds } from './rows.ts';
+import { prepareSchema } from './schema.ts';
+import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
 
 /**
  * Connects to a PostgreSQL database and prepares its storage structure.
@@ -39,7 +33,7 @@ export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> 
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
-  readonly #creates: Batch<BookFields, Book>;
+  readonly #creator: Creator;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
   readonly #updates: Batch<Update, Book | undefined>;
@@ -49,26 +43,30 @@ class PostgresBookStore implements BookStore {
 
   constructor(database: Database) {
     this.#database = database;
-    this.#creates = new Batch((books) => this.#insert(books), BOUNDS);
-    this.#finds = new Batch((ids) => this.#select(ids), BOUNDS);
+    this.#creator = new Creator(database);
+    this.#finds = new Batch((ids) => this.#select(ids), TRIP_BOUNDS);
     this.#lists = new Batch(
       (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
-      BOUNDS,
+      TRIP_BOUNDS,
     );
-    this.#updates = new Batch((updates) => this.#update(updates), { ...BOUNDS, keyOf: ({ id }) => id });
-    this.#deletes = new Batch((ids) => this.#delete(ids), { ...BOUNDS, keyOf: (id) => id });
+    this.#updates = new Batch((updates) => this.#update(updates), { ...TRIP_BOUNDS, keyOf: ({ id }) => id });
+    this.#deletes = new Batch((ids) => this.#delete(ids), { ...TRIP_BOUNDS, keyOf: (id) => id });
     this.#expectedUpdates = new Batch((updates) => this.#updateExpected(updates), {
-      ...BOUNDS,
+      ...TRIP_BOUNDS,
       keyOf: ({ expected }) => expected.id,
     });
     this.#expectedDeletes = new Batch((books) => this.#deleteExpected(books), {
-      ...BOUNDS,
+      ...TRIP_BOUNDS,
       keyOf: ({ id }) => id,
     });
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#creates.call(fields);
+    return this.#creator.create(fields);
+  }
+
+  createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
+    return this.#creator.createOnce(fields, key);
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -96,23 +94,10 @@ class PostgresBookStore implements BookStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const plain = [this.#creates, this.#finds, this.#lists, this.#updates, this.#deletes];
+    const plain = [this.#creator, this.#finds, this.#lists, this.#updates, this.#deletes];
     const conditional = [this.#expectedUpdates, this.#expectedDeletes];
-    await Promise.all([...plain, ...conditional].map((batch) => batch.close()));
+    await Promise.all([...plain, ...conditional].map((calls) => calls.close()));
     await this.#database.close();
-  }
-
-  async #insert(books: readonly BookFields[]): Promise<Book[]> {
-    const values = columnsOf(books);
-    try {
-      return matchCreated(books, await this.#database.query<Book>(INSERT, values));
-    } catch (error) {
-      // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
-      if (violatedConstraint(error) === ID_CHECK) throw new StoreUnavailable('ids are used up');
-      if (sqlState(error) !== '23505') throw error;
-      await this.#database.passUsedIds();
-      return matchCreated(books, await this.#database.query<Book>(INSERT, values));
-    }
   }
 
   async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
@@ -168,20 +153,6 @@ interface ExpectedUpdate {
   readonly changes: Partial<BookFields>;
 }
 
-/** The fields of books as arrays, one for each column; what is absent is null. */
-function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
-  return [
-    books.map(({ title = null }) => title),
-    books.map(({ author = null }) => author),
-    books.map(({ year = null }) => year),
-  ];
-}
-
 function isThere(row: object | undefined): boolean {
   return row !== undefined;
 }
-
-const BOUNDS = {
-  tripItemsMax: TRIP_ITEMS_MAX,
-  queueItemsMax: QUEUE_ITEMS_MAX,
-} satisfies BatchOptions<unknown>;

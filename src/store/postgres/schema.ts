@@ -21,13 +21,28 @@ const CREATE_TABLE = `
   )
 `;
 
+/** What a key breaks that is already there. */
+export const KEY_CONSTRAINT = 'idempotency_keys_pkey';
+
+/** The keys of creates that are to happen once. */
+const CREATE_KEYS_TABLE = `
+  create table if not exists idempotency_keys (
+    key text constraint ${KEY_CONSTRAINT} primary key,
+    fingerprint text not null,
+    book_id bigint not null,
+    created_at timestamp with time zone not null default now()
+  )
+`;
+const CREATE_KEYS_INDEX =
+  'create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)';
+
 /** What happens to one of several processes that create the same table at once: all of it passes. */
 const CREATED_MEANWHILE = new Set(['23505', '42P07', '42710', '40001', '40P01', 'XX000']);
 const CREATE_ATTEMPTS_MAX = 20;
 
 /**
  * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to its
- * columns and rows. Safe when several processes do it at once.
+ * columns and rows, and a table for the keys of creates. Safe when several processes do it at once.
  *
  * @throws StoreNotReady when the database or a table of that name does not fit
  */
@@ -39,7 +54,8 @@ export async function prepareSchema(client: ClientBase): Promise<void> {
   if (database?.encoding !== 'UTF8') {
     throw new StoreNotReady(`the encoding of the database is ${database?.encoding}, but must be UTF8`);
   }
-  await createTable(client);
+  await createTable(client, 'books', [CREATE_TABLE]);
+  await createTable(client, 'idempotency_keys', [CREATE_KEYS_TABLE, CREATE_KEYS_INDEX]);
   await expectColumns(client);
   await expectExactNumbers(client);
   await passUsedIds(client);
@@ -62,18 +78,18 @@ export async function passUsedIds(client: ClientBase): Promise<void> {
   await client.query('commit');
 }
 
-async function createTable(client: ClientBase): Promise<void> {
+async function createTable(client: ClientBase, name: string, statements: readonly string[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       const [table] = await query<{ exists: boolean }>(
         client,
-        `select to_regclass('books') is not null as exists`,
+        `select to_regclass('${name}') is not null as exists`,
       );
-      if (!table?.exists) await query(client, CREATE_TABLE);
+      if (!table?.exists) for (const statement of statements) await query(client, statement);
       return;
     } catch (error) {
       if (attempt === CREATE_ATTEMPTS_MAX || !CREATED_MEANWHILE.has(sqlState(error) ?? '')) {
-        throw new StoreNotReady(`the table books cannot be created (${reasonOf(error)})`);
+        throw new StoreNotReady(`the table ${name} cannot be created (${reasonOf(error)})`);
       }
     }
     await sleep(Math.random() * 50);

@@ -1,3 +1,4 @@
+import { KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX } from '../idempotency.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
 
 /** A statement with the name by which a connection knows it once it is prepared. */
@@ -19,6 +20,43 @@ export const INSERT: Statement = {
   from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as given (title, author, year, position)
   order by position
   returning ${BOOK}
+`,
+};
+
+/** Books with the keys that create them: when one of the keys is known, nothing happens. Equal books are told apart by number. */
+export const INSERT_ONCE: Statement = {
+  name: 'create once',
+  text: `
+  with given as (
+    select *, row_number() over (partition by title, author, year order by position) as nth
+    from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[]) with ordinality
+      as given (title, author, year, key, fingerprint, position)
+  ), created as (
+    insert into books (title, author, year) select title, author, year from given order by position
+    returning id, title, author, year
+  ), numbered as (
+    select *, row_number() over (partition by title, author, year order by id) as nth from created
+  )
+  insert into idempotency_keys (key, fingerprint, book_id)
+  select key, fingerprint, id from given join numbered using (title, author, year, nth) order by key
+  returning key, book_id as id
+`,
+};
+const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
+export const SELECT_KEY: Statement = {
+  name: 'find key',
+  text: `select fingerprint, book_id as id from idempotency_keys where key = $1 and not (${IS_EXPIRED})`,
+};
+export const DELETE_EXPIRED_KEY: Statement = {
+  name: 'remove key',
+  text: `delete from idempotency_keys where key = $1 and ${IS_EXPIRED}`,
+};
+export const DELETE_EXPIRED_KEYS: Statement = {
+  name: 'remove keys',
+  text: `
+  delete from idempotency_keys
+  where key in (select key from idempotency_keys where ${IS_EXPIRED} order by created_at limit ${KEY_REMOVAL_MAX})
+  returning key
 `,
 };
 export const SELECT: Statement = {

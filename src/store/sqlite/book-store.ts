@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, type BookPage, type BookStore, StoreUnavailable } from '../../book.ts';
 import { Batch } from '../batch.ts';
-import { QUEUE_ITEMS_MAX, TRIP_ITEMS_MAX } from '../limits.ts';
+import { TRIP_BOUNDS } from '../limits.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
@@ -55,13 +55,17 @@ class SqliteBookStore implements BookStore {
     this.#writer = writer;
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
-    this.#writes = new Batch((writes) => this.#writer.ask(writes), BOUNDS);
-    this.#finds = new Batch(async (ids) => this.#find(ids), BOUNDS);
-    this.#lists = new Batch((afters) => this.#readPages(afters), BOUNDS);
+    this.#writes = new Batch((writes) => this.#writer.ask(writes), TRIP_BOUNDS);
+    this.#finds = new Batch(async (ids) => this.#find(ids), TRIP_BOUNDS);
+    this.#lists = new Batch((afters) => this.#readPages(afters), TRIP_BOUNDS);
   }
 
   create(fields: BookFields): Promise<Book> {
     return this.#writes.call({ verb: 'create', fields }) as Promise<Book>;
+  }
+
+  createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
+    return this.#writes.call({ verb: 'create', fields, key }) as Promise<Book | undefined>;
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -135,5 +139,3 @@ class SqliteBookStore implements BookStore {
     }
   }
 }
-
-const BOUNDS = { tripItemsMax: TRIP_ITEMS_MAX, queueItemsMax: QUEUE_ITEMS_MAX };

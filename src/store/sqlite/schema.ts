@@ -3,7 +3,8 @@ import { ID_MAX, YEAR_MAX } from '../../book.ts';
 import { StoreNotReady } from '../not-ready.ts';
 
 /**
- * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to it.
+ * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to it, and a
+ * table for the keys of creates (times in seconds since 1970).
  * Safe when several processes do it at once.
  *
  * @throws StoreNotReady when a table of that name does not fit
@@ -17,6 +18,15 @@ export function prepareSchema(database: DatabaseSync): void {
       author text not null,
       year integer not null check (year between -${YEAR_MAX} and ${YEAR_MAX})
     ) strict
+  `);
+  database.exec(`
+    create table if not exists idempotency_keys (
+      key text primary key,
+      fingerprint text not null,
+      book_id integer not null,
+      created_at integer not null
+    ) strict, without rowid;
+    create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)
   `);
   const isOurs = database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get();
   if (!isOurs) adopt(database);

@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
 import { openConnection, transact } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
+import { IdempotencyKeys } from './keys.ts';
 import { FileGuard, StoreLost } from './lost.ts';
 import { prepareSchema } from './schema.ts';
 import { DELETE, DELETE_EXPECTED, INSERT, UPDATE, UPDATE_EXPECTED } from './sql.ts';
@@ -9,7 +10,7 @@ import { type Answerer, answerFrom } from './thread.ts';
 
 /** A write, and what it results in: the book as stored, if there is one, or whether one was deleted. */
 export type Write =
-  | { readonly verb: 'create'; readonly fields: BookFields }
+  | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
   | {
       readonly verb: 'update';
       readonly id: number;
@@ -23,6 +24,7 @@ export type WriteResult = Book | undefined | boolean;
 class Writer implements Answerer<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
+  readonly #keys: IdempotencyKeys;
   readonly #extentOfLog: StatementSync;
   readonly #insert: StatementSync;
   readonly #update: StatementSync;
@@ -33,6 +35,7 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
     this.#files = new FileGuard(path);
+    this.#keys = new IdempotencyKeys(database);
     this.#extentOfLog = database.prepare('pragma wal_checkpoint(noop)');
     this.#insert = database.prepare(INSERT);
     this.#update = database.prepare(UPDATE);
@@ -55,10 +58,10 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   /** Looks after the files, and moves what the log holds into the database while nobody waits for it. */
   tidy(): void {
     this.#files.check();
-    const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
-    if (log - checkpointed < LOG_PAGES_MAX) return;
     try {
-      this.#database.exec('pragma wal_checkpoint(passive)');
+      this.#keys.tidy();
+      const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
+      if (log - checkpointed >= LOG_PAGES_MAX) this.#database.exec('pragma wal_checkpoint(passive)');
     } catch (error) {
       // What else went wrong is tried again: the log still holds it.
       if (isSyncFailure(error)) throw unsynced();
@@ -70,7 +73,7 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   }
 
   #perform(write: Write): WriteResult {
-    if (write.verb === 'create') return this.#create(write.fields);
+    if (write.verb === 'create') return this.#createOnce(write.fields, write.key);
     const { id, expected } = write;
     const condition = expected ? [expected.title, expected.author, expected.year] : [];
     if (write.verb === 'delete') {
@@ -80,6 +83,15 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     const { title = null, author = null, year = null } = write.changes;
     const statement = expected ? this.#updateExpected : this.#update;
     return statement.get(title, author, year, id, ...condition) as Book | undefined;
+  }
+
+  #createOnce(fields: BookFields, key: string | undefined): Book | undefined {
+    if (key === undefined) return this.#create(fields);
+    const knownId = this.#keys.find(key, fields);
+    if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
+    const book = this.#create(fields);
+    this.#keys.remember(key, fields, book.id);
+    return book;
   }
 
   #create({ title, author, year }: BookFields): Book {

@@ -1,5 +1,14 @@
 import type { Book, BookFields } from '../../book.ts';
 
+/** The fields of books as arrays, one for each column; what is absent is null. */
+export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
+  return [
+    books.map(({ title = null }) => title),
+    books.map(({ author = null }) => author),
+    books.map(({ year = null }) => year),
+  ];
+}
+
 /** The rows in the order of the ids they were asked by. */
 export function matchIds<Row extends { readonly id: number }>(
   ids: readonly number[],

@@ -1,0 +1,111 @@
+import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
+import { Batch } from '../batch.ts';
+import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../idempotency.ts';
+import { TRIP_BOUNDS } from '../limits.ts';
+import type { Database } from './database.ts';
+import { sqlState, violatedConstraint } from './errors.ts';
+import { columnsOf, matchCreated } from './rows.ts';
+import { ID_CHECK, KEY_CONSTRAINT } from './schema.ts';
+import {
+  DELETE_EXPIRED_KEY,
+  DELETE_EXPIRED_KEYS,
+  INSERT,
+  INSERT_ONCE,
+  SELECT_KEY,
+  type Statement,
+} from './sql.ts';
+
+/** A book that is to be created once. */
+interface KeyedBook {
+  readonly fields: BookFields;
+  readonly key: string;
+}
+
+/** How often a key is tried anew that turns out to have expired. */
+const KEY_ATTEMPTS_MAX = 3;
+
+/** Creates books. */
+export class Creator {
+  readonly #database: Database;
+  readonly #creates: Batch<BookFields, Book>;
+  readonly #keyedCreates: Batch<KeyedBook, Book | undefined>;
+  #removalDueAt = performance.now() + KEY_REMOVAL_MS;
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#creates = new Batch((books) => this.#createAll(books), TRIP_BOUNDS);
+    this.#keyedCreates = new Batch((books) => this.#createAllOnce(books), {
+      ...TRIP_BOUNDS,
+      keyOf: ({ key }) => key,
+    });
+  }
+
+  create(fields: BookFields): Promise<Book> {
+    return this.#creates.call(fields);
+  }
+
+  createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
+    void this.#removeExpiredKeys();
+    return this.#keyedCreates.call({ fields, key });
+  }
+
+  /** Lets the calls made so far finish. */
+  async close(): Promise<void> {
+    await Promise.all([this.#creates.close(), this.#keyedCreates.close()]);
+  }
+
+  async #createAll(books: readonly BookFields[]): Promise<Book[]> {
+    return matchCreated(books, await this.#insert<Book>(INSERT, columnsOf(books)));
+  }
+
+  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
+    const values = [
+      ...columnsOf(books.map(({ fields }) => fields)),
+      books.map(({ key }) => key),
+      books.map(({ fields }) => fingerprintOf(fields)),
+    ];
+    for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
+      try {
+        const rows = await this.#insert<{ key: string; id: number }>(INSERT_ONCE, values);
+        const ids = new Map(rows.map(({ key, id }) => [key, id]));
+        return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
+      } catch (error) {
+        const [book, ...others] = books;
+        // Of several books the batch sends each alone.
+        if (violatedConstraint(error) !== KEY_CONSTRAINT || !book || others.length > 0) throw error;
+        const first = await this.#findCreated(book);
+        if (first) return [first === 'another book' ? undefined : first];
+        await this.#database.query(DELETE_EXPIRED_KEY, [book.key]);
+      }
+    }
+    throw new StoreUnavailable('a key keeps expiring');
+  }
+
+  /** The book that a key has created, as it was then; undefined when the key has expired. */
+  async #findCreated({ fields, key }: KeyedBook): Promise<Book | 'another book' | undefined> {
+    const [row] = await this.#database.query<{ id: number; fingerprint: string }>(SELECT_KEY, [key]);
+    if (!row) return undefined;
+    return row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : 'another book';
+  }
+
+  async #insert<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    try {
+      return await this.#database.query<Row>(statement, values);
+    } catch (error) {
+      const constraint = violatedConstraint(error);
+      // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
+      if (constraint === ID_CHECK) throw new StoreUnavailable('ids are used up');
+      if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
+      await this.#database.passUsedIds();
+      return await this.#database.query<Row>(statement, values);
+    }
+  }
+
+  /** Removes what is too old, now and then. What fails is done the next time. */
+  async #removeExpiredKeys(): Promise<void> {
+    if (performance.now() < this.#removalDueAt) return;
+    this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;
+    const removed = await this.#database.query(DELETE_EXPIRED_KEYS, []).catch(() => []);
+    if (removed.length === KEY_REMOVAL_MAX) this.#removalDueAt = performance.now();
+  }
+}

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { engines } from '../support/engines.ts';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { type Service, startService, TITLE } from './service.ts';
+
+const BODY = JSON.stringify({ title: TITLE, author: 'Mervyn Peake', year: 1946 });
+const CREATED = 'Book created successfully';
+
+for (const engine of engines) {
+  describe(`Idempotency-Key on POST /book on ${engine.name}`, () => {
+    test('a retry gets the first answer again to the byte, and nothing is created', async () => {
+      await using service = await startService({ engine: engine.name });
+      using connection = await Connection.open(service);
+      const first = await create(service, connection, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', BODY);
+      // The same Book, written in another way.
+      const spelled = '{"year":1946.0, "id":7, "Title":"Titus Groan", "author":"Mervyn Peake"}';
+      for (const body of [BODY, spelled]) {
+        const again = await create(service, connection, '8e03978e-40d5-43e8-bc93-6894a57f9324', body);
+        assert.equal(again.body, first.body);
+        assert.equal(again.headers.get('etag'), first.headers.get('etag'));
+        assertSuccess(again, 201, CREATED);
+      }
+      assert.equal(await countBooks(service), 1);
+    });
+
+    test('another Book with the same key is refused with 422', async () => {
+      await using service = await startService({ engine: engine.name });
+      using connection = await Connection.open(service);
+      assertSuccess(await create(service, connection, 'abc', BODY), 201, CREATED);
+      assertRefusal(await create(service, connection, 'abc', '{}'), 422, 'Idempotency key reused');
+      assertRefusal(await create(service, connection, '"abc"', '{}'), 422, 'Idempotency key reused');
+      assert.equal(await countBooks(service), 1);
+    });
+
+    test('a refused request does not use its key up', async () => {
+      await using service = await startService({ engine: engine.name });
+      using connection = await Connection.open(service);
+      assertRefusal(await create(service, connection, 'abc', 'no JSON'), 400, 'Invalid input');
+      assertSuccess(await create(service, connection, 'abc', BODY), 201, CREATED);
+    });
+
+    test('many requests with one key at once create one book, and all get it', async () => {
+      await using service = await startService({ engine: engine.name });
+      const headers = { 'idempotency-key': '"at once"' };
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, () => service.fetch('POST', '/book', BODY, headers)),
+      );
+      assert.equal(new Set(await Promise.all(answers.map((answer) => answer.text()))).size, 1);
+      assert.ok(answers.every(({ status }) => status === 201));
+      assert.equal(await countBooks(service), 1);
+    });
+
+    test('a key is known to another process, and after a restart', async () => {
+      await using address = await engine.createAddress();
+      const { dbUrl } = address;
+      await using one = await startService({ dbUrl });
+      const headers = { 'idempotency-key': 'abc' };
+      const first = await (await one.fetch('POST', '/book', BODY, headers)).text();
+      for (let start = 0; start < 2; start++) {
+        await using another = await startService({ dbUrl });
+        assert.equal(await (await another.fetch('POST', '/book', BODY, headers)).text(), first);
+        assert.equal(await countBooks(another), 1);
+      }
+    });
+  });
+}
+
+test('An Idempotency-Key that is none is refused with 400, after the token and before the body', async () => {
+  await using service = await startService();
+  using connection = await Connection.open(service);
+  const odd = [
+    '',
+    '""',
+    '"',
+    '"abc',
+    'abc"',
+    'a b',
+    'a,b',
+    '"a", "b"',
+    '"a";b=1',
+    '"\\x"',
+    'ä',
+    'x'.repeat(256),
+  ];
+  for (const key of odd) {
+    for (const body of [BODY, 'no JSON'])
+      assertRefusal(await create(service, connection, key, body), 400, 'Invalid idempotency key');
+  }
+  const twice = ['Idempotency-Key: a', 'Idempotency-Key: a'];
+  await connection.send(request('POST /book', [service.authorization, ...twice], BODY));
+  assertRefusal(await connection.answer(), 400, 'Invalid idempotency key');
+  await connection.send(request('POST /book', ['Idempotency-Key: a,b'], BODY));
+  assertRefusal(await connection.answer(), 401, 'Authorization token required');
+  assert.equal(await countBooks(service), 0);
+
+  for (const key of ['"a b, \\"c\\" \\\\"', 'x'.repeat(255), 'a:b/c=d;e', "it's"])
+    assertSuccess(await create(service, connection, key, BODY), 201, CREATED);
+  assert.equal(await countBooks(service), 4);
+});
+
+test('Without an Idempotency-Key equal requests create as many books', async () => {
+  await using service = await startService();
+  for (let time = 0; time < 2; time++) await service.fetch('POST', '/book', BODY);
+  assert.equal(await countBooks(service), 2);
+});
+
+async function create(service: Service, connection: Connection, key: string, body: string) {
+  await connection.send(request('POST /book', [service.authorization, `Idempotency-Key: ${key}`], body));
+  return await connection.answer();
+}
+
+async function countBooks(service: Service): Promise<number> {
+  const { data } = (await (await service.fetch('GET', '/books')).json()) as { data: unknown[] };
+  return data.length;
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import type { Book, BookFields } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+
+const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
+const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };
+const CALLERS = 32;
+const ROUNDS = 20;
+
+for (const engine of engines) {
+  describe(`createOnce on ${engine.name}`, () => {
+    test('answers the first book again, whatever became of it, also after the store was opened anew', async () => {
+      await using address = await engine.createAddress();
+      let first: Book | undefined;
+      {
+        await using store = await openStoreAt(address.dbUrl);
+        first = await store.createOnce(DUNE, 'one');
+        assert.ok(first);
+        assertSameJson(first, { id: first.id, ...DUNE });
+        assertSameJson(await store.createOnce({ ...DUNE }, 'one'), first);
+        await store.update(first.id, EMMA);
+        assertSameJson(await store.createOnce(DUNE, 'one'), first);
+        await store.delete(first.id);
+      }
+      await using store = await openStoreAt(address.dbUrl);
+      assertSameJson(await store.createOnce(DUNE, 'one'), first);
+      assertSameJson(await listBooks(store), []);
+    });
+
+    test('refuses other fields for a known key, and creates nothing', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const book = await store.createOnce(DUNE, 'key');
+      for (const fields of [EMMA, { ...DUNE, title: '' }, { ...DUNE, author: 'F. H.' }, { ...DUNE, year: 0 }])
+        assert.equal(await store.createOnce(fields, 'key'), undefined);
+      assert.equal(
+        await store.createOnce({ title: 'DuneF', author: 'rank Herbert', year: 1965 }, 'key'),
+        undefined,
+      );
+      assertSameJson(await listBooks(store), [book]);
+    });
+
+    test('creates equal books for different keys, side by side', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const keys = Array.from({ length: 300 }, (_, index) => `key ${index}`);
+      const fieldsOf = (index: number) => [DUNE, EMMA, { ...EMMA, year: index }][index % 3] as BookFields;
+      const books = await Promise.all(keys.map((key, index) => store.createOnce(fieldsOf(index), key)));
+
+      assert.equal(new Set(books.map((book) => book?.id)).size, keys.length);
+      const byId = new Map((await listBooks(store)).map((book) => [book.id, book]));
+      for (const [index, book] of books.entries()) {
+        assertSameJson(book, { id: book?.id, ...fieldsOf(index) });
+        assertSameJson(byId.get(book?.id ?? 0), book);
+      }
+      const again = await Promise.all(keys.map((key, index) => store.createOnce(fieldsOf(index), key)));
+      assertSameJson(again, books);
+      assert.equal((await listBooks(store)).length, keys.length);
+    });
+
+    test('creates one book for callers who come at once with one key, also to two stores', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      for (let round = 0; round < ROUNDS; round++) {
+        const books = await Promise.all(
+          Array.from({ length: CALLERS }, (_, caller) =>
+            (caller % 2 === 0 ? store : neighbour).createOnce(DUNE, `round ${round}`),
+          ),
+        );
+        assert.equal(new Set(books.map((book) => book?.id)).size, 1);
+        assert.ok(books[0]);
+      }
+      assert.equal((await listBooks(store)).length, ROUNDS);
+    });
+
+    test('takes several keys in any order from several stores', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using neighbour = await openStoreAt(address.dbUrl);
+      const keys = Array.from({ length: CALLERS }, (_, index) => `key ${index}`);
+      const callers = [keys, keys.toReversed()].map((order, index) =>
+        Promise.all(order.map((key) => (index === 0 ? store : neighbour).createOnce(DUNE, key))),
+      );
+      const [there = [], back = []] = await Promise.all(callers);
+      assertSameJson(there, back.toReversed());
+      assert.equal((await listBooks(store)).length, CALLERS);
+    });
+
+    test('forgets a key after 24 hours, and remembers it until then', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const [young, old] = [await store.createOnce(DUNE, 'young'), await store.createOnce(DUNE, 'old')];
+      await makeOlder(address.dbUrl, 'young', 24 * 3_600 - 60);
+      await makeOlder(address.dbUrl, 'old', 24 * 3_600 + 1);
+
+      assertSameJson(await store.createOnce(DUNE, 'young'), young);
+      const renewed = await store.createOnce(EMMA, 'old');
+      assert.ok(renewed && renewed.id !== old?.id);
+      assertSameJson(await store.createOnce(EMMA, 'old'), renewed);
+      assert.equal(await store.createOnce(DUNE, 'old'), undefined);
+      assert.equal((await listBooks(store)).length, 3);
+    });
+
+    test('takes every character that a key can have, and tells keys apart by case and length', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
+      const keys = [ascii, 'a', 'A', 'a ', ' a', 'aa', 'x'.repeat(254), 'x'.repeat(255), "';--", '%', '_'];
+      const books = await Promise.all(keys.map((key) => store.createOnce(DUNE, key)));
+      assert.equal(new Set(books.map((book) => book?.id)).size, keys.length);
+      assertSameJson(await Promise.all(keys.map((key) => store.createOnce(DUNE, key))), books);
+    });
+  });
+}
+
+/** Lets a key be as if it had been used so many seconds earlier. */
+async function makeOlder(dbUrl: string, key: string, seconds: number): Promise<void> {
+  if (dbUrl.startsWith('sqlite:')) {
+    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
+    database
+      .prepare('update idempotency_keys set created_at = created_at - ? where key = ?')
+      .run(seconds, key);
+    return;
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  const update = `update idempotency_keys set created_at = created_at - make_interval(secs => $1) where key = $2`;
+  await client.query(update, [seconds, key]);
+  await client.end();
+}
