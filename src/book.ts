@@ -77,6 +77,14 @@ export interface BookStore extends AsyncDisposable {
    */
   createOnce(fields: BookFields, key: string): Promise<Book | undefined>;
 
+  /**
+   * Stores new books, all or none, and gives them ids.
+   *
+   * @param books a JSON array of objects with the fields of a book, all valid
+   * @returns the books as they are stored, in their order, rendered like a {@link BookPage}
+   */
+  createMany(books: string): Promise<Uint8Array>;
+
   /** The book of this id, or undefined when there is none. */
   find(id: number): Promise<Book | undefined>;
 

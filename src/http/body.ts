@@ -26,13 +26,17 @@ export class BodyReader {
   }
 
   /**
-   * Reads the whole body of a request. A client that waits to be told (`Expect: 100-continue`, RFC 9110, section
+   * Reads the whole body of a request, up to a length. A client that waits to be told (`Expect: 100-continue`, RFC 9110, section
    * 10.1.1) is told so only now, after the checks that need no body.
    *
    * @returns the bytes, or why there are none; a body in a Content-Encoding is never decoded, and reads as no bytes
    */
-  read(request: IncomingMessage, response: ServerResponse): Promise<Uint8Array | BodyRefusal> {
-    if (Number(request.headers['content-length']) > this.#bytesMax) return Promise.resolve('payloadTooLarge');
+  read(
+    request: IncomingMessage,
+    response: ServerResponse,
+    bytesMax = this.#bytesMax,
+  ): Promise<Uint8Array | BodyRefusal> {
+    if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
     const refusal = refusals.get(request);
     if (refusal) return Promise.resolve(refusal);
     // HTTP/1.0 knows no 100.
@@ -54,11 +58,11 @@ export class BodyReader {
     };
     const onData = (chunk: Buffer) => {
       const end = length + chunk.length;
-      if (end > this.#bytesMax) {
+      if (end > bytesMax) {
         settle('payloadTooLarge');
         return;
       }
-      const room = length === 0 ? end : roomFor(end, bytes.length, this.#bytesMax);
+      const room = length === 0 ? end : roomFor(end, bytes.length, bytesMax);
       if (room > UNCOUNTED_BYTES_MAX && room > bytes.length) {
         share ??= new Share(this.#budget, response);
         if (!share.take(room)) {

@@ -9,10 +9,12 @@ import {
   readBookId,
   StoreUnavailable,
 } from '../book.ts';
+import { readBooks } from '../books.ts';
 import type { Answer } from './answer.ts';
 import type { BodyReader } from './body.ts';
 import { type Budget, Share } from './budget.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from './limits.ts';
 import type { OutcomeName } from './outcomes.ts';
 import { entityTag, isConditional, judge } from './preconditions.ts';
 
@@ -42,6 +44,19 @@ export class BookHandlers {
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     if (!book) return { outcome: 'idempotencyKeyReused' };
     return { outcome: 'bookCreated', data: book, entityTag: entityTag(book) };
+  };
+
+  /** POST /books */
+  readonly createMany = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+    const body = await this.#bodies.read(request.raw, reply.raw, BOOKS_BYTES_MAX);
+    if (typeof body === 'string') return { outcome: body };
+    const books = await readBooks(body, BODY_BYTES_MAX);
+    if ('json' in books) {
+      const created = await this.#store.createMany(books.json);
+      return { outcome: 'booksCreated', json: Buffer.concat([OPEN, created, CLOSE]) };
+    }
+    if (books.invalidIndex !== undefined) reply.header('invalid-index', books.invalidIndex);
+    return { outcome: 'invalidInput' };
   };
 
   /** GET /books */

@@ -22,9 +22,15 @@ export interface HttpLimits {
   readonly drainMs: number;
 }
 
+/** The longest body that is read, … */
+export const BODY_BYTES_MAX = 1_024 * 1_024;
+
+/** … and the longest one with many books. */
+export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
+
 /** What operators do not choose. */
 export const FIXED_LIMITS = {
-  bodyBytes: 1_024 * 1_024,
+  bodyBytes: BODY_BYTES_MAX,
   bodyBytesAtOnce: 48 * 1_024 * 1_024,
   unreadBytesAtOnce: 64 * 1_024 * 1_024,
   checkingIntervalMs: 200,

@@ -20,6 +20,7 @@ export const outcomes = {
   bookUpdated: { status: 200, message: 'Book updated successfully' },
   bookDeleted: { status: 200, message: 'Book deleted successfully' },
   bookNotFound: { status: 404, message: 'Book not found' },
+  booksCreated: { status: 201, message: 'Books created successfully' },
   invalidInput: { status: 400, message: 'Invalid input' },
 
   // Preconditions (RFC 9110, section 13)

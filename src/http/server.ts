@@ -84,6 +84,7 @@ export function createServer(parts: ServerParts): HttpServer {
 
   app.post('/token', { schema: tokenAnswers }, answering(token.issue));
   app.post('/book', { ...protect, schema: bookAnswers }, answering(books.create));
+  app.post('/books', { ...protect, schema: emptyAnswers }, answering(books.createMany));
   app.get('/books', { ...protect, schema: emptyAnswers }, answering(books.list));
   app.get('/book/:id', { ...protect, schema: bookAnswers }, answering(books.find));
   app.put('/book/:id', { ...protect, schema: bookAnswers }, answering(books.update));
@@ -135,7 +136,7 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['ETag', 'Retry-After', 'WWW-Authenticate'],
+    exposedHeaders: ['ETag', 'Invalid-Index', 'Retry-After', 'WWW-Authenticate'],
     maxAge: 600,
     strictPreflight: false,
   });

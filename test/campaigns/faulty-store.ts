@@ -78,6 +78,7 @@ function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
   return {
     create: (fields) => store.create(fields),
     createOnce: (fields, key) => store.createOnce(fields, key),
+    createMany: (books) => store.createMany(books),
     find: (id) => store.find(id),
     list: (after) => store.list(after),
     update: (id, changes) => store.update(id, changes),

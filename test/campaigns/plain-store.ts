@@ -42,6 +42,11 @@ export class PlainStore implements BookStore {
     return this.create(fields);
   }
 
+  async createMany(books: string): Promise<Uint8Array> {
+    const created = (JSON.parse(books) as BookFields[]).map((fields) => this.create(fields));
+    return Buffer.from((await Promise.all(created)).map((book) => JSON.stringify(book)).join(','));
+  }
+
   async find(id: number): Promise<Book | undefined> {
     return this.#database.prepare(`select ${BOOK} from books where id = ?`).get(id) as Book | undefined;
   }

@@ -127,6 +127,7 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
   return {
     create: fail,
     createOnce: fail,
+    createMany: fail,
     find: fail,
     list: async () => remaining.shift() ?? fail(),
     update: fail,

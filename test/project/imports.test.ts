@@ -7,10 +7,18 @@ const NOTHING = /^$/;
 
 /** http → auth → book ← store, and nothing calls back up. */
 const RULES: readonly ImportRule[] = [
-  { rule: 'these know nothing of ours', modules: /^(json|secret|env-file|log)\.ts$/, mayImport: NOTHING },
-  { rule: 'a book knows no framework and no engine', modules: /^book\.ts$/, mayImport: /^json\.ts$/ },
+  {
+    rule: 'these know nothing of ours',
+    modules: /^(json|json-array|secret|env-file|log)\.ts$/,
+    mayImport: NOTHING,
+  },
+  {
+    rule: 'a book knows no framework and no engine',
+    modules: /^books?\.ts$/,
+    mayImport: /^(json|json-array|book)\.ts$/,
+  },
   { rule: 'auth knows texts and secrets', modules: /^auth\//, mayImport: /^(auth\/|json\.ts|secret\.ts)/ },
-  { rule: 'http knows no store', modules: /^http\//, mayImport: /^(http\/|auth\/|book\.ts|log\.ts)/ },
+  { rule: 'http knows no store', modules: /^http\//, mayImport: /^(http\/|auth\/|books?\.ts|log\.ts)/ },
   { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
   { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
   { rule: 'engines do not know each other', modules: /^store\/postgres\//, mayNotImport: /^store\/sqlite\// },

@@ -48,7 +48,6 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const keys = Array.from({ length: 300 }, (_, index) => `key ${index}`);
-      const fieldsOf = (index: number) => [DUNE, EMMA, { ...EMMA, year: index }][index % 3] as BookFields;
       const books = await Promise.all(keys.map((key, index) => store.createOnce(fieldsOf(index), key)));
 
       assert.equal(new Set(books.map((book) => book?.id)).size, keys.length);
@@ -116,6 +115,11 @@ for (const engine of engines) {
       assertSameJson(await Promise.all(keys.map((key) => store.createOnce(DUNE, key))), books);
     });
   });
+}
+
+/** Some are equal, some are not. */
+function fieldsOf(index: number): BookFields {
+  return [DUNE, EMMA, { ...EMMA, year: index }][index % 3] ?? DUNE;
 }
 
 /** Lets a key be as if it had been used so many seconds earlier. */

@@ -17,6 +17,7 @@ const CONTRACT = {
   bookDeleted: [200, 'Book deleted successfully'],
   bookNotFound: [404, 'Book not found'],
   invalidInput: [400, 'Invalid input'],
+  booksCreated: [201, 'Books created successfully'],
   notModified: [304, 'Not modified'],
   preconditionFailed: [412, 'Precondition failed'],
   invalidIdempotencyKey: [400, 'Invalid idempotency key'],

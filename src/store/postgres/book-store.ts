@@ -3,7 +3,7 @@ import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { connect, createPool } from './connection.ts';
+import { connect, createPool, LONG, QUICK } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
 import { Database } from './database.ts';
@@ -27,7 +27,10 @@ export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> 
   } finally {
     await client.end();
   }
-  return new PostgresBookStore(new Database(createPool(config)));
+  return new PostgresBookStore(
+    new Database(createPool(config, QUICK)),
+    new Database(createPool(config, LONG)),
+  );
 }
 
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
@@ -41,9 +44,10 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: Batch<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: Batch<Book, boolean>;
 
-  constructor(database: Database) {
+  /** @param patient the same database, for what takes longer */
+  constructor(database: Database, patient: Database) {
     this.#database = database;
-    this.#creator = new Creator(database);
+    this.#creator = new Creator(database, patient);
     this.#finds = new Batch((ids) => this.#select(ids), TRIP_BOUNDS);
     this.#lists = new Batch(
       (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
@@ -67,6 +71,10 @@ class PostgresBookStore implements BookStore {
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
     return this.#creator.createOnce(fields, key);
+  }
+
+  createMany(books: string): Promise<Uint8Array> {
+    return this.#creator.createMany(books);
   }
 
   find(id: number): Promise<Book | undefined> {

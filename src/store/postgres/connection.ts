@@ -8,17 +8,27 @@ import { reasonOf, sqlState } from './errors.ts';
 /** How long a connection may take to come about, unless `connect_timeout` says otherwise. */
 const CONNECT_TIMEOUT_MS = 1_500;
 
-/** After this the server gives up a statement, … */
-const STATEMENT_TIMEOUT_MS = 1_400;
+/** What a pool of connections is for. */
+export interface PoolBounds {
+  /** The most connections. */
+  readonly connectionsMax: number;
+  /** After this the server gives up a statement, and {@link GRACE_MS} later we give up the server. */
+  readonly statementTimeoutMs: number;
+}
 
-/** … and after this we give up the server: whoever asks one that has frozen is told so within 2 seconds. */
-const QUERY_TIMEOUT_MS = 1_600;
+/**
+ * For calls on single books and pages: every kind has one trip under way at a time, and whoever asks a server that has
+ * frozen is told so within 2 seconds.
+ */
+export const QUICK: PoolBounds = { connectionsMax: 8, statementTimeoutMs: 1_400 };
+
+/** For what may take longer: thousands of books in one statement. */
+export const LONG: PoolBounds = { connectionsMax: 1, statementTimeoutMs: 10_000 };
+
+const GRACE_MS = 200;
 
 /** Preparing may look at every row of a large table that somebody else made. */
 const PREPARE_TIMEOUT_MS = 300_000;
-
-/** The most connections: every kind of call has one trip under way at a time. */
-const CONNECTIONS_MAX = 8;
 
 /**
  * Opens the first connection, which is there to prepare the database.
@@ -47,18 +57,18 @@ export async function connect(conninfo: Conninfo): Promise<{ client: Client; con
 }
 
 /** A pool of connections, each opened when it is needed. */
-export function createPool(config: ClientConfig): Pool {
+export function createPool(config: ClientConfig, { connectionsMax, statementTimeoutMs }: PoolBounds): Pool {
   const pool = new Pool({
     ...config,
-    max: CONNECTIONS_MAX,
-    query_timeout: QUERY_TIMEOUT_MS,
+    max: connectionsMax,
+    query_timeout: statementTimeoutMs + GRACE_MS,
     // Sent as a statement, because connection poolers refuse parameters that they do not know at connecting. A
     // server that acknowledges commits before they are on disk is told not to. The plan of a prepared statement may be
     // as old as the table, so it is never to read all of it, which was cheap when there were few books.
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
     onConnect: async (client) => {
       await client.query(`
-        select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false),
+        select set_config('statement_timeout', '${statementTimeoutMs}', false),
           case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
           (select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')
       `);

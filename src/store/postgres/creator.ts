@@ -10,6 +10,7 @@ import {
   DELETE_EXPIRED_KEY,
   DELETE_EXPIRED_KEYS,
   INSERT,
+  INSERT_MANY,
   INSERT_ONCE,
   SELECT_KEY,
   type Statement,
@@ -27,16 +28,24 @@ const KEY_ATTEMPTS_MAX = 3;
 /** Creates books. */
 export class Creator {
   readonly #database: Database;
+  readonly #patient: Database;
   readonly #creates: Batch<BookFields, Book>;
   readonly #keyedCreates: Batch<KeyedBook, Book | undefined>;
+  readonly #manyCreates: Batch<string, Uint8Array>;
   #removalDueAt = performance.now() + KEY_REMOVAL_MS;
 
-  constructor(database: Database) {
+  /** @param patient the same database, for many books at once */
+  constructor(database: Database, patient: Database) {
     this.#database = database;
+    this.#patient = patient;
     this.#creates = new Batch((books) => this.#createAll(books), TRIP_BOUNDS);
     this.#keyedCreates = new Batch((books) => this.#createAllOnce(books), {
       ...TRIP_BOUNDS,
       keyOf: ({ key }) => key,
+    });
+    this.#manyCreates = new Batch(([books]) => this.#createMany(books as string), {
+      ...TRIP_BOUNDS,
+      tripItemsMax: 1,
     });
   }
 
@@ -49,13 +58,23 @@ export class Creator {
     return this.#keyedCreates.call({ fields, key });
   }
 
+  createMany(books: string): Promise<Uint8Array> {
+    return this.#manyCreates.call(books);
+  }
+
   /** Lets the calls made so far finish. */
   async close(): Promise<void> {
-    await Promise.all([this.#creates.close(), this.#keyedCreates.close()]);
+    await Promise.all([this.#creates, this.#keyedCreates, this.#manyCreates].map((calls) => calls.close()));
+    await this.#patient.close();
   }
 
   async #createAll(books: readonly BookFields[]): Promise<Book[]> {
     return matchCreated(books, await this.#insert<Book>(INSERT, columnsOf(books)));
+  }
+
+  async #createMany(books: string): Promise<[Uint8Array]> {
+    const [row] = await this.#insert<{ json: string }>(INSERT_MANY, [books], this.#patient);
+    return [Buffer.from(row?.json ?? '')];
   }
 
   async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
@@ -88,16 +107,20 @@ export class Creator {
     return row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : 'another book';
   }
 
-  async #insert<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  async #insert<Row extends object>(
+    statement: Statement,
+    values: unknown[],
+    database = this.#database,
+  ): Promise<Row[]> {
     try {
-      return await this.#database.query<Row>(statement, values);
+      return await database.query<Row>(statement, values);
     } catch (error) {
       const constraint = violatedConstraint(error);
       // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
       if (constraint === ID_CHECK) throw new StoreUnavailable('ids are used up');
       if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
-      await this.#database.passUsedIds();
-      return await this.#database.query<Row>(statement, values);
+      await database.passUsedIds();
+      return await database.query<Row>(statement, values);
     }
   }
 

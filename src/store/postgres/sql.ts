@@ -42,6 +42,20 @@ export const INSERT_ONCE: Statement = {
   returning key, book_id as id
 `,
 };
+/** A JSON array of books, rendered in their order, in which the server draws their ids. */
+export const INSERT_MANY: Statement = {
+  name: 'create many',
+  text: `
+  with created as (
+    insert into books (title, author, year)
+    select book ->> 'title', book ->> 'author', (book ->> 'year')::bigint
+    from json_array_elements($1::json) with ordinality as given (book, position)
+    order by position
+    returning id, title, author, year
+  )
+  select coalesce(string_agg(row_to_json(created)::text, ',' order by id), '') as json from created
+`,
+};
 const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
 export const SELECT_KEY: Statement = {
   name: 'find key',

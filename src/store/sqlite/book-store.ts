@@ -68,6 +68,10 @@ class SqliteBookStore implements BookStore {
     return this.#writes.call({ verb: 'create', fields, key }) as Promise<Book | undefined>;
   }
 
+  createMany(books: string): Promise<Uint8Array> {
+    return this.#writes.call({ verb: 'create many', books }) as Promise<Uint8Array>;
+  }
+
   find(id: number): Promise<Book | undefined> {
     return this.#finds.call(id);
   }

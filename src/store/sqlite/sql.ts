@@ -7,6 +7,20 @@ const BOOK = `id, coalesce(title, '') as title, coalesce(author, '') as author, 
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
 
+/** A JSON array of books, in their order; ids follow one another. */
+export const INSERT_MANY = `
+  insert into books (title, author, year)
+  select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(?) order by key
+`;
+
+const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
+
+/** The last books that were inserted, so many of them. */
+export const SELECT_INSERTED = `
+  select cast(coalesce(group_concat(${RENDERED}, ','), '') as blob) as json
+  from (select * from books where id > last_insert_rowid() - :count order by id)
+`;
+
 export const SELECT = `select ${BOOK} from books where id = ?`;
 
 export const SELECT_PAGE = `
@@ -19,7 +33,7 @@ export const SELECT_PAGE = `
     )
   )
   select count, last, (
-    select cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob)
+    select cast(group_concat(${RENDERED}, ',') as blob)
     from (select ${BOOK} from books where id > :after and id <= last order by id)
     where bytes <= ${PAGE_TEXT_BYTES_MAX} or :limit = 1
   ) as json

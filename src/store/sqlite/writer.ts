@@ -5,12 +5,21 @@ import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts'
 import { IdempotencyKeys } from './keys.ts';
 import { FileGuard, StoreLost } from './lost.ts';
 import { prepareSchema } from './schema.ts';
-import { DELETE, DELETE_EXPECTED, INSERT, UPDATE, UPDATE_EXPECTED } from './sql.ts';
+import {
+  DELETE,
+  DELETE_EXPECTED,
+  INSERT,
+  INSERT_MANY,
+  SELECT_INSERTED,
+  UPDATE,
+  UPDATE_EXPECTED,
+} from './sql.ts';
 import { type Answerer, answerFrom } from './thread.ts';
 
 /** A write, and what it results in: the book as stored, if there is one, or whether one was deleted. */
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
+  | { readonly verb: 'create many'; readonly books: string }
   | {
       readonly verb: 'update';
       readonly id: number;
@@ -18,7 +27,7 @@ export type Write =
       readonly expected?: BookFields;
     }
   | { readonly verb: 'delete'; readonly id: number; readonly expected?: BookFields };
-export type WriteResult = Book | undefined | boolean;
+export type WriteResult = Book | undefined | boolean | Uint8Array;
 
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
 class Writer implements Answerer<readonly Write[], WriteResult[]> {
@@ -27,6 +36,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   readonly #keys: IdempotencyKeys;
   readonly #extentOfLog: StatementSync;
   readonly #insert: StatementSync;
+  readonly #insertMany: StatementSync;
+  readonly #selectInserted: StatementSync;
   readonly #update: StatementSync;
   readonly #delete: StatementSync;
   readonly #updateExpected: StatementSync;
@@ -38,6 +49,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     this.#keys = new IdempotencyKeys(database);
     this.#extentOfLog = database.prepare('pragma wal_checkpoint(noop)');
     this.#insert = database.prepare(INSERT);
+    this.#insertMany = database.prepare(INSERT_MANY);
+    this.#selectInserted = database.prepare(SELECT_INSERTED);
     this.#update = database.prepare(UPDATE);
     this.#delete = database.prepare(DELETE);
     this.#updateExpected = database.prepare(UPDATE_EXPECTED);
@@ -53,6 +66,12 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : toStoreError(error);
     }
+  }
+
+  transfer(results: readonly WriteResult[]): ArrayBuffer[] {
+    return results
+      .filter((result) => result instanceof Uint8Array)
+      .map(({ buffer }) => buffer as ArrayBuffer);
   }
 
   /** Looks after the files, and moves what the log holds into the database while nobody waits for it. */
@@ -74,6 +93,7 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
 
   #perform(write: Write): WriteResult {
     if (write.verb === 'create') return this.#createOnce(write.fields, write.key);
+    if (write.verb === 'create many') return this.#createMany(write.books);
     const { id, expected } = write;
     const condition = expected ? [expected.title, expected.author, expected.year] : [];
     if (write.verb === 'delete') {
@@ -95,12 +115,21 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   }
 
   #create({ title, author, year }: BookFields): Book {
-    try {
-      return this.#insert.get(title, author, year) as unknown as Book;
-    } catch (error) {
-      // The fields are valid, so it is the id: the table has given out the last one.
-      throw isConstraintViolation(error) ? new StoreUnavailable('ids are used up') : error;
-    }
+    return expectingIds(() => this.#insert.get(title, author, year) as unknown as Book);
+  }
+
+  #createMany(books: string): Uint8Array {
+    const { changes } = expectingIds(() => this.#insertMany.run(books));
+    return (this.#selectInserted.get({ count: changes }) as { json: Uint8Array }).json;
+  }
+}
+
+/** Runs an insert of valid fields: what it breaks can only be the id, when the table has given out the last one. */
+function expectingIds<Result>(insert: () => Result): Result {
+  try {
+    return insert();
+  } catch (error) {
+    throw isConstraintViolation(error) ? new StoreUnavailable('ids are used up') : error;
   }
 }
 
