@@ -2,7 +2,7 @@ import type { Book, BookFields } from '../../src/book.ts';
 
 /** What a client asks for. */
 export type Wish =
-  | { readonly kind: 'create'; readonly sent: BookFields }
+  | { readonly kind: 'create'; readonly sent: BookFields; readonly key?: string }
   | { readonly kind: 'update'; readonly id: number; readonly sent: Partial<BookFields> }
   | { readonly kind: 'delete' | 'find'; readonly id: number };
 

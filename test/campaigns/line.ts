@@ -54,14 +54,17 @@ export class Line implements Disposable {
   }
 
   #exchange(wish: Wish): Promise<Answer> {
-    if (wish.kind === 'create') return this.#send('POST /book', JSON.stringify(wish.sent));
+    if (wish.kind === 'create') {
+      const lines = wish.key === undefined ? [] : [`Idempotency-Key: ${wish.key}`];
+      return this.#send('POST /book', JSON.stringify(wish.sent), lines);
+    }
     if (wish.kind === 'update') return this.#send(`PUT /book/${wish.id}`, JSON.stringify(wish.sent));
     return this.#send(`${wish.kind === 'find' ? 'GET' : 'DELETE'} /book/${wish.id}`);
   }
 
-  async #send(start: string, body?: string): Promise<Answer> {
+  async #send(start: string, body?: string, lines: readonly string[] = []): Promise<Answer> {
     this.#connection ??= await Connection.open(this.#target);
-    await this.#connection.send(request(start, this.#lines, body));
+    await this.#connection.send(request(start, [...this.#lines, ...lines], body));
     const answer = await this.#connection.answer();
     if (answer.headers.get('connection') === 'close') this.#hangUp();
     return answer;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Book, BookFields } from '../../src/book.ts';
 import { engines } from '../support/engines.ts';
@@ -105,6 +106,20 @@ for (const engine of engines) {
       assert.equal((await listBooks(store)).length, 3);
     });
 
+    test('removes keys that are too old', async () => {
+      await using address = await engine.createAddress();
+      {
+        await using store = await openStoreAt(address.dbUrl);
+        for (const key of ['young', 'old', 'older']) await store.createOnce(DUNE, key);
+      }
+      await makeOlder(address.dbUrl, 'old', 24 * 3_600 + 1);
+      await makeOlder(address.dbUrl, 'older', 240 * 3_600);
+      await using store = await openStoreAt(address.dbUrl);
+      await store.createOnce(DUNE, 'young');
+      while ((await keysIn(address.dbUrl)).length > 1) await sleep(20);
+      assert.deepEqual(await keysIn(address.dbUrl), ['young']);
+    });
+
     test('takes every character that a key can have, and tells keys apart by case and length', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
@@ -124,16 +139,29 @@ function fieldsOf(index: number): BookFields {
 
 /** Lets a key be as if it had been used so many seconds earlier. */
 async function makeOlder(dbUrl: string, key: string, seconds: number): Promise<void> {
+  const createdAt = dbUrl.startsWith('sqlite:')
+    ? 'created_at - $1'
+    : 'created_at - make_interval(secs => $1)';
+  await query(dbUrl, `update idempotency_keys set created_at = ${createdAt} where key = $2`, [seconds, key]);
+}
+
+async function keysIn(dbUrl: string): Promise<unknown[]> {
+  return (await query(dbUrl, 'select key from idempotency_keys', [])).map(({ key }) => key);
+}
+
+/** Looks into a store as another program would. */
+async function query(
+  dbUrl: string,
+  text: string,
+  values: readonly (string | number)[],
+): Promise<Record<string, unknown>[]> {
   if (dbUrl.startsWith('sqlite:')) {
     using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
-    database
-      .prepare('update idempotency_keys set created_at = created_at - ? where key = ?')
-      .run(seconds, key);
-    return;
+    return database.prepare(text.replaceAll('$', '?')).all(...values);
   }
   const client = new Client(dbUrl);
   await client.connect();
-  const update = `update idempotency_keys set created_at = created_at - make_interval(secs => $1) where key = $2`;
-  await client.query(update, [seconds, key]);
+  const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
   await client.end();
+  return rows;
 }

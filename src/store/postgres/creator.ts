@@ -32,7 +32,7 @@ export class Creator {
   readonly #creates: Batch<BookFields, Book>;
   readonly #keyedCreates: Batch<KeyedBook, Book | undefined>;
   readonly #manyCreates: Batch<string, Uint8Array>;
-  #removalDueAt = performance.now() + KEY_REMOVAL_MS;
+  #removalDueAt = 0;
 
   /** @param patient the same database, for many books at once */
   constructor(database: Database, patient: Database) {

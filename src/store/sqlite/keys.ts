@@ -7,7 +7,7 @@ export class IdempotencyKeys {
   readonly #select: StatementSync;
   readonly #replace: StatementSync;
   readonly #removeExpired: StatementSync;
-  #removalDueAt = performance.now() + KEY_REMOVAL_MS;
+  #removalDueAt = 0;
 
   constructor(database: DatabaseSync) {
     const isExpired = `created_at <= unixepoch() - ${KEY_LIFETIME_SECONDS}`;
