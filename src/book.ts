@@ -1,17 +1,7 @@
+import type { Book, BookFields } from './contract.ts';
 import { type JsonFields, readJsonObject } from './json.ts';
 
-/** A book record, as it is stored and as it is answered. The keys stand in the order of the specification. */
-export interface Book {
-  /** Assigned by the store: 1 to {@link ID_MAX}, never given out twice. */
-  readonly id: number;
-  readonly title: string;
-  readonly author: string;
-  /** Negative before the common era; within ±{@link YEAR_MAX}. */
-  readonly year: number;
-}
-
-/** What a client may say of a book. */
-export type BookFields = Omit<Book, 'id'>;
+export type { Book, BookFields };
 
 /** The largest id: what a JSON number carries exactly (RFC 8259, section 6). */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,3 +1,5 @@
+import type { Envelope } from '../contract.ts';
+
 /**
  * Everything the service can answer: the tables of the contract as data. An answer is an outcome and its `data`;
  * messages are exact, and clients may rely on them.
@@ -52,13 +54,6 @@ export interface Outcome {
 
 /** The name of an outcome. */
 export type OutcomeName = keyof typeof outcomes;
-
-/** The shape of every answer (specification, "Response envelope"), keys in this order. */
-export interface Envelope<Data> {
-  readonly status: number;
-  readonly message: string;
-  readonly data: Data;
-}
 
 /** Puts an outcome and its data into the envelope. */
 export function envelope<Data>(name: OutcomeName, data: Data): Envelope<Data> {

@@ -9,16 +9,16 @@ const NOTHING = /^$/;
 const RULES: readonly ImportRule[] = [
   {
     rule: 'these know nothing of ours',
-    modules: /^(json|json-array|secret|env-file|log)\.ts$/,
+    modules: /^(contract|json|json-array|secret|env-file|log)\.ts$/,
     mayImport: NOTHING,
   },
   {
     rule: 'a book knows no framework and no engine',
     modules: /^books?\.ts$/,
-    mayImport: /^(json|json-array|book)\.ts$/,
+    mayImport: /^(contract|json|json-array|book)\.ts$/,
   },
   { rule: 'auth knows texts and secrets', modules: /^auth\//, mayImport: /^(auth\/|json\.ts|secret\.ts)/ },
-  { rule: 'http knows no store', modules: /^http\//, mayImport: /^(http\/|auth\/|books?\.ts|log\.ts)/ },
+  { rule: 'http knows no store', modules: /^http\//, mayImport: /^(http\/|auth\/|(books?|contract|log)\.ts)/ },
   { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
   { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
   { rule: 'engines do not know each other', modules: /^store\/postgres\//, mayNotImport: /^store\/sqlite\// },
@@ -52,6 +52,12 @@ const RULES: readonly ImportRule[] = [
     modules: /^(?!http\/)/,
     mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
   },
+  {
+    rule: 'the client knows the shapes of the contract, and nothing that a browser does not have',
+    modules: /^client\//,
+    mayNotImport: /^(?!client\/|contract\.ts$)/,
+  },
+  { rule: 'the service does without its client', modules: /^(?!client\/)/, mayNotImport: /^client\// },
 ];
 
 const sources: Sources = new Map(listSources().map((path) => [path.replace(/^src\//, ''), readText(path)]));
@@ -131,6 +137,13 @@ describe('The check of imports', () => {
       'serve.ts',
       `import cluster from 'node:cluster';`,
       /started in workers/,
+    ],
+    'of the store by the client': ['client/list.ts', `import type { Book } from '../book.ts';`, /the client/],
+    'of Node by the client': ['client/abort.ts', `import { once } from 'node:events';`, /the client/],
+    'of the client by the service': [
+      'http/answer.ts',
+      `import { readNumber } from '../client/exchange.ts';`,
+      /without its client/,
     ],
     'of the framework by the app': ['app.ts', `import fastify from 'fastify';`, /the framework/],
   };

@@ -1,0 +1,11 @@
+/** What a user of the client gets from `bookkeeping/client`: this, and nothing else. */
+export type { Book, BookFields } from '../contract.ts';
+export {
+  type BookClient,
+  type CallOptions,
+  type ClientOptions,
+  createClient,
+  type VersionedBook,
+} from './client.ts';
+export { BookkeepingError, NoAnswerError, RefusedError } from './errors.ts';
+export type { BookList, BookPage, BookQuery } from './list.ts';

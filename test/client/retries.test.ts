@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type BookClient, NoAnswerError, RefusedError } from '../../src/client/index.ts';
+import { hasty } from './clients.ts';
+import { type Reaction, ScriptedServer, type Step, times } from './scripted-server.ts';
+
+const BOOK = { id: 7, title: 'The Iliad', author: 'Homer', year: -750 };
+const FOUND: Reaction = { status: 200, data: BOOK };
+const UNAVAILABLE: Reaction = {
+  status: 503,
+  message: 'Service unavailable',
+  headers: { 'Retry-After': '1' },
+};
+const KEY_IN_USE: Reaction = { status: 409, message: 'Idempotency key in use' };
+
+/** Calls that may be sent again. */
+const REPEATABLE: Record<string, [call: (client: BookClient) => Promise<unknown>, success: Reaction]> = {
+  find: [(client) => client.find(7), FOUND],
+  list: [(client) => client.list().pages().next(), { status: 200, data: [BOOK] }],
+  update: [(client) => client.update(7, { year: -750 }), FOUND],
+  delete: [(client) => client.delete(7), { status: 200 }],
+  create: [(client) => client.create({ title: 'The Iliad' }), { status: 201, data: BOOK }],
+};
+
+/** What passes. */
+const PASSING: Record<string, Reaction> = {
+  'a connection that is cut': 'cut',
+  'a connection that is cut in the content': 'cut in the content',
+  '429': { status: 429, message: 'Too many requests' },
+  '503': UNAVAILABLE,
+  'a 502 of a proxy': { status: 502, content: '<h1>Bad Gateway</h1>' },
+  'a 504 of a proxy': { status: 504, content: '' },
+};
+
+for (const [name, [call, success]] of Object.entries(REPEATABLE)) {
+  describe(`${name} is sent again`, () => {
+    for (const [trouble, reaction] of Object.entries(PASSING)) {
+      test(`after ${trouble}, unchanged`, async () => {
+        await using server = await ScriptedServer.start([reaction, reaction, success]);
+        const { client, waits } = hasty(server);
+        assert.ok(await call(client));
+        assert.equal(server.requests.length, 3);
+        assert.equal(waits.length, 2);
+        const [first, ...others] = server.requests;
+        for (const other of others) assert.deepEqual(other, first);
+      });
+    }
+
+    test('after silence, which has its limit', async () => {
+      await using server = await ScriptedServer.start(['silence', 'silence in the content', success]);
+      const { client } = hasty(server, { timeoutMs: 100 });
+      // A slow machine may take longer than the limit for an answer, too.
+      const result = await call(client).catch((error: unknown) => error);
+      assert.ok(server.requests.length >= 3 || result instanceof NoAnswerError);
+    });
+
+    test('no more often than the limit, and then fails with the last refusal', async () => {
+      await using server = await ScriptedServer.start(times(5, UNAVAILABLE));
+      const { client, waits } = hasty(server);
+      await assert.rejects(call(client), (error) => {
+        assert.ok(error instanceof RefusedError);
+        assert.equal(error.status, 503);
+        assert.equal(error.message, 'Service unavailable');
+        assert.equal(error.retryAfterSeconds, 1);
+        return true;
+      });
+      assert.equal(server.requests.length, 5);
+      assert.equal(waits.length, 4);
+    });
+
+    test('as often as the caller says', async () => {
+      await using server = await ScriptedServer.start(['cut', 'cut']);
+      const { client, waits } = hasty(server, { attemptsMax: 2 });
+      await assert.rejects(
+        call(client),
+        (error) => error instanceof NoAnswerError && error.reason === 'network',
+      );
+      assert.equal(server.requests.length, 2);
+      assert.equal(waits.length, 1);
+    });
+
+    for (const [status, message] of [
+      [400, 'Invalid input'],
+      [404, 'Not found'],
+      [500, 'Internal server error'],
+    ] as const) {
+      test(`but not after ${status}`, async () => {
+        await using server = await ScriptedServer.start([{ status, message }]);
+        const { client } = hasty(server);
+        await assert.rejects(call(client), (error) => {
+          assert.ok(error instanceof RefusedError);
+          assert.deepEqual([error.status, error.message], [status, message]);
+          return true;
+        });
+        assert.equal(server.requests.length, 1);
+      });
+    }
+
+    test('but not after an answer that is not one of the service', async () => {
+      await using server = await ScriptedServer.start([{ status: 200, content: '<h1>Welcome</h1>' }]);
+      const { client } = hasty(server);
+      await assert.rejects(call(client), { name: 'NoAnswerError', reason: 'unreadable' });
+      assert.equal(server.requests.length, 1);
+    });
+  });
+}
+
+describe('createMany is sent once', () => {
+  for (const [trouble, reaction] of Object.entries(PASSING)) {
+    test(`also when that meets ${trouble}`, async () => {
+      await using server = await ScriptedServer.start([reaction]);
+      const { client } = hasty(server);
+      await assert.rejects(client.createMany([{ title: 'The Iliad' }]));
+      assert.equal(server.requests.length, 1);
+    });
+  }
+});
+
+describe('The Idempotency-Key of create', () => {
+  test('is another one for each call, and the same for its attempts', async () => {
+    const created: Reaction = { status: 201, data: BOOK };
+    await using server = await ScriptedServer.start(['cut', UNAVAILABLE, created, created]);
+    const { client } = hasty(server);
+    await client.create({ title: 'The Iliad' });
+    await client.create({ title: 'The Iliad' });
+    const keys = server.requests.map(({ headers }) => headers['idempotency-key']);
+    assert.match(String(keys[0]), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
+    assert.deepEqual(keys.slice(0, 3), [keys[0], keys[0], keys[0]]);
+    assert.notEqual(keys[3], keys[0]);
+  });
+
+  test('may be the caller’s', async () => {
+    await using server = await ScriptedServer.start([{ status: 201, data: BOOK }]);
+    await hasty(server).client.create({}, { idempotencyKey: 'order-17' });
+    assert.equal(server.requests[0]?.headers['idempotency-key'], 'order-17');
+  });
+
+  test('that is in use is waited for', async () => {
+    await using server = await ScriptedServer.start(['cut', KEY_IN_USE, { status: 201, data: BOOK }]);
+    const { client, waits } = hasty(server);
+    assert.equal((await client.create({ title: 'The Iliad' })).id, 7);
+    assert.equal(waits.length, 2);
+  });
+
+  test('that was used for another book is refused', async () => {
+    const message = 'Idempotency key reused';
+    await using server = await ScriptedServer.start([{ status: 422, message }]);
+    await assert.rejects(hasty(server).client.create({}, { idempotencyKey: 'order-17' }), {
+      status: 422,
+      message,
+    });
+    assert.equal(server.requests.length, 1);
+  });
+
+  test('belongs to what the book was when it was handed over, whatever becomes of the object', async () => {
+    await using server = await ScriptedServer.start(['cut', { status: 201, data: BOOK }]);
+    const fields = { title: 'The Iliad' };
+    const created = hasty(server).client.create(fields);
+    fields.title = 'The Odyssey';
+    await created;
+    const bodies = server.requests.map(({ body }) => JSON.parse(body) as unknown);
+    assert.deepEqual(bodies, [{ title: 'The Iliad' }, { title: 'The Iliad' }]);
+  });
+});
+
+/** It is busy, and says for how long. */
+function busy(retryAfter: string): Reaction {
+  return { status: 429, headers: { 'Retry-After': retryAfter } };
+}
+
+describe('Waits between attempts', () => {
+  test('grow exponentially to a limit, with full jitter', async () => {
+    for (const [random, expected] of [
+      [0, [0, 0, 0, 0, 0, 0, 0, 0]],
+      [0.5, [125, 250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]],
+      [1, [250, 500, 1_000, 2_000, 4_000, 8_000, 10_000, 10_000]],
+    ] as const) {
+      await using server = await ScriptedServer.start(times(9, 'cut'));
+      const { client, waits } = hasty(server, { attemptsMax: 9 }, random);
+      await assert.rejects(client.find(7));
+      assert.deepEqual(waits, expected);
+    }
+  });
+
+  test('come on top of what the service asks for in Retry-After', async () => {
+    await using server = await ScriptedServer.start([busy('1'), busy('30'), busy('0'), busy('soon'), FOUND]);
+    const { client, waits } = hasty(server, {}, 0);
+    await client.find(7);
+    assert.deepEqual(waits, [1_000, 30_000, 0, 0]);
+  });
+
+  test('understand Retry-After as a date', async () => {
+    const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
+    const gone = new Date(0).toUTCString();
+    await using server = await ScriptedServer.start([busy(inTenSeconds), busy(gone), FOUND]);
+    const { client, waits } = hasty(server, {}, 0);
+    await client.find(7);
+    const [first = Number.NaN, second] = waits;
+    assert.ok(first >= 0 && first <= 10_000, String(first));
+    assert.equal(second, 0);
+  });
+
+  test('are not longer than half a minute: a refusal for longer is told at once', async () => {
+    const message = 'Too many requests';
+    await using server = await ScriptedServer.start([
+      { status: 429, message, headers: { 'Retry-After': '31' } },
+    ]);
+    const { client, waits } = hasty(server);
+    await assert.rejects(client.find(7), { status: 429, message, retryAfterSeconds: 31 });
+    assert.deepEqual(waits, []);
+  });
+});
+
+describe('A write that fails', () => {
+  const refused: Reaction = { status: 412, message: 'Precondition failed' };
+  const STORIES: Record<string, [script: Step[], mayHaveHappened: boolean]> = {
+    'may not have happened when it was refused': [[refused], false],
+    'may have happened when no answer came': [times(5, 'cut'), true],
+    'may have happened with 500': [[{ status: 500 }], true],
+    'may have happened with 503': [times(5, UNAVAILABLE), true],
+    'may have happened in an attempt that was cut, whatever the next was told': [['cut', refused], true],
+    'may have happened in an attempt with 503, whatever the next was told': [[UNAVAILABLE, refused], true],
+    'has not happened with 429': [[{ status: 429 }, refused], false],
+    'may have happened in an attempt before the token was refused': [
+      ['cut', { status: 401, message: 'Invalid token' }, refused],
+      true,
+    ],
+  };
+  for (const [story, [script, mayHaveHappened]] of Object.entries(STORIES)) {
+    test(story, async () => {
+      await using server = await ScriptedServer.start(script);
+      const { client } = hasty(server);
+      await assert.rejects(client.update(7, {}, { ifMatch: '"1"' }), { mayHaveHappened });
+      assert.equal(server.requests.length, script.length);
+    });
+  }
+
+  test('says so of createMany, too', async () => {
+    await using server = await ScriptedServer.start(['cut']);
+    await assert.rejects(hasty(server).client.createMany([]), { mayHaveHappened: true });
+  });
+
+  test('is not what a read is', async () => {
+    await using server = await ScriptedServer.start(times(5, 'cut'));
+    await assert.rejects(hasty(server).client.find(7), { mayHaveHappened: false });
+  });
+});

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createClientIn } from '../../src/client/client.ts';
+import { type Book, createClient, RefusedError } from '../../src/client/index.ts';
+import { PATIENCE } from '../../src/client/retries.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { engines } from '../support/engines.ts';
+
+const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
+const CREDENTIALS = { username: USERNAME, password: PASSWORD };
+const MINUTES_MS = 60_000;
+
+for (const { name: engine } of engines) {
+  describe(`A client of a service on ${engine}`, () => {
+    test('keeps books: creates, finds, lists, updates and deletes them', async () => {
+      await using service = await startService({ engine });
+      const books = createClient({ url: service.url, ...CREDENTIALS });
+
+      const created = await books.create(ILIAD);
+      assert.deepEqual(withoutEtag(created), { id: created.id, ...ILIAD });
+      assert.deepEqual(await books.find(created.id), created);
+      const odyssey = await books.create({ title: 'The Odyssey' });
+      assert.deepEqual(withoutEtag(odyssey), { id: odyssey.id, title: 'The Odyssey', author: '', year: 0 });
+      assert.deepEqual(await all(books.list()), [created, odyssey].map(withoutEtag));
+
+      const updated = await books.update(odyssey.id, { author: 'Homer', year: -700 });
+      assert.deepEqual(updated && withoutEtag(updated), {
+        ...withoutEtag(odyssey),
+        author: 'Homer',
+        year: -700,
+      });
+      assert.deepEqual(await books.find(odyssey.id), updated);
+
+      assert.equal(await books.delete(created.id), true);
+      assert.equal(await books.delete(created.id), false);
+      assert.equal(await books.find(created.id), undefined);
+      assert.equal(await books.update(created.id, ILIAD), undefined);
+      assert.deepEqual(await all(books.list()), updated && [withoutEtag(updated)]);
+    });
+
+    test('gets back what it has sent, whatever the letters', async () => {
+      await using service = await startService({ engine });
+      const books = createClient({ url: service.url, ...CREDENTIALS });
+      const title = 'Ĉu ne? "ß" \\ 書 \u{1F4DA} e\u0301 \u2028 <script>';
+      const { id } = await books.create({ title, year: Number.MIN_SAFE_INTEGER });
+      const found = await books.find(id);
+      assert.deepEqual([found?.title, found?.year], [title, Number.MIN_SAFE_INTEGER]);
+    });
+
+    test('lists every book once, however many come in an answer', async () => {
+      await using service = await startService({ engine });
+      const books = createClient({ url: service.url, ...CREDENTIALS });
+      const created = await Promise.all(
+        Array.from({ length: 25 }, (_, index) => books.create({ title: `Book ${index}` })),
+      );
+      const ids = created.map(({ id }) => id).toSorted((a, b) => a - b);
+      for (const limit of [1, 10, 25, 1_000]) {
+        const listed = await all(books.list({ limit }));
+        assert.deepEqual(
+          listed.map(({ id }) => id),
+          ids,
+        );
+      }
+    });
+
+    test('tells what the service refuses: a book that is none', async () => {
+      await using service = await startService({ engine });
+      const books = createClient({ url: service.url, ...CREDENTIALS });
+      for (const fields of [{ year: 1.5 }, { title: '\u0000' }, { author: null as unknown as string }]) {
+        const refusal = { status: 400, message: 'Invalid input', mayHaveHappened: false };
+        await assert.rejects(books.create(fields), refusal);
+      }
+      const { id } = await books.create(ILIAD);
+      await assert.rejects(books.update(id, { year: Number.NaN }), { status: 400, message: 'Invalid input' });
+    });
+  });
+}
+
+describe('The session of a client', () => {
+  test('costs one sign-in, however many calls begin at once', async () => {
+    await using service = await startService();
+    const books = createClient({ url: service.url, ...CREDENTIALS });
+    await Promise.all(Array.from({ length: 50 }, () => books.create(ILIAD)));
+    assert.equal((await all(books.list())).length, 50);
+    assert.equal(signInsOf(service), 1);
+  });
+
+  test('goes on while tokens expire, and no call meets one that has', async () => {
+    let now = Date.now();
+    await using service = await startService({ now: () => now });
+    const books = createClientIn({ ...PATIENCE, now: () => now }, { url: service.url, ...CREDENTIALS });
+    for (let minutes = 0; minutes <= 60; minutes += 5) {
+      assert.equal(await books.find(1), undefined);
+      now += 5 * MINUTES_MS;
+    }
+    assert.equal(signInsOf(service), 5);
+    assert.equal(statusesOf(service).includes(401), false);
+  });
+
+  test('goes on while tokens expire by the service’s clock alone', async () => {
+    let now = Date.now();
+    await using service = await startService({ now: () => now });
+    const books = createClient({ url: service.url, ...CREDENTIALS });
+    const { id } = await books.create(ILIAD);
+    now += 16 * MINUTES_MS;
+    assert.equal((await books.update(id, { year: -700 }))?.year, -700);
+    now += 16 * MINUTES_MS;
+    const calls = Array.from({ length: 20 }, () => books.find(id));
+    assert.ok((await Promise.all(calls)).every((book) => book?.year === -700));
+    assert.equal(signInsOf(service), 3);
+  });
+
+  test('can be that of a token from elsewhere', async () => {
+    await using service = await startService();
+    const books = createClient({ url: service.url, token: service.token });
+    assert.equal((await books.create(ILIAD)).title, 'The Iliad');
+    assert.equal(signInsOf(service), 0);
+    const stranger = createClient({ url: service.url, token: 'Bearer nonsense' });
+    await assert.rejects(stranger.create(ILIAD), { status: 401, message: 'Invalid token' });
+  });
+
+  test('does not begin with a wrong password', async () => {
+    await using service = await startService();
+    const books = createClient({ url: service.url, ...CREDENTIALS, password: 'wrong' });
+    await assert.rejects(books.create(ILIAD), (error) => {
+      assert.ok(error instanceof RefusedError);
+      assert.deepEqual([error.status, error.message], [401, 'Invalid credentials']);
+      return true;
+    });
+    assert.equal(signInsOf(service), 1);
+  });
+
+  test('does not begin after too many wrong ones, and the error tells when to come back', async () => {
+    await using service = await startService({ throttleLimits: { failuresMax: 1, windowSeconds: 60 } });
+    const stranger = createClient({ url: service.url, ...CREDENTIALS, password: 'wrong' });
+    await assert.rejects(stranger.find(1), { status: 401 });
+    const books = createClient({ url: service.url, ...CREDENTIALS });
+    await assert.rejects(books.find(1), (error) => {
+      assert.ok(error instanceof RefusedError);
+      assert.deepEqual([error.status, error.message], [429, 'Too many requests']);
+      const { retryAfterSeconds = 0 } = error;
+      assert.ok(retryAfterSeconds > 30 && retryAfterSeconds <= 60, String(retryAfterSeconds));
+      return true;
+    });
+  });
+});
+
+describe('A client', () => {
+  test('that looks for the service in the wrong place does not take that for an absent book', async () => {
+    await using service = await startService();
+    const books = createClient({ url: `${service.url}/api`, token: service.token });
+    for (const call of [books.find(1), books.delete(1), books.update(1, {})]) {
+      await assert.rejects(call, { status: 404, message: 'Not found' });
+    }
+  });
+
+  test('whose service has stopped says so', async () => {
+    const service = await startService();
+    const books = createClient({ url: service.url, ...CREDENTIALS, attemptsMax: 2 });
+    await books.create(ILIAD);
+    await service[Symbol.asyncDispose]();
+    await assert.rejects(books.find(1), { name: 'NoAnswerError', reason: 'network' });
+  });
+});
+
+async function all(list: AsyncIterable<Book>): Promise<Book[]> {
+  const books: Book[] = [];
+  for await (const book of list) books.push(book);
+  return books;
+}
+
+/** Books of a list have no version. */
+function withoutEtag({ id, title, author, year }: Book): Book {
+  return { id, title, author, year };
+}
+
+function signInsOf({ log }: Service): number {
+  return log.filter((line) => line.includes('"route":"/token"')).length;
+}
+
+function statusesOf({ log }: Service): unknown[] {
+  return log.map((line) => (JSON.parse(line) as { status?: unknown }).status);
+}
