@@ -1,3 +1,4 @@
+#!/usr/bin/env -S node --max-semi-space-size=16
 import { enableCompileCache, flushCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 

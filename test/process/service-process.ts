@@ -34,9 +34,15 @@ export class ServiceProcess implements AsyncDisposable {
    *
    * @param variables its environment; nothing else is inherited
    * @param nodeOptions what `node` gets before the file
+   * @param main the file, where it is another than that of the sources
    */
-  constructor(folder: string, variables: Variables = {}, nodeOptions: readonly string[] = []) {
-    this.#process = spawn(process.execPath, [...nodeOptions, MAIN], {
+  constructor(
+    folder: string,
+    variables: Variables = {},
+    nodeOptions: readonly string[] = [],
+    main: string = MAIN,
+  ) {
+    this.#process = spawn(process.execPath, [...nodeOptions, main], {
       cwd: folder,
       env: { HOST: '127.0.0.1', PORT: '0', ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],

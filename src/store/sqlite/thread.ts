@@ -1,6 +1,6 @@
 import { on, once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../book.ts';
 import { StoreNotReady } from '../not-ready.ts';
@@ -44,7 +44,7 @@ export class ConnectionThread<Request, Response> {
     path: string,
   ): Promise<ConnectionThread<Request, Response>> {
     const cache = getCompileCacheDir();
-    const worker = new Worker(module, {
+    const worker = new Worker(new URL(module.href.replace(/\.ts$/, ENDING)), {
       workerData: path,
       // The compiled code that src/main.ts cares for is not inherited.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
@@ -142,6 +142,9 @@ export async function answerFrom<Request, Response>(
   answerer.close();
   port.close();
 }
+
+/** The modules of a built service end otherwise than their sources; a build knows imports, but no other names of modules. */
+const ENDING = extname(import.meta.url);
 
 /** A thread allocates little at a time; what it may keep unswept is memory that the process holds. */
 const YOUNG_GENERATION_MB = 8;

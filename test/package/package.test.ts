@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
+import { PASSWORD, startService, USERNAME } from '../http/service.ts';
+import { ServiceProcess } from '../process/service-process.ts';
+import { readPackage, readText } from '../project/files.ts';
+import { engines } from '../support/engines.ts';
+import { Project } from './project.ts';
+
+const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
+
+/** What users of the client write; where it says so, what the compiler has to refuse. */
+const PROGRAM = `
+import {
+  type Book, type BookClient, type BookList, type BookPage, type BookQuery, BookkeepingError, type CallOptions,
+  type ClientOptions, createClient, NoAnswerError, RefusedError, type VersionedBook,
+} from 'bookkeeping/client';
+
+export async function use(options: ClientOptions, call: CallOptions): Promise<readonly Book[]> {
+  const client: BookClient = createClient(options);
+  const created: VersionedBook = await client.create({ title: 'The Iliad', year: -750 }, call);
+  const found = await client.find(created.id, { known: created, ...call });
+  const year: number = found?.year ?? 0;
+  if (created.etag !== undefined) await client.update(created.id, { year }, { ifMatch: created.etag, ...call });
+  const query: BookQuery = { q: 'iliad', year_from: -800, sort: '-year', limit: 10, count: true };
+  const list: BookList = client.list(query, call);
+  for await (const book of list) console.log(book.title.length);
+  for await (const page of list.pages()) {
+    const { books, total, next }: BookPage = page;
+    console.log(books.length, total?.toFixed(), next?.length);
+  }
+  const isGone: boolean = await client.delete(created.id, call);
+  return isGone ? [] : await client.createMany([{ author: 'Homer' }, {}], call);
+}
+
+export function tell(error: unknown): string | number | undefined {
+  if (error instanceof RefusedError) return error.invalidIndex ?? error.retryAfterSeconds ?? error.status;
+  if (error instanceof NoAnswerError) return error.reason === 'timeout' ? 'late' : error.message;
+  return error instanceof BookkeepingError && error.mayHaveHappened ? 'perhaps' : undefined;
+}
+
+export async function misuse(client: BookClient): Promise<void> {
+  // @ts-expect-error nobody can sign in
+  createClient({ url: 'http://localhost:8080' });
+  // @ts-expect-error one or the other
+  createClient({ url: 'http://localhost:8080', username: 'x', password: 'y', token: 'z' });
+  // @ts-expect-error a year is a number
+  await client.create({ year: '1999' });
+  // @ts-expect-error there may be no book
+  (await client.find(1)).title;
+  // @ts-expect-error the store gives ids
+  await client.create({ id: 7 });
+  // @ts-expect-error no such order
+  client.list({ sort: 'length' });
+  // @ts-expect-error books are read, not written to
+  for await (const book of client.list()) book.title = '';
+}
+`;
+
+let project: Project;
+before(async () => {
+  project = await Project.create();
+  await project.write('program.ts', PROGRAM);
+});
+after(() => project[Symbol.asyncDispose]());
+
+describe('The package', () => {
+  test('holds what is built, the types of the client, and what npm adds', async () => {
+    const files = await project.listFiles();
+    const isExpected =
+      /^(dist\/[\w/-]+\.js|dist\/(contract|client\/[\w-]+)\.d\.ts|README\.md|LICENSE|package\.json)$/;
+    assert.deepEqual(
+      files.filter((path) => !isExpected.test(path)),
+      [],
+    );
+    for (const path of ['dist/main.js', 'dist/client/index.js', 'dist/client/index.d.ts']) {
+      assert.ok(files.includes(path), path);
+    }
+  });
+
+  test('names files that it has', async () => {
+    const files = await project.listFiles();
+    const { bin, exports } = readPackage();
+    for (const path of [...Object.values(bin), ...Object.values(exports).flatMap(Object.values<string>)]) {
+      assert.ok(files.includes(path.replace(/^\.\//, '')), path);
+    }
+  });
+});
+
+describe('The client in the package', () => {
+  // Browsers have the types of the DOM and Node has its own, which bring some of the DOM along.
+  const SURROUNDINGS = { 'a browser': ['es2022,dom', ''], Node: ['es2022', 'node'] } as const;
+  const RESOLUTIONS = { nodenext: 'nodenext', bundler: 'esnext' } as const;
+  before(() => project.link('@types/node'));
+  for (const [place, [lib, types]] of Object.entries(SURROUNDINGS)) {
+    for (const [resolution, module] of Object.entries(RESOLUTIONS)) {
+      test(`has types, for ${place}, with moduleResolution ${resolution}, as strict as can be`, async () => {
+        const strictness = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
+        const target = ['--noEmit', '--target', 'es2022', '--skipLibCheck', 'false'];
+        const kind = ['--module', module, '--moduleResolution', resolution, '--lib', lib, '--types', types];
+        assert.deepEqual(await project.compile(...strictness, ...target, ...kind, 'program.ts'), {
+          code: 0,
+          output: '',
+        });
+      });
+    }
+  }
+
+  test('runs, and needs no other package', async () => {
+    await using service = await startService();
+    await project.write(
+      'program.js',
+      `import * as client from 'bookkeeping/client';
+       const [url, username, password] = process.argv.slice(2);
+       const books = client.createClient({ url, username, password });
+       const { id } = await books.create(${JSON.stringify(ILIAD)});
+       const listed = [];
+       for await (const book of books.list()) listed.push(book);
+       const error = await books.create({ year: 1.5 }).catch((error) => error);
+       console.log(JSON.stringify({
+         id, listed, message: error.message, isRefused: error instanceof client.RefusedError,
+         names: Object.keys(client),
+       }));`,
+    );
+    const { code, output } = await project.node('program.js', service.url, USERNAME, PASSWORD);
+    assert.equal(code, 0, output);
+    assert.deepEqual(JSON.parse(output), {
+      id: 1,
+      listed: [{ id: 1, ...ILIAD }],
+      message: 'Invalid input',
+      isRefused: true,
+      names: ['BookkeepingError', 'NoAnswerError', 'RefusedError', 'createClient'],
+    });
+  });
+
+  test('is all that can be imported', async () => {
+    for (const specifier of ['bookkeeping', 'bookkeeping/dist/app.js', 'bookkeeping/dist/client/client.js']) {
+      const { code, output } = await project.node('--eval', `await import('${specifier}')`);
+      assert.notEqual(code, 0, specifier);
+      assert.match(output, /ERR_PACKAGE_PATH_NOT_EXPORTED|No "exports" main/);
+    }
+  });
+});
+
+describe('The service in the package', () => {
+  before(async () => {
+    for (const name of Object.keys(readPackage().dependencies)) await project.link(name);
+  });
+  for (const engine of engines) {
+    test(`serves on ${engine.name}, and keeps books over a restart`, async () => {
+      await using address = await engine.createAddress();
+      const folder = join(project.path, engine.name);
+      await mkdir(folder);
+      const variables = { DB_URL: address.dbUrl, AUTH_PASSWORD: PASSWORD, SECRET_TOKEN: 'k'.repeat(32) };
+      const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
+      const credentials = { username: 'admin', password: PASSWORD };
+
+      await using service = await new ServiceProcess(folder, variables, [], main).listening();
+      const { id } = await createClient({ url: service.url, ...credentials }).create(ILIAD);
+      const { code, complaints } = await service.stop();
+      assert.deepEqual([code, complaints], [0, '']);
+      await using another = await new ServiceProcess(folder, variables, [], main).listening();
+      const books = createClient({ url: another.url, ...credentials });
+      for await (const book of books.list()) assert.deepEqual(book, { id, ...ILIAD });
+      assert.equal((await books.find(id))?.title, ILIAD.title);
+    });
+  }
+
+  test('is started by its name on a Node that keeps to the memory that `npm start` keeps to', () => {
+    const options = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '')?.[1];
+    assert.equal(readText('src/main.ts').split('\n')[0], `#!/usr/bin/env -S node ${options}`);
+  });
+});

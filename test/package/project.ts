@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from '../project/files.ts';
+import { createFolder } from '../support/folder.ts';
+
+const run = promisify(execFile);
+
+/** How a program ended, and what it printed. */
+export interface Ending {
+  readonly code: number;
+  readonly output: string;
+}
+
+/** Somebody's project with nothing in it but our package, as `npm pack` makes it. Disposing takes it away. */
+export class Project implements AsyncDisposable {
+  readonly path: string;
+  readonly #folder: AsyncDisposable;
+
+  private constructor(folder: AsyncDisposable & { readonly path: string }) {
+    this.path = folder.path;
+    this.#folder = folder;
+  }
+
+  /** Packs this project, and unpacks it where `npm install` would, without what it depends on. */
+  static async create(): Promise<Project> {
+    const folder = await createFolder();
+    const modules = join(folder.path, 'node_modules');
+    await mkdir(modules);
+    const pack = ['pack', '--silent', '--pack-destination', folder.path];
+    const { stdout } = await run('npm', pack, { cwd: ROOT });
+    await run('tar', ['-xzf', join(folder.path, stdout.trim()), '-C', modules]);
+    await rename(join(modules, 'package'), join(modules, 'bookkeeping'));
+    const project = new Project(folder);
+    await project.write('package.json', '{"type":"module"}');
+    return project;
+  }
+
+  /** The files of our package, by their paths within it. */
+  async listFiles(): Promise<string[]> {
+    const root = join(this.path, 'node_modules/bookkeeping');
+    const entries = await readdir(root, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile());
+    return files.map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1)).toSorted();
+  }
+
+  async write(path: string, text: string): Promise<void> {
+    await writeFile(join(this.path, path), text);
+  }
+
+  /** Runs `node` in the project. */
+  async node(...args: readonly string[]): Promise<Ending> {
+    try {
+      const { stdout } = await run(process.execPath, args, { cwd: this.path, env: {} });
+      return { code: 0, output: stdout };
+    } catch (error) {
+      const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+      return { code, output: stdout + stderr };
+    }
+  }
+
+  /** Runs the TypeScript compiler in the project. */
+  compile(...args: readonly string[]): Promise<Ending> {
+    return this.node(join(ROOT, 'node_modules/typescript/bin/tsc'), ...args);
+  }
+
+  /** Adds a package that is installed here. */
+  async link(name: string): Promise<void> {
+    const place = join(this.path, 'node_modules', name);
+    await mkdir(dirname(place), { recursive: true });
+    await symlink(join(ROOT, 'node_modules', name), place);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#folder[Symbol.asyncDispose]();
+  }
+}
