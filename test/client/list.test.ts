@@ -169,7 +169,9 @@ describe('The link to the next page', () => {
   for (const [form, link] of Object.entries(LINKS)) {
     test(`is understood: ${form}`, async () => {
       await using server = await ScriptedServer.start([pageWithLink([], link), page([])]);
-      await all(hasty(server).client.list());
+      const nexts = [];
+      for await (const { next } of hasty(server).client.list().pages()) nexts.push(next);
+      assert.deepEqual(nexts, ['b', undefined]);
       assert.equal(new URL(server.requests[1]?.path ?? '', server.url).searchParams.get('after'), 'b');
     });
   }

@@ -108,6 +108,14 @@ describe('The client in the package', () => {
     }
   }
 
+  test('is what the example in README.md takes it for', async () => {
+    const [, example = ''] = /^```ts\n(.*?)^```$/ms.exec(readText('README.md')) ?? [];
+    assert.match(example, /bookkeeping\/client/);
+    await project.write('example.ts', example);
+    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+    assert.deepEqual(await project.compile(...options, 'example.ts'), { code: 0, output: '' });
+  });
+
   test('runs, and needs no other package', async () => {
     await using service = await startService();
     await project.write(
