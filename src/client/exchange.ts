@@ -43,7 +43,7 @@ export function sendingTo(address: string, timeoutMs: number): Send {
     const headers = new Headers(call.headers);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     const fail = (reason: NoAnswerError['reason'], cause?: unknown) =>
-      new NoAnswerError(`${method} /${path}`, reason, isWrite, cause);
+      new NoAnswerError(nameOf(call), reason, isWrite, cause);
     const abortion = new AbortController();
     const abort = () => abortion.abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -70,6 +70,11 @@ export function sendingTo(address: string, timeoutMs: number): Send {
       signal?.removeEventListener('abort', abort);
     }
   };
+}
+
+/** A call as messages name it. */
+export function nameOf({ method, path }: Call): string {
+  return `${method} /${path}`;
 }
 
 /** What timers can count. */

@@ -1,6 +1,6 @@
 import { sharing } from './abort.ts';
-import { NoAnswerError, RefusedError } from './errors.ts';
-import type { Answer, Call, Send } from './exchange.ts';
+import { BookkeepingError, NoAnswerError, RefusedError } from './errors.ts';
+import { type Answer, type Call, nameOf, type Send } from './exchange.ts';
 
 /** Who calls: a name and a password, with which tokens are had and renewed, or a token that is all there is. */
 export type Credentials =
@@ -40,7 +40,7 @@ export function authorizing(send: Send, credentials: Credentials, now: () => num
     const answer = await send({ ...SIGN_IN, body }, signal);
     if (answer.status !== 200) throw new RefusedError(answer);
     const { token: text } = (answer.data ?? {}) as { token?: unknown };
-    if (typeof text !== 'string') throw new NoAnswerError('POST /token', 'unreadable', false);
+    if (typeof text !== 'string') throw new NoAnswerError(nameOf(SIGN_IN), 'unreadable', false);
     return { text, renewAt: renewalOf(text, now()) };
   });
 
@@ -50,7 +50,12 @@ export function authorizing(send: Send, credentials: Credentials, now: () => num
     // A refused token means that the call has not been looked at, so any call may be sent again.
     if (!isTokenRefused(answer) || !isRenewable) return answer;
     if (token?.text === text) token = undefined;
-    const renewed = await send(withToken(call, await currentToken(signal)), signal);
+    const newText = await currentToken(signal).catch((error: unknown) => {
+      if (!answer.isInDoubt || !(error instanceof BookkeepingError)) throw error;
+      // An earlier attempt may have happened, and nobody can ask any more.
+      throw new NoAnswerError(nameOf(call), 'network', true, error);
+    });
+    const renewed = await send(withToken(call, newText), signal);
     return { ...renewed, isInDoubt: renewed.isInDoubt || answer.isInDoubt };
   };
 }

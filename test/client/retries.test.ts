@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BookClient, NoAnswerError, RefusedError } from '../../src/client/index.ts';
 import { hasty } from './clients.ts';
-import { type Reaction, ScriptedServer, type Step, times } from './scripted-server.ts';
+import { type Reaction, ScriptedServer, type Step, times, tokenNumber } from './scripted-server.ts';
 
 const BOOK = { id: 7, title: 'The Iliad', author: 'Homer', year: -750 };
 const FOUND: Reaction = { status: 200, data: BOOK };
@@ -234,6 +234,18 @@ describe('A write that fails', () => {
       assert.equal(server.requests.length, script.length);
     });
   }
+
+  test('may have happened in an attempt before the client could not sign in any more', async () => {
+    const script: Step[] = ['cut', { status: 401, message: 'Invalid token' }];
+    const signIns: Step[] = [tokenNumber(1), { status: 401, message: 'Invalid credentials' }];
+    await using server = await ScriptedServer.start(script, signIns);
+    await assert.rejects(hasty(server).client.delete(7), (error) => {
+      assert.ok(error instanceof NoAnswerError && error.mayHaveHappened);
+      assert.match(error.message, /^DELETE \/book\/7: /);
+      assert.equal((error.cause as Error).message, 'Invalid credentials');
+      return true;
+    });
+  });
 
   test('says so of createMany, too', async () => {
     await using server = await ScriptedServer.start(['cut']);

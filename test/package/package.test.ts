@@ -161,7 +161,12 @@ describe('The service in the package', () => {
       await using address = await engine.createAddress();
       const folder = join(project.path, engine.name);
       await mkdir(folder);
-      const variables = { DB_URL: address.dbUrl, AUTH_PASSWORD: PASSWORD, SECRET_TOKEN: 'k'.repeat(32) };
+      const variables = {
+        DB_URL: address.dbUrl,
+        AUTH_PASSWORD: PASSWORD,
+        SECRET_TOKEN: 'k'.repeat(32),
+        WORKERS: engine.name === 'PostgreSQL' ? '2' : '1',
+      };
       const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
       const credentials = { username: 'admin', password: PASSWORD };
 
