@@ -10,9 +10,10 @@ export const ID_MAX = Number.MAX_SAFE_INTEGER;
 export const YEAR_MAX = Number.MAX_SAFE_INTEGER;
 
 /** What a book has where the client said nothing: the specification requires no field. */
-const EMPTY: BookFields = { title: '', author: '', year: 0 };
+export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
 
-const FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
+/** How the fields of a book are read. */
+export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
 
 /**
  * Reads a request body as the fields of a new book; absent fields are empty.
@@ -21,7 +22,7 @@ const FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
  */
 export function readBook(body: Uint8Array): BookFields | undefined {
   const fields = readBookChanges(body);
-  return fields && { ...EMPTY, ...fields };
+  return fields && { ...EMPTY_BOOK, ...fields };
 }
 
 /**
@@ -30,7 +31,7 @@ export function readBook(body: Uint8Array): BookFields | undefined {
  * @returns the changes, or undefined when the bytes cannot be read as a Book (specification, PUT /book/{id}).
  */
 export function readBookChanges(body: Uint8Array): Partial<BookFields> | undefined {
-  return readJsonObject(body, FIELD_TYPES) satisfies JsonFields<typeof FIELD_TYPES> | undefined;
+  return readJsonObject(body, BOOK_FIELD_TYPES) satisfies JsonFields<typeof BOOK_FIELD_TYPES> | undefined;
 }
 
 /**

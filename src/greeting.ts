@@ -16,6 +16,7 @@ export function greet(configuration: Configuration, url: string): void {
   const username = JSON.stringify(secrets.username).replaceAll("'", String.raw`'\''`);
   console.log(`
   The bookkeeping service is at ${url}
+  Its API, to read and to try, is at ${url}/docs
   Its username is ${secrets.username}, its password is AUTH_PASSWORD in ${isInFile ? `the file ${ENV_FILE}` : 'the environment'}
 
   Try it in another terminal, ${isInFile ? 'in this folder' : 'with the same environment'}:

@@ -2,10 +2,11 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type JsonFields, readJsonObject } from '../json.ts';
 import type { Secret } from '../secret.ts';
 
-const FIELD_TYPES = { username: 'text', password: 'text' } as const;
+/** How the fields of a LoginRequest are read. */
+export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text' } as const;
 
 /** The body of a request for a token (specification, "LoginRequest"). */
-export type LoginRequest = Required<JsonFields<typeof FIELD_TYPES>>;
+export type LoginRequest = Required<JsonFields<typeof LOGIN_FIELD_TYPES>>;
 
 /**
  * Reads a request body as a LoginRequest; absent fields are empty.
@@ -13,7 +14,7 @@ export type LoginRequest = Required<JsonFields<typeof FIELD_TYPES>>;
  * @returns the request, or undefined when the bytes cannot be read as one
  */
 export function readLoginRequest(body: Uint8Array): LoginRequest | undefined {
-  const fields = readJsonObject(body, FIELD_TYPES);
+  const fields = readJsonObject(body, LOGIN_FIELD_TYPES);
   return fields && { username: '', password: '', ...fields };
 }
 

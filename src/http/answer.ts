@@ -24,10 +24,13 @@ const COMMON_HEADERS: Headers = {
 };
 
 /** What a status brings along (RFC 9110, sections 10.2.3 and 11.6.1). The scheme is not Bearer: no prefix is sent. */
-const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
+export const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
   401: { 'www-authenticate': 'Token realm="books"' },
   503: { 'retry-after': '1' },
 };
+
+/** Who may keep an answer (RFC 9111, section 5.2.2): nobody a token; its client what a token protects, asking again. */
+export const CACHE_CONTROL = { ofToken: 'no-store', behindToken: 'private, no-cache' } as const;
 
 /** After these the rest of the connection cannot be trusted, or is not worth reading. */
 const LAST_ON_CONNECTION: ReadonlySet<OutcomeName> = new Set([

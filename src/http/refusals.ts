@@ -42,7 +42,7 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
   const paths = new Map<string, { pattern: RegExp; methods: string[] }>();
   app.addHook('onRoute', ({ url, method }) => {
     if (url === '*') return;
-    const pattern = new RegExp(`^${url.replace(/:[a-z]+/g, '[^/]+')}$`);
+    const pattern = new RegExp(`^${url.replaceAll('.', '[.]').replace(/:[a-z]+/g, '[^/]+')}$`);
     const path = paths.get(url) ?? { pattern, methods: [] };
     paths.set(url, path);
     path.methods.push(...[method].flat());

@@ -1,24 +1,97 @@
-/**
- * The shapes of answers as JSON Schema, from which Fastify compiles serialisers. The order of the properties is the
- * order of the keys in an answer.
- */
+import { LOGIN_FIELD_TYPES } from '../auth/credentials.ts';
+import { TOKEN_LIFETIME_SECONDS } from '../auth/token.ts';
+import { BOOK_FIELD_TYPES, EMPTY_BOOK, ID_MAX } from '../book.ts';
+import { BOOKS_MAX } from '../books.ts';
 
-const book = {
-  type: 'object',
-  properties: {
-    id: { type: 'integer' },
-    title: { type: 'string' },
-    author: { type: 'string' },
-    year: { type: 'integer' },
-  },
-  required: ['id', 'title', 'author', 'year'],
+/**
+ * The shapes of bodies and answers as JSON Schema (draft 2020-12). Fastify compiles serialisers from those of answers:
+ * the order of their properties is the order of the keys. Those of bodies follow from the tables that bodies are read by.
+ * All of them stand in `/openapi.json`, with the examples that they have.
+ */
+export type Schema = Readonly<Record<string, unknown>>;
+
+/** The types that a field of a body can have. */
+const TYPES = {
+  text: { type: 'string', pattern: String.raw`^[^\x00]*$` },
+  integer: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 } as const;
 
-const token = { type: 'object', properties: { token: { type: 'string' } }, required: ['token'] } as const;
+/** What is to be said of each field of a book. */
+const BOOK_FIELDS = fieldsOf(BOOK_FIELD_TYPES, {
+  title: { examples: ['The Iliad'] },
+  author: { examples: ['Homer'] },
+  year: { description: 'Negative before the common era.', examples: [-750] },
+});
 
-const nothing = { type: 'null' } as const;
+export const bookId: Schema = {
+  type: 'integer',
+  minimum: 1,
+  maximum: ID_MAX,
+  description: 'Given by the service, and never given again.',
+  examples: [1],
+};
 
-function envelopeOf<Data>(data: Data) {
+export const book: Schema = {
+  type: 'object',
+  properties: { id: bookId, ...BOOK_FIELDS },
+  required: ['id', ...Object.keys(BOOK_FIELDS)],
+};
+
+export const books: Schema = { type: 'array', items: book, description: 'In ascending order of `id`.' };
+
+export const newBook: Schema = {
+  type: 'object',
+  description: 'An absent field is empty. Other fields are ignored.',
+  properties: withDefaults(BOOK_FIELDS, EMPTY_BOOK),
+};
+
+export const newBooks: Schema = { type: 'array', items: newBook, maxItems: BOOKS_MAX };
+
+export const createdBooks: Schema = {
+  type: 'array',
+  items: book,
+  description: 'In the order of the request.',
+};
+
+export const bookChanges: Schema = {
+  type: 'object',
+  description: 'An absent field keeps its stored value. Other fields are ignored.',
+  properties: BOOK_FIELDS,
+};
+
+export const loginRequest: Schema = {
+  type: 'object',
+  properties: fieldsOf(LOGIN_FIELD_TYPES, {
+    username: { examples: ['admin'] },
+    password: { examples: ['correct horse battery staple'] },
+  }),
+};
+
+export const token: Schema = {
+  type: 'object',
+  properties: {
+    token: {
+      type: 'string',
+      description: `A JSON Web Token, good for ${TOKEN_LIFETIME_SECONDS / 60} minutes.`,
+      examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleHAiOjE3OTUyOTQ4MDB9.c2lnbmF0dXJl'],
+    },
+  },
+  required: ['token'],
+};
+
+export const nothing: Schema = { type: 'null' };
+
+/** The schemas that `/openapi.json` has by name. */
+export const namedSchemas: Readonly<Record<string, Schema>> = {
+  Book: book,
+  NewBook: newBook,
+  BookChanges: bookChanges,
+  LoginRequest: loginRequest,
+  Token: token,
+};
+
+/** The envelope around data (specification, "Response envelope"). */
+export function envelopeOf(data: Schema) {
   return {
     type: 'object',
     properties: { status: { type: 'integer' }, message: { type: 'string' }, data },
@@ -27,11 +100,39 @@ function envelopeOf<Data>(data: Data) {
 }
 
 /** What an endpoint answers: its data when it succeeds, null otherwise. */
-function answers<Data>(data: Data) {
+export function answers(data: Schema) {
   const success = envelopeOf(data);
-  return { response: { 200: success, 201: success, default: envelopeOf(nothing) } };
+  return { 200: success, 201: success, default: envelopeOf(nothing) };
 }
 
-export const tokenAnswers = answers(token);
-export const bookAnswers = answers(book);
-export const emptyAnswers = answers(nothing);
+/** A value of this schema, made of the examples in it. */
+export function exampleOf(schema: Schema): unknown {
+  const { examples, items, properties } = schema as {
+    examples?: readonly unknown[];
+    items?: Schema;
+    properties?: Readonly<Record<string, Schema>>;
+  };
+  if (examples) return examples[0];
+  if (items) return [exampleOf(items)];
+  if (!properties) return null;
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, exampleOf(property)]),
+  );
+}
+
+function fieldsOf<Name extends string>(
+  types: Readonly<Record<Name, keyof typeof TYPES>>,
+  remarks: Readonly<Record<Name, Schema>>,
+): Readonly<Record<Name, Schema>> {
+  const fields = Object.entries<keyof typeof TYPES>(types).map(([name, type]) => [
+    name,
+    { ...TYPES[type], ...remarks[name as Name] },
+  ]);
+  return Object.fromEntries(fields) as Record<Name, Schema>;
+}
+
+function withDefaults(fields: Readonly<Record<string, Schema>>, defaults: object): Schema {
+  return Object.fromEntries(
+    Object.entries(defaults).map(([name, value]) => [name, { ...fields[name], default: value }]),
+  );
+}

@@ -11,11 +11,12 @@ import { BodyReader } from './body.ts';
 import { BookHandlers } from './books.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
+import { serveDocs } from './docs.ts';
 import type { HttpLimits } from './limits.ts';
 import { listen, portOf } from './listening.ts';
+import { operations } from './operations.ts';
 import { refuseInEnvelope } from './refusals.ts';
 import { RequestLog } from './request-log.ts';
-import { bookAnswers, emptyAnswers, tokenAnswers } from './schemas.ts';
 import { routableTarget } from './target.ts';
 import { TokenHandlers } from './token.ts';
 
@@ -76,19 +77,20 @@ export function createServer(parts: ServerParts): HttpServer {
   refuseInEnvelope(app);
   passBodiesUnread(app);
   if (parts.corsOrigins.length > 0) allowOrigins(app, parts.corsOrigins);
+  serveDocs(app);
 
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const token = new TokenHandlers(tokens, credentials, throttle, bodies);
   const books = new BookHandlers(store, bodies, new Budget(limits.unreadBytesAtOnce));
   const protect = { onRequest: token.require };
 
-  app.post('/token', { schema: tokenAnswers }, answering(token.issue));
-  app.post('/book', { ...protect, schema: bookAnswers }, answering(books.create));
-  app.post('/books', { ...protect, schema: emptyAnswers }, answering(books.createMany));
-  app.get('/books', { ...protect, schema: emptyAnswers }, answering(books.list));
-  app.get('/book/:id', { ...protect, schema: bookAnswers }, answering(books.find));
-  app.put('/book/:id', { ...protect, schema: bookAnswers }, answering(books.update));
-  app.delete('/book/:id', { ...protect, schema: emptyAnswers }, answering(books.delete));
+  app.post('/token', { schema: operations.issueToken }, answering(token.issue));
+  app.post('/book', { ...protect, schema: operations.createBook }, answering(books.create));
+  app.post('/books', { ...protect, schema: operations.createBooks }, answering(books.createMany));
+  app.get('/books', { ...protect, schema: operations.listBooks }, answering(books.list));
+  app.get('/book/:id', { ...protect, schema: operations.findBook }, answering(books.find));
+  app.put('/book/:id', { ...protect, schema: operations.updateBook }, answering(books.update));
+  app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, answering(books.delete));
 
   let listeners: readonly Listener[] = [];
   return {

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/token.ts';
-import { type Answer, send } from './answer.ts';
+import { type Answer, CACHE_CONTROL, send } from './answer.ts';
 import type { BodyReader } from './body.ts';
 
 /** The token endpoint, and the check in front of all others (specification, "Authentication"). */
@@ -21,7 +21,7 @@ export class TokenHandlers {
 
   /** POST /token */
   readonly issue = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    reply.header('cache-control', 'no-store');
+    reply.header('cache-control', CACHE_CONTROL.ofToken);
     // There is none where the client has gone already.
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);
@@ -46,7 +46,7 @@ export class TokenHandlers {
 
   /** The hook in front of a protected endpoint: lets the request pass, or answers it. */
   readonly require = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
-    reply.header('cache-control', 'private, no-cache');
+    reply.header('cache-control', CACHE_CONTROL.behindToken);
     const token = request.headers.authorization;
     if (!token) {
       send(reply, { outcome: 'tokenRequired' });

@@ -33,8 +33,8 @@ export function assertLogTellsNothing(lines: readonly string[], confidential: re
       Object.keys(line.err ?? {}).every((key) => ERROR_KEYS.has(key)),
       JSON.stringify(line),
     );
-    // A defect has its stack, and a store that is away its reason, which is a code.
+    // A defect has its stack, a store that is away its reason, which is a code, and a route is a pattern of ours.
     assert.match(line.reason ?? '', /^[\w ]*$/);
-    assertTellsNothing(JSON.stringify({ ...line, reason: '', err: {} }));
+    assertTellsNothing(JSON.stringify({ ...line, route: '', reason: '', err: {} }));
   }
 }

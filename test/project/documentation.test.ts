@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
-import { outcomes } from '../../src/http/outcomes.ts';
+import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
+import { REASONS } from '../../src/http/reasons.ts';
 import { exists, listSources, readPackage, readText } from './files.ts';
 import { anchorOf, codeIn, codeOf, headingsOf, linksOf, rowsUnder } from './markdown.ts';
 
@@ -20,9 +21,17 @@ describe('README.md', () => {
     assert.deepEqual(documented.toSorted(), answered.toSorted());
   });
 
-  test('says of every outcome when it comes', () => {
-    for (const [, message = '', when] of rowsUnder(readme, 'status', 'message', 'when'))
+  test('says of every outcome when it comes, of refusals in the words of /openapi.json', () => {
+    const reasons = new Map(
+      Object.entries(REASONS).map(([name, reason]) => [
+        outcomes[name as OutcomeName].message as string,
+        reason,
+      ]),
+    );
+    for (const [, message = '', when] of rowsUnder(readme, 'status', 'message', 'when')) {
       assert.ok(when, message);
+      assert.equal(when, reasons.get(codeIn(message) ?? '') ?? when);
+    }
   });
 
   test('has every configuration variable, and no other', () => {

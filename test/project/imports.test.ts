@@ -18,7 +18,11 @@ const RULES: readonly ImportRule[] = [
     mayImport: /^(contract|json|json-array|book)\.ts$/,
   },
   { rule: 'auth knows texts and secrets', modules: /^auth\//, mayImport: /^(auth\/|json\.ts|secret\.ts)/ },
-  { rule: 'http knows no store', modules: /^http\//, mayImport: /^(http\/|auth\/|(books?|contract|log)\.ts)/ },
+  {
+    rule: 'http knows no store',
+    modules: /^http\//,
+    mayImport: /^(http\/|auth\/|(books?|contract|log)\.ts)/,
+  },
   { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
   { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
   { rule: 'engines do not know each other', modules: /^store\/postgres\//, mayNotImport: /^store\/sqlite\// },

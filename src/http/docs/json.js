@@ -1,0 +1,24 @@
+import { element } from './dom.js';
+
+/** Strings, with the colon behind those that are names, and other values. */
+const TOKENS = /("(?:\\.|[^"\\])*")(\s*:)?|(-?[0-9][0-9.eE+-]*|true|false|null)/g;
+
+/**
+ * A value as JSON for people, in colours.
+ *
+ * @param {unknown} value
+ * @returns {(Node | string)[]}
+ */
+export function json(value) {
+  const text = JSON.stringify(value, null, 2);
+  /** @type {(Node | string)[]} */
+  const parts = [];
+  let end = 0;
+  for (const match of text.matchAll(TOKENS)) {
+    const [all, string, colon = '', other = ''] = match;
+    const kind = colon === '' ? (string === undefined ? 'value' : 'string') : 'name';
+    parts.push(text.slice(end, match.index), element('span', { class: kind }, string ?? other), colon);
+    end = match.index + all.length;
+  }
+  return [...parts, text.slice(end)];
+}

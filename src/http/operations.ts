@@ -1,0 +1,163 @@
+import { CACHE_CONTROL } from './answer.ts';
+import type { OutcomeName, outcomes } from './outcomes.ts';
+import {
+  answers,
+  book,
+  bookChanges,
+  books,
+  createdBooks,
+  loginRequest,
+  newBook,
+  newBooks,
+  nothing,
+  type Schema,
+  token,
+} from './schemas.ts';
+
+/**
+ * An endpoint as its clients see it. A route in `server.ts` takes its operation as Fastify's `schema`; from all of them
+ * `/openapi.json` is made.
+ */
+export interface Operation {
+  /** A heading of the document. */
+  readonly tag: 'Tokens' | 'Books';
+  /** What it does, in a few words. */
+  readonly summary: string;
+  /** What else is to be known, in CommonMark. */
+  readonly description?: string;
+  /** Parameters of the query, by name. Those of the path are known by it. */
+  readonly query?: Readonly<Record<string, Schema>>;
+  /** Header fields that a request may have besides `Authorization`, by name. */
+  readonly requestHeaders?: Readonly<Record<string, Schema>>;
+  /** How the body is read, where there is one. */
+  readonly body?: Schema;
+  /** What is answered when it succeeds, and its `data`. */
+  readonly success: SuccessName;
+  readonly data: Schema;
+  /** Header fields that this answer may have besides `Cache-Control`, by name. */
+  readonly headers?: Readonly<Record<string, Schema>>;
+  /** Answers that have no content, and so no envelope, such as 304: what each status says. */
+  readonly withoutContent?: Readonly<Record<number, string>>;
+  /** What else it may answer. With `tokenRequired` among them it is behind a token. */
+  readonly refusals: readonly RefusalName[];
+}
+
+/** The outcomes with data, and those without. */
+export type RefusalName = {
+  [Name in OutcomeName]: StatusOf<Name> extends 200 | 201 ? never : Name;
+}[OutcomeName];
+export type SuccessName = Exclude<OutcomeName, RefusalName>;
+type StatusOf<Name extends OutcomeName> = (typeof outcomes)[Name]['status'];
+
+/** What HTTP, the limits and the state of the service may make of any request. */
+const ANYWHERE = [
+  'badRequest',
+  'methodNotAllowed',
+  'requestTimeout',
+  'expectationFailed',
+  'headersTooLarge',
+  'internalError',
+  'serviceUnavailable',
+] as const satisfies RefusalName[];
+
+/** What is refused in front of every endpoint for books. */
+const BEHIND_TOKEN = ['tokenRequired', 'invalidToken', ...ANYWHERE] as const satisfies RefusalName[];
+
+/** An id that is empty makes another path. */
+const OF_ONE_BOOK = ['bookNotFound', 'notFound', ...BEHIND_TOKEN] as const satisfies RefusalName[];
+
+const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
+
+const declared = {
+  issueToken: {
+    tag: 'Tokens',
+    summary: 'Sign in',
+    description: 'Gives a token for the one pair of username and password. An absent field counts as empty.',
+    body: loginRequest,
+    success: 'tokenGenerated',
+    data: token,
+    refusals: [
+      'invalidRequestPayload',
+      'invalidCredentials',
+      'payloadTooLarge',
+      'tooManyRequests',
+      'tokenNotGenerated',
+      ...ANYWHERE,
+    ],
+  },
+  createBook: {
+    tag: 'Books',
+    summary: 'Create a book',
+    description: `Stores a book, and gives it an id. ${UNKNOWN_AFTER_5XX}`,
+    body: newBook,
+    success: 'bookCreated',
+    data: book,
+    refusals: ['invalidInput', 'payloadTooLarge', ...BEHIND_TOKEN],
+  },
+  createBooks: {
+    tag: 'Books',
+    summary: 'Create many books',
+    description: `Stores all of the books, and gives them ids, or none. ${UNKNOWN_AFTER_5XX}`,
+    body: newBooks,
+    success: 'booksCreated',
+    data: createdBooks,
+    refusals: ['invalidInput', 'payloadTooLarge', ...BEHIND_TOKEN],
+  },
+  listBooks: {
+    tag: 'Books',
+    summary: 'List all books',
+    description:
+      'Every book that exists during the whole call is in the list once. A list that breaks off is no list.',
+    success: 'booksRetrieved',
+    data: books,
+    refusals: BEHIND_TOKEN,
+  },
+  findBook: {
+    tag: 'Books',
+    summary: 'Read a book',
+    success: 'bookRetrieved',
+    data: book,
+    refusals: OF_ONE_BOOK,
+  },
+  updateBook: {
+    tag: 'Books',
+    summary: 'Change a book',
+    description: `Changes the fields that the body has, and answers with the whole book. ${UNKNOWN_AFTER_5XX}`,
+    body: bookChanges,
+    success: 'bookUpdated',
+    data: book,
+    refusals: ['invalidInput', 'payloadTooLarge', ...OF_ONE_BOOK],
+  },
+  deleteBook: {
+    tag: 'Books',
+    summary: 'Delete a book',
+    description: `Removes a book for good. ${UNKNOWN_AFTER_5XX}`,
+    success: 'bookDeleted',
+    data: nothing,
+    refusals: OF_ONE_BOOK,
+  },
+} as const satisfies Record<string, Operation>;
+
+/** Every operation by its id, as the `schema` of its route: Fastify takes the serialisers, `/openapi.json` the rest. */
+export const operations = Object.fromEntries(
+  Object.entries<Operation>(declared).map(([id, operation]): [string, OperationSchema] => [
+    id,
+    { response: answers(operation.data), operation: { id, ...operation } },
+  ]),
+) as Readonly<Record<keyof typeof declared, OperationSchema>>;
+
+/** What a route has as its `schema`. */
+export interface OperationSchema {
+  readonly response: Readonly<Record<string, Schema>>;
+  readonly operation: Operation & { readonly id: string };
+}
+
+/** Whether a token is needed. */
+export function isProtected({ refusals }: Operation): boolean {
+  return refusals.includes('tokenRequired');
+}
+
+/** The `Cache-Control` of what its handler answers. */
+export function cacheControlOf(operation: Operation): string {
+  return isProtected(operation) ? CACHE_CONTROL.behindToken : CACHE_CONTROL.ofToken;
+}

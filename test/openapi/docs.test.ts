@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { assertRefusal } from '../http/answers.ts';
+import { ROOT } from '../project/files.ts';
+import { type BareServer, startBareServer } from './server.ts';
+
+const FOLDER = join(ROOT, 'src/http/docs');
+const FILES = globSync('*.{css,js,svg}', { cwd: FOLDER });
+const PATHS = ['/openapi.json', '/docs', ...FILES.map((file) => `/docs/${file}`)];
+
+const TYPES: Readonly<Record<string, string>> = {
+  css: 'text/css; charset=utf-8',
+  docs: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  svg: 'image/svg+xml',
+};
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+describe('/openapi.json and the files of /docs', () => {
+  let server: BareServer;
+  before(async () => {
+    server = await startBareServer();
+  });
+  after(() => server[Symbol.asyncDispose]());
+
+  for (const path of PATHS) {
+    test(`${path} needs no token, and is what it says to be`, async () => {
+      const answer = await fetch(server.url + path);
+      const content = await answer.text();
+      assert.equal(answer.status, 200);
+      assert.equal(answer.headers.get('content-type'), TYPES[path.split(/[/.]/).at(-1) ?? '']);
+      assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(content)));
+      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(answer.headers.get('content-security-policy'), POLICY);
+      if (path === '/openapi.json') return;
+      const file = path === '/docs' ? 'page.html' : path.slice('/docs/'.length);
+      assert.equal(content, readFileSync(join(FOLDER, file), 'utf8'));
+    });
+
+    test(`${path} is answered to HEAD without content`, async () => {
+      const [get, head] = [
+        await fetch(server.url + path),
+        await fetch(server.url + path, { method: 'HEAD' }),
+      ];
+      assert.equal(await head.text(), '');
+      for (const name of ['content-type', 'content-length', 'etag', 'cache-control']) {
+        assert.equal(head.headers.get(name), get.headers.get(name), name);
+      }
+    });
+
+    test(`${path} is not sent again to who has it: 304 (RFC 9110, section 13.1.2)`, async () => {
+      const { headers } = await fetch(server.url + path);
+      const tag = headers.get('etag') ?? '';
+      assert.equal(headers.get('cache-control'), 'no-cache');
+      for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const answer = await ask(path, { headers: { 'If-None-Match': known } });
+        assert.deepEqual([answer.status, answer.body], [304, ''], known);
+        assert.equal(answer.headers.get('etag'), tag);
+      }
+      assert.equal((await ask(path, { headers: { 'If-None-Match': '"other"' } })).status, 200);
+    });
+
+    test(`${path} has no other methods: 405 with Allow`, async () => {
+      for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
+        const answer = await ask(path, { method });
+        assertRefusal(answer, 405, 'Method not allowed');
+        assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+      }
+    });
+  }
+
+  for (const path of [
+    '/docs/',
+    '/docs/page.html',
+    '/docs/nothing',
+    '/docs/..%2fdocs.ts',
+    '/docs/tsconfig.json',
+    '/docs/page.js/',
+    '/openapi_json',
+    '/openapi.json/',
+  ]) {
+    test(`${path} is 404 Not found, for every method`, async () => {
+      for (const method of ['GET', 'POST']) assertRefusal(await ask(path, { method }), 404, 'Not found');
+    });
+  }
+
+  async function ask(path: string, init: RequestInit) {
+    const answer = await fetch(server.url + path, init);
+    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  }
+});

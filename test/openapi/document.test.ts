@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import { readLoginRequest } from '../../src/auth/credentials.ts';
+import { readBook, readBookChanges } from '../../src/book.ts';
+import { outcomes } from '../../src/http/outcomes.ts';
+import { ROOT, readPackage } from '../project/files.ts';
+import { createFolder } from '../support/folder.ts';
+import { examplesOf, type OperationObject, readDocument } from './document.ts';
+import { startBareServer } from './server.ts';
+
+const document = await readDocument();
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]): [string, OperationObject] => [
+    `${method.toUpperCase()} ${path}`,
+    operation,
+  ]),
+);
+
+/** What is no endpoint of the API, and so not in its description. */
+const BESIDE_THE_API = /^\/(openapi\.json|docs(\/.*)?)$/;
+
+describe('/openapi.json', () => {
+  test('is OpenAPI 3.1 of this version', () => {
+    assert.match(document.openapi, /^3\.1\./);
+    assert.equal(document.info.version, readPackage().version);
+  });
+
+  test('has every route of the server, and no other', async () => {
+    await using server = await startBareServer();
+    const routes = server.routes
+      .filter(({ url, method }) => !BESIDE_THE_API.test(url) && method !== 'HEAD')
+      .map(({ url, method }) => `${String(method)} ${url.replace(/:([a-z]+)/g, '{$1}')}`);
+    assert.ok(routes.length > 0);
+    assert.deepEqual(operations.map(([name]) => name).toSorted(), routes.toSorted());
+  });
+
+  test('has every outcome, as it is answered, where it can happen', () => {
+    const examples = operations.flatMap(([, { responses }]) => Object.values(responses).flatMap(examplesOf));
+    for (const [name, { status, message }] of Object.entries(outcomes)) {
+      const ofOutcome = examples.filter(([example]) => example === name);
+      assert.ok(ofOutcome.length > 0, name);
+      for (const [, value] of ofOutcome) {
+        assert.deepEqual(Object.keys(value), ['status', 'message', 'data']);
+        assert.deepEqual(value, { status, message, data: value.data });
+      }
+    }
+  });
+
+  test('has examples that its schemas allow', () => {
+    const ajv = new Ajv2020({ strict: false }).addSchema(document, 'openapi.json');
+    for (const [name, { responses, requestBody }] of operations) {
+      for (const response of Object.values(responses)) {
+        for (const [, value] of examplesOf(response)) {
+          const { schema } = response.content?.['application/json'] ?? {};
+          assert.ok(schema && ajv.validate(rooted(schema), value), `${name}: ${ajv.errorsText()}`);
+        }
+      }
+      if (requestBody) assert.ok(ajv.validate(rooted(requestBody.content['application/json'].schema), {}));
+    }
+  });
+
+  test('says of an operation that it needs a token where a request without one is refused', async () => {
+    await using server = await startBareServer();
+    for (const [name, { security }] of operations) {
+      const [method = '', path = ''] = name.split(' ');
+      const { status } = await fetch(server.url + path.replace('{id}', '1'), { method });
+      assert.equal(status === 401, security.length > 0, name);
+    }
+  });
+
+  test('passes the recommended rules of Redocly, its warnings included, which notice what is wrong', async () => {
+    await lint(document);
+    await assert.rejects(lint({ ...document, servers: [] }), /no-empty-servers/);
+  });
+});
+
+/** @throws Error that says what is wrong */
+async function lint(description: object): Promise<void> {
+  await using folder = await createFolder();
+  await writeFile(join(folder.path, 'openapi.json'), JSON.stringify(description));
+  const linter = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
+  const args = [linter, 'lint', 'openapi.json', '--extends', 'recommended-strict', '--format', 'stylish'];
+  const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
+  try {
+    await promisify(execFile)(process.execPath, args, { cwd: folder.path, env });
+  } catch (error) {
+    throw new Error((error as { stdout: string }).stdout, { cause: error });
+  }
+}
+
+describe('The schema of a body allows what is read, and nothing else:', () => {
+  const ajv = new Ajv2020({ strict: false }).addSchema(document, 'openapi.json');
+  for (const [name, read] of Object.entries({
+    LoginRequest: readLoginRequest,
+    NewBook: readBook,
+    BookChanges: readBookChanges,
+  })) {
+    test(name, () => {
+      const validate = ajv.getSchema(`openapi.json#/components/schemas/${name}`);
+      assert.ok(validate);
+      let readable = 0;
+      fc.assert(
+        fc.property(bodies(), (body) => {
+          const isRead = read(Buffer.from(JSON.stringify(body))) !== undefined;
+          if (isRead) readable++;
+          assert.equal(validate(body), isRead);
+        }),
+        { numRuns: 1_000 },
+      );
+      assert.ok(readable > 0);
+    });
+  }
+});
+
+/** Values with the fields of bodies, of the right types and of others. */
+function bodies(): fc.Arbitrary<unknown> {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary-ascii' }),
+    fc.constantFrom('', 'a\0b', '\0', 'Ὅμηρος', '📚'),
+  );
+  const year = fc.oneof(
+    fc.maxSafeInteger(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(0, -0, 1999.5, 2 ** 53, -(2 ** 53)),
+  );
+  const field = fc.oneof(text, year, fc.constantFrom(null, true), fc.array(text));
+  const object = fc.record(
+    {
+      title: fc.oneof(text, field),
+      author: fc.oneof(text, field),
+      year: fc.oneof(year, field),
+      username: fc.oneof(text, field),
+      password: fc.oneof(text, field),
+      id: field,
+    },
+    { requiredKeys: [] },
+  );
+  return fc.oneof({ weight: 9, arbitrary: object }, field);
+}
+
+/** A schema whose references lead into the document. */
+function rooted(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/')) as object;
+}

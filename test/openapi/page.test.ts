@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { LOGIN, PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { startBrowser } from './browser.ts';
+import { examplesOf, readDocument } from './document.ts';
+
+/** Longer than anything takes that a page does, on any machine. */
+const PATIENCE_MS = 60_000;
+
+/** HTML that must stay text. */
+const TITLE = 'The "Odyssey" <img src=x>';
+
+describe('The page at /docs, in a browser', () => {
+  let service: Service;
+  let browser: Browser | undefined;
+  let reason = '';
+  before(async () => {
+    service = await startService();
+    try {
+      browser = await startBrowser(PATIENCE_MS);
+    } catch (error) {
+      reason = (error as Error).message;
+    }
+  });
+  after(async () => {
+    await browser?.close();
+    await service[Symbol.asyncDispose]();
+  });
+
+  test('shows every operation, with everything that it may answer', async (context) => {
+    const page = await open(context);
+    if (!page) return;
+    const { paths } = await readDocument();
+    const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+    assert.deepEqual(
+      await page.$$eval('.operation', (cards) => cards.map(({ id }) => id)),
+      operations.map(({ operationId }) => operationId),
+    );
+    const text = await page.$eval('main', (main) => main.textContent);
+    for (const { responses } of operations) {
+      for (const [, { message }] of Object.values(responses).flatMap(examplesOf)) {
+        assert.ok(text.includes(message), message);
+      }
+    }
+  });
+
+  test('lets people sign in and try every operation; nothing is violated, and no other host is asked', async (context) => {
+    const page = await open(context);
+    if (!page) return;
+    await signIn(page, PASSWORD);
+    await page.waitForSelector('.pill.good');
+    for (const [id, status, shown, body] of [
+      ['issueToken', '200', '"token": "', LOGIN],
+      ['createBook', '201', JSON.stringify(TITLE), JSON.stringify({ title: TITLE, year: -700 })],
+      ['findBook', '200', JSON.stringify(TITLE)],
+      ['updateBook', '200', '"title": "The Iliad"'],
+      ['listBooks', '200', '"title": "The Iliad"'],
+      ['deleteBook', '200', '"data": null'],
+    ] as const) {
+      const answer = await send(page, id, body);
+      assert.equal(answer.status, status, id);
+      assert.ok(answer.text.includes(shown), `${id}: ${answer.text}`);
+    }
+    assert.deepEqual(complaints, []);
+  });
+
+  test('shows what is refused as it is answered', async (context) => {
+    const page = await open(context);
+    if (!page) return;
+    await signIn(page, 'another password');
+    await page.getByText('Invalid credentials', { exact: true }).first().waitFor();
+    const answer = await send(page, 'listBooks');
+    assert.equal(answer.status, '401');
+    assert.ok(answer.text.includes('Authorization token required'));
+  });
+
+  test('needs no sideways scrolling where there is little room', async (context) => {
+    const page = await open(context, '#createBook');
+    if (!page) return;
+    await page.setViewportSize({ width: 320, height: 640 });
+    await signIn(page, PASSWORD);
+    await send(page, 'listBooks');
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+  });
+
+  /** What the page has complained of, and what it has asked of others. */
+  let complaints: string[] = [];
+
+  /** Opens the page; where no browser starts, the test is skipped, but fails in continuous integration. */
+  async function open(context: TestContext, hash = ''): Promise<Page | undefined> {
+    if (!browser) {
+      if (process.env.CI) throw new Error(reason);
+      context.skip(reason);
+      return undefined;
+    }
+    const page = await browser.newPage();
+    context.after(() => page.close());
+    page.setDefaultTimeout(PATIENCE_MS);
+    complaints = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    page.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+    page.on('request', (request) => {
+      if (new URL(request.url()).origin !== service.url) complaints.push(`another host: ${request.url()}`);
+    });
+    await page.goto(`${service.url}/docs${hash}`);
+    await page.waitForSelector('.operation');
+    return page;
+  }
+});
+
+async function signIn(page: Page, password: string): Promise<void> {
+  await page.fill('[name=username]', USERNAME);
+  await page.fill('[name=password]', password);
+  await page.click('#sign-in button[type=submit]');
+}
+
+/** Opens an operation and sends its request. @returns what the page shows of the answer */
+async function send(page: Page, id: string, body?: string): Promise<{ status: string; text: string }> {
+  const card = page.locator(`#${id}`);
+  if ((await card.getAttribute('open')) === null) await card.locator('.head').click();
+  if (body !== undefined) await card.getByLabel('Body').fill(body);
+  await card.getByRole('button', { name: 'Send' }).click();
+  const answer = card.locator('.answer');
+  return {
+    status: await answer.locator('.status').innerText(),
+    text: await answer.locator('pre').first().innerText(),
+  };
+}

@@ -1,0 +1,56 @@
+import diagnostics from 'node:diagnostics_channel';
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { Credentials } from '../../src/auth/credentials.ts';
+import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
+import { Tokens } from '../../src/auth/token.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book.ts';
+import { readConfig } from '../../src/config.ts';
+import { FIXED_LIMITS } from '../../src/http/limits.ts';
+import { createServer } from '../../src/http/server.ts';
+import { Secret } from '../../src/secret.ts';
+
+/** A server whose store is away: enough for all that is no book. */
+export interface BareServer extends AsyncDisposable {
+  readonly url: string;
+  /** Every route that it has, as the framework took it. */
+  readonly routes: readonly RouteOptions[];
+}
+
+export async function startBareServer(): Promise<BareServer> {
+  const routes: RouteOptions[] = [];
+  const onServer = (message: unknown) => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    fastify.addHook('onRoute', (route) => {
+      routes.push(route);
+    });
+  };
+  const { config, secrets } = readConfig({ SECRET_TOKEN: 'none', AUTH_PASSWORD: 'none' });
+  diagnostics.subscribe('fastify.initialization', onServer);
+  const server = createServer({
+    store: AWAY,
+    tokens: new Tokens(secrets.token, Date.now),
+    credentials: new Credentials('nobody', new Secret('none')),
+    throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
+    limits: { ...FIXED_LIMITS, ...config.clientLimits, graceMs: 0 },
+    corsOrigins: [],
+    trustProxy: false,
+    logStream: { write: () => {} },
+  });
+  diagnostics.unsubscribe('fastify.initialization', onServer);
+  const url = await server.listen(0, 'localhost');
+  return { url, routes, [Symbol.asyncDispose]: () => server.close() };
+}
+
+const away = () => Promise.reject(new StoreUnavailable('AWAY'));
+const AWAY: BookStore = {
+  create: away,
+  createOnce: away,
+  createMany: away,
+  find: away,
+  list: away,
+  update: away,
+  delete: away,
+  updateExpected: away,
+  deleteExpected: away,
+  [Symbol.asyncDispose]: async () => {},
+};
