@@ -1,7 +1,9 @@
 import { describe } from 'node:test';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
+import { assertDescribed } from '../openapi/described.ts';
 import { engines } from '../support/engines.ts';
+import type { Answer } from './client.ts';
 import { registerRules } from './register.ts';
 
 const CREDENTIALS = {
@@ -26,7 +28,14 @@ for (const engine of engines) {
       const app = await startApp(config, secrets, { logStream: { write: () => {} } });
       resources.defer(() => app.close());
       const running = resources.move();
-      return { ...CREDENTIALS, url: app.url, [Symbol.asyncDispose]: () => running.disposeAsync() };
+      return { ...CREDENTIALS, url: app.url, onAnswer, [Symbol.asyncDispose]: () => running.disposeAsync() };
     });
   });
+}
+
+/** Every answer is held to what `/openapi.json` says, too. */
+function onAnswer({ request, status, headers, body }: Answer): Promise<void> {
+  const [, method, target] = /^([A-Z]+) (\S+)/.exec(request) ?? [];
+  const asked = method === undefined || target === undefined ? undefined : { method, target };
+  return assertDescribed(asked, { status, headers, body });
 }

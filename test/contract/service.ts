@@ -12,6 +12,8 @@ export interface ServiceOptions {
   readonly secret?: string | undefined;
   /** How long an answer may take. Default: {@link TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
+  /** Is told of every answer. */
+  readonly onAnswer?: ((answer: Answer) => Promise<void>) | undefined;
 }
 
 /** Long enough for any answer; a service that lets a client wait longer has not answered. */
@@ -29,17 +31,20 @@ export class Service implements AsyncDisposable {
   readonly password: string;
   readonly secret: string | undefined;
   readonly #client: Client;
+  readonly #onAnswer: ServiceOptions['onAnswer'];
   readonly #bookIds = new Set<number>();
   #token = '';
   #aheadMs = 0;
 
-  private constructor({ url, username, password, secret, timeoutMs = TIMEOUT_MS }: ServiceOptions) {
+  private constructor(options: ServiceOptions) {
+    const { url, username, password, secret, timeoutMs = TIMEOUT_MS, onAnswer } = options;
     const origin = new URL(url);
     this.host = origin.host;
     this.username = username;
     this.password = password;
     this.secret = secret || undefined;
     this.#client = new Client(origin, timeoutMs);
+    this.#onAnswer = onAnswer;
   }
 
   /**
@@ -162,13 +167,14 @@ export class Service implements AsyncDisposable {
   }
 
   /** Takes note of a book that the answer says is ours, and of the clock of the service. */
-  #remember(answer: Answer): Answer {
+  async #remember(answer: Answer): Promise<Answer> {
     const date = Date.parse(answer.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.#aheadMs = date - Date.now();
     if (/^POST \/book\b/.test(answer.request) && answer.status < 300) {
       const { id } = (parseObject(answer.body)?.data ?? {}) as { id?: unknown };
       if (typeof id === 'number') this.#bookIds.add(id);
     }
+    await this.#onAnswer?.(answer);
     return answer;
   }
 }

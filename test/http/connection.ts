@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { AskedOnConnection } from '../openapi/asked.ts';
+import type { Answered, Asked } from '../openapi/described.ts';
 
 /** An answer as it came over the wire. */
 export interface Answer {
@@ -13,6 +15,8 @@ export interface Place {
   readonly port: number;
   /** Where the client comes from: an address of IPv4 that this machine has. */
   readonly localAddress?: string;
+  /** Is told of every final answer, and of the request that it belongs to where that can be told. */
+  readonly onAnswer?: (asked: Asked | undefined, answer: Answered) => Promise<void>;
 }
 
 /** Far longer than any answer takes, on any machine. */
@@ -27,25 +31,29 @@ export class Cut extends Error {
 export class Connection implements Disposable {
   readonly #socket: Socket;
   readonly #chunks: AsyncIterator<Buffer, undefined>;
+  readonly #asked = new AskedOnConnection();
+  readonly #onAnswer: Place['onAnswer'];
   #received: Buffer = Buffer.alloc(0);
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Socket, onAnswer: Place['onAnswer']) {
     this.#socket = socket;
+    this.#onAnswer = onAnswer;
     this.#chunks = socket.iterator({ destroyOnReturn: false });
     socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy(new Error('the service stays silent')));
     socket.on('error', () => {});
   }
 
-  static async open({ port, localAddress }: Place): Promise<Connection> {
+  static async open({ port, localAddress, onAnswer }: Place): Promise<Connection> {
     const host = localAddress === undefined ? 'localhost' : '127.0.0.1';
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ host, port, ...from, allowHalfOpen: true, noDelay: true });
     await once(socket, 'connect');
-    return new Connection(socket);
+    return new Connection(socket, onAnswer);
   }
 
   /** Sends bytes; resolves when the system has taken them, or the other side takes no more. */
   async send(bytes: string | Uint8Array): Promise<void> {
+    this.#asked.note(bytes);
     await new Promise<void>((resolve) => {
       this.#socket.write(bytes, () => resolve());
     });
@@ -78,7 +86,10 @@ export class Connection implements Disposable {
     if (Number.isNaN(status)) throw new Error(`no status line: ${statusLine}`);
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
     const hasContent = !isToHead && status >= 200 && status !== 204 && status !== 304;
-    return { status, headers, body: hasContent ? await this.#content(headers) : '' };
+    const body = hasContent ? await this.#content(headers) : '';
+    const answered = isToHead ? { status, headers } : { status, headers, body };
+    if (status >= 200) await this.#onAnswer?.(this.#asked.next(), answered);
+    return { status, headers, body };
   }
 
   /** Resolves when the next answer has begun to come, of which no more is read. */

@@ -8,6 +8,7 @@ import { FIXED_LIMITS } from '../../src/http/limits.ts';
 import { createServer } from '../../src/http/server.ts';
 import { Secret } from '../../src/secret.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
+import { assertDescribed } from '../openapi/described.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { assertLogTellsNothing } from './log.ts';
 
@@ -45,6 +46,8 @@ export class Service implements AsyncDisposable {
   readonly authorization: string;
   /** The log so far, line by line. */
   readonly log: readonly string[];
+  /** Every answer is held to what `/openapi.json` says. */
+  readonly onAnswer = assertDescribed;
   readonly #close: () => Promise<void>;
 
   constructor(url: string, token: string, log: readonly string[], close: () => Promise<void>) {
@@ -57,18 +60,24 @@ export class Service implements AsyncDisposable {
   }
 
   /** Sends a well-formed request with the token, which headers may replace. */
-  fetch(
+  async fetch(
     method: string,
     path: string,
     body?: string,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    return fetch(`${this.url}${path}`, {
+    const answer = await fetch(`${this.url}${path}`, {
       method,
       headers: { Authorization: this.token, ...headers },
       ...(body !== undefined && { body }),
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
+    const { status, headers: fields } = answer;
+    await this.onAnswer(
+      { method, target: path },
+      { status, headers: fields, body: await answer.clone().text() },
+    );
+    return answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
