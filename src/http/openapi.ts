@@ -123,7 +123,7 @@ function operationObject(path: string, operation: OperationSchema['operation']):
       ]),
       ...Object.entries(withoutContent).map(([status, meaning]) => [
         status,
-        { description: meaning, headers: headerObjects(headers, false) },
+        { description: meaning, headers: headerObjects({ ...headers, ...cacheControlFor(operation) }, true) },
       ]),
     ]),
   };
@@ -172,23 +172,25 @@ function headersOf(status: number, group: readonly OutcomeName[], operation: Ope
   const isSuccess = group.includes(operation.success);
   const isHandled = !group.every((name) => BEFORE_HANDLER.has(name));
   const { 'www-authenticate': challenge, 'retry-after': wait } = STATUS_HEADERS[status] ?? {};
-  const cacheControl = {
-    type: 'string',
-    const: cacheControlOf(operation),
-    description: 'Who may keep the answer.',
-  };
+  const cacheControl = cacheControlFor(operation);
   const always = {
     ...(challenge !== undefined && { 'WWW-Authenticate': { ...CHALLENGE, const: challenge } }),
     ...((wait !== undefined || group.includes('tooManyRequests')) && { 'Retry-After': RETRY_AFTER }),
     ...(group.includes('methodNotAllowed') && { Allow: ALLOW }),
-    ...(isSuccess && { 'Cache-Control': cacheControl }),
+    ...(isSuccess && cacheControl),
   };
   const sometimes = {
     // What the parser or the socket refuses has none.
-    ...(!isSuccess && isHandled && { 'Cache-Control': cacheControl }),
+    ...(!isSuccess && isHandled && cacheControl),
     ...(isSuccess && operation.headers),
+    ...Object.assign({}, ...group.map((name) => operation.refusalHeaders?.[name])),
   };
   return { ...headerObjects(always, true), ...headerObjects(sometimes, false) };
+}
+
+function cacheControlFor(operation: Operation): Readonly<Record<string, Schema>> {
+  const description = 'Who may keep the answer.';
+  return { 'Cache-Control': { type: 'string', const: cacheControlOf(operation), description } };
 }
 
 const CHALLENGE = {

@@ -6,6 +6,8 @@ import {
   bookChanges,
   books,
   createdBooks,
+  idempotencyKey,
+  invalidIndex,
   loginRequest,
   newBook,
   newBooks,
@@ -38,15 +40,17 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, Schema>>;
   /** Answers that have no content, and so no envelope, such as 304: what each status says. */
   readonly withoutContent?: Readonly<Record<number, string>>;
+  /** Header fields that a refusal may have besides those of its status, by outcome. */
+  readonly refusalHeaders?: Readonly<Partial<Record<OutcomeName, Readonly<Record<string, Schema>>>>>;
   /** What else it may answer. With `tokenRequired` among them it is behind a token. */
   readonly refusals: readonly RefusalName[];
 }
 
 /** The outcomes with data, and those without. */
 export type RefusalName = {
-  [Name in OutcomeName]: StatusOf<Name> extends 200 | 201 ? never : Name;
+  [Name in OutcomeName]: StatusOf<Name> extends 200 | 201 | 304 ? never : Name;
 }[OutcomeName];
-export type SuccessName = Exclude<OutcomeName, RefusalName>;
+export type SuccessName = Exclude<OutcomeName, RefusalName | 'notModified'>;
 type StatusOf<Name extends OutcomeName> = (typeof outcomes)[Name]['status'];
 
 /** What HTTP, the limits and the state of the service may make of any request. */
@@ -67,6 +71,16 @@ const BEHIND_TOKEN = ['tokenRequired', 'invalidToken', ...ANYWHERE] as const sat
 const OF_ONE_BOOK = ['bookNotFound', 'notFound', ...BEHIND_TOKEN] as const satisfies RefusalName[];
 
 const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
+
+const ETAG = {
+  ETag: { type: 'string', description: 'Changes when the book does (RFC 9110, section 8.8.3).' },
+};
+const IF_MATCH = {
+  'If-Match': { type: 'string', description: 'Only if the book has one of these entity tags, or `*`.' },
+};
+const IF_NONE_MATCH = {
+  'If-None-Match': { type: 'string', description: 'Only if the book has none of these entity tags.' },
+};
 
 const declared = {
   issueToken: {
@@ -89,10 +103,18 @@ const declared = {
     tag: 'Books',
     summary: 'Create a book',
     description: `Stores a book, and gives it an id. ${UNKNOWN_AFTER_5XX}`,
+    requestHeaders: { 'Idempotency-Key': idempotencyKey },
     body: newBook,
     success: 'bookCreated',
     data: book,
-    refusals: ['invalidInput', 'payloadTooLarge', ...BEHIND_TOKEN],
+    headers: ETAG,
+    refusals: [
+      'invalidInput',
+      'invalidIdempotencyKey',
+      'idempotencyKeyReused',
+      'payloadTooLarge',
+      ...BEHIND_TOKEN,
+    ],
   },
   createBooks: {
     tag: 'Books',
@@ -101,6 +123,7 @@ const declared = {
     body: newBooks,
     success: 'booksCreated',
     data: createdBooks,
+    refusalHeaders: { invalidInput: { 'Invalid-Index': invalidIndex } },
     refusals: ['invalidInput', 'payloadTooLarge', ...BEHIND_TOKEN],
   },
   listBooks: {
@@ -115,26 +138,32 @@ const declared = {
   findBook: {
     tag: 'Books',
     summary: 'Read a book',
+    requestHeaders: { ...IF_NONE_MATCH, ...IF_MATCH },
     success: 'bookRetrieved',
     data: book,
-    refusals: OF_ONE_BOOK,
+    headers: ETAG,
+    withoutContent: { 304: 'The book has one of the entity tags in `If-None-Match`.' },
+    refusals: ['preconditionFailed', ...OF_ONE_BOOK],
   },
   updateBook: {
     tag: 'Books',
     summary: 'Change a book',
     description: `Changes the fields that the body has, and answers with the whole book. ${UNKNOWN_AFTER_5XX}`,
+    requestHeaders: { ...IF_MATCH, ...IF_NONE_MATCH },
     body: bookChanges,
     success: 'bookUpdated',
     data: book,
-    refusals: ['invalidInput', 'payloadTooLarge', ...OF_ONE_BOOK],
+    headers: ETAG,
+    refusals: ['invalidInput', 'preconditionFailed', 'payloadTooLarge', ...OF_ONE_BOOK],
   },
   deleteBook: {
     tag: 'Books',
     summary: 'Delete a book',
     description: `Removes a book for good. ${UNKNOWN_AFTER_5XX}`,
+    requestHeaders: { ...IF_MATCH, ...IF_NONE_MATCH },
     success: 'bookDeleted',
     data: nothing,
-    refusals: OF_ONE_BOOK,
+    refusals: ['preconditionFailed', ...OF_ONE_BOOK],
   },
 } as const satisfies Record<string, Operation>;
 

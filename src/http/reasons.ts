@@ -5,7 +5,6 @@ export const REASONS: Readonly<Record<RefusalName, string>> = {
   invalidRequestPayload: 'the body of `POST /token` cannot be read',
   invalidInput:
     'the body of `POST /book` or `PUT /book/{id}` cannot be read as a book, or that of `POST /books` as books: `Invalid-Index` says which is none',
-  notModified: '`GET /book/{id}` with `If-None-Match`, and the book has not changed; without content',
   preconditionFailed: '`If-Match`, and the book has changed; nothing is done',
   invalidIdempotencyKey: 'the `Idempotency-Key` of `POST /book` is empty, too long or malformed',
   idempotencyKeyReused: 'the `Idempotency-Key` of `POST /book` has created another book within 24 hours',

@@ -53,6 +53,21 @@ export const createdBooks: Schema = {
   description: 'In the order of the request.',
 };
 
+export const invalidIndex: Schema = {
+  type: 'integer',
+  minimum: 0,
+  maximum: BOOKS_MAX,
+  description: 'Where the first element is that is no book, or one too many. Absent where there is no array.',
+};
+
+export const idempotencyKey: Schema = {
+  type: 'string',
+  minLength: 1,
+  description:
+    'Whoever sends the same key and the same book again within 24 hours gets the first answer, and nothing is created.',
+  examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
+};
+
 export const bookChanges: Schema = {
   type: 'object',
   description: 'An absent field keeps its stored value. Other fields are ignored.',

@@ -41,16 +41,5 @@ export async function startBareServer(): Promise<BareServer> {
   return { url, routes, [Symbol.asyncDispose]: () => server.close() };
 }
 
-const away = () => Promise.reject(new StoreUnavailable('AWAY'));
-const AWAY: BookStore = {
-  create: away,
-  createOnce: away,
-  createMany: away,
-  find: away,
-  list: away,
-  update: away,
-  delete: away,
-  updateExpected: away,
-  deleteExpected: away,
-  [Symbol.asyncDispose]: async () => {},
-};
+/** Whatever is asked of it. */
+const AWAY = new Proxy({} as BookStore, { get: () => () => Promise.reject(new StoreUnavailable('AWAY')) });
