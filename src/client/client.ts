@@ -31,8 +31,8 @@ export interface VersionedBook extends Book {
  * The service, as its users see it. Every call
  *
  * - signs in when that is needed, and renews the token before it expires or when the service refuses it;
- * - is sent again when it is not answered, or with 429, 502, 503 or 504, after a wait that `Retry-After` and chance
- *   tell; but for `createMany`, all calls do no more when they are sent twice than when they are sent once;
+ * - is sent again, `createMany` excepted, when it is not answered, or with 429, 502, 503 or 504, after a wait that
+ *   `Retry-After` and chance tell; sent twice, these calls do no more than sent once;
  * - throws `RefusedError` when the service refuses it or the sign-in, `NoAnswerError` when no answer came, and the reason
  *   of the signal when that is aborted.
  */
