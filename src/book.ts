@@ -44,6 +44,32 @@ export function readBookId(text: string): number | undefined {
   return id <= ID_MAX ? id : undefined;
 }
 
+/** By what a list can be sorted. */
+export const SORT_KEYS = ['id', 'title', 'author', 'year'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+
+/** Which books are asked for, and in which order. All conditions hold at once; NULL counts as `""` or `0`. */
+export interface BookQuery {
+  /** Texts are in the order of their code points, and books with equal keys in ascending order of id, either way. */
+  readonly sort: SortKey;
+  readonly isDescending: boolean;
+  /** The title contains this text, whatever the case (src/store/text.ts says what case is). */
+  readonly title?: string;
+  /** The author contains this text, likewise. */
+  readonly author?: string;
+  /** Every word of this text begins a word of title or author, whatever the case and the accents. */
+  readonly q?: string;
+  /** The first and the last year that count. */
+  readonly yearFrom: number;
+  readonly yearTo: number;
+}
+
+/** A place in the order of a query: behind the book of this key and id, whether or not there is one. */
+export interface BookPosition {
+  readonly key: string | number;
+  readonly id: number;
+}
+
 /**
  * Where books are kept. Every engine keeps the same promises:
  *
@@ -88,6 +114,22 @@ export interface BookStore extends AsyncDisposable {
   list(after?: number): Promise<BookPage>;
 
   /**
+   * The first books behind `after` that a query asks for. A call looks at books for a bounded time, and returns what
+   * it has found so far: the next one goes on at `last`. Following it meets every book exactly once that matches and
+   * keeps its place during the whole walk.
+   *
+   * @param limit the most books to return; 0 only asks whether there are any
+   * @param after a place in the order of this query; absent for the beginning
+   */
+  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage>;
+
+  /**
+   * Counts the books that a query asks for, behind `after`, and for a bounded time as well: the total is the sum of
+   * the calls.
+   */
+  count(query: BookQuery, after?: BookPosition): Promise<BookCount>;
+
+  /**
    * Changes the given fields of a book in one atomic step; the others keep their stored values, whatever
    * concurrent calls do to them.
    *
@@ -126,6 +168,24 @@ export interface BookPage {
   readonly json: Uint8Array;
   /** The id of the page's last book, or undefined when no page follows. */
   readonly last: number | undefined;
+}
+
+/** A page of what a query asks for. */
+export interface SearchPage {
+  /** As in {@link BookPage}. */
+  readonly json: Uint8Array;
+  /** The number of books in it. */
+  readonly count: number;
+  /** The place up to which everything has been looked at. */
+  readonly last: BookPosition | undefined;
+  /** Whether a book that matches follows behind `last`; unknown when the time for the call was up. */
+  readonly rest: 'none' | 'some' | 'unknown';
+}
+
+/** A number of books that match, up to a place; undefined when they are all of them. */
+export interface BookCount {
+  readonly count: number;
+  readonly last: BookPosition | undefined;
 }
 
 /** The store cannot be reached, is full, or cannot take more work at present. */

@@ -11,8 +11,8 @@ export interface Answer {
   readonly data?: unknown;
   /** The `data` as JSON in UTF-8, for lists that the store has rendered. */
   readonly json?: Uint8Array | AsyncIterable<Uint8Array>;
-  /** What validates the one book that is answered (RFC 9110, section 8.8.3). */
-  readonly entityTag?: string;
+  /** What this answer carries beyond the headers of its outcome. */
+  readonly headers?: Headers;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -53,9 +53,9 @@ export function headersOf(name: OutcomeName): Headers {
 }
 
 /** Puts an answer into the envelope and sends it. */
-export function send(reply: FastifyReply, { outcome, data = null, json, entityTag }: Answer): FastifyReply {
+export function send(reply: FastifyReply, { outcome, data = null, json, headers }: Answer): FastifyReply {
   reply.code(outcomes[outcome].status).headers(headersOf(outcome));
-  if (entityTag !== undefined) reply.header('etag', entityTag);
+  if (headers) reply.headers(headers);
   if (outcome === 'notModified') return sendNothing(reply);
   if (LAST_ON_CONNECTION.has(outcome)) endWith(reply);
   if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);

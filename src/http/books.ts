@@ -17,12 +17,15 @@ import { readIdempotencyKey } from './idempotency-key.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from './limits.ts';
 import type { OutcomeName } from './outcomes.ts';
 import { entityTag, isConditional, judge } from './preconditions.ts';
+import { readListRequest } from './query.ts';
+import { Searches } from './search.ts';
 
 /** The handlers of the endpoints for books (specification, "Endpoints"). All of them run behind the token check. */
 export class BookHandlers {
   readonly #store: BookStore;
   readonly #bodies: BodyReader;
   readonly #unread: Budget;
+  readonly #searches: Searches;
   /** What a list counts for, by the last one: when too many are under way at once, none of them gets on. */
   #listBytes = 0;
 
@@ -31,6 +34,7 @@ export class BookHandlers {
     this.#store = store;
     this.#bodies = bodies;
     this.#unread = unread;
+    this.#searches = new Searches(store, unread);
   }
 
   /** POST /book */
@@ -43,7 +47,7 @@ export class BookHandlers {
     if (!fields) return { outcome: 'invalidInput' };
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     if (!book) return { outcome: 'idempotencyKeyReused' };
-    return { outcome: 'bookCreated', data: book, entityTag: entityTag(book) };
+    return { outcome: 'bookCreated', data: book, headers: { etag: entityTag(book) } };
   };
 
   /** POST /books */
@@ -60,7 +64,13 @@ export class BookHandlers {
   };
 
   /** GET /books */
-  readonly list = async ({ method }: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+  readonly list = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+    const asked = readListRequest(request.raw.url ?? '');
+    if (asked === 'invalid') return { outcome: 'invalidQuery' };
+    return asked ? this.#searches.answer(asked, request, reply) : this.#listAll(request, reply);
+  };
+
+  async #listAll({ method }: FastifyRequest, reply: FastifyReply): Promise<Answer> {
     const unread = new Share(this.#unread, reply.raw);
     if (!unread.take(this.#listBytes)) return { outcome: 'serviceUnavailable' };
     // The first page comes before the headers go out: a store that is away can still be answered with its status.
@@ -71,7 +81,7 @@ export class BookHandlers {
       return { outcome: 'booksRetrieved', json: Buffer.concat([OPEN, first.json, CLOSE]) };
     }
     return { outcome: 'booksRetrieved', json: method === 'HEAD' ? noPages() : this.#pages(first, unread) };
-  };
+  }
 
   /** GET /book/{id} */
   readonly find = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
@@ -79,7 +89,7 @@ export class BookHandlers {
     const book = id === undefined ? undefined : await this.#store.find(id);
     if (!book) return { outcome: 'bookNotFound' };
     const verdict = judge(request.raw, book);
-    if (verdict === 'notModified') return { outcome: verdict, entityTag: entityTag(book) };
+    if (verdict === 'notModified') return { outcome: verdict, headers: { etag: entityTag(book) } };
     return verdict === 'met' ? this.#answerWith('bookRetrieved', book, reply) : { outcome: verdict };
   };
 
@@ -137,7 +147,9 @@ export class BookHandlers {
   #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply): Answer {
     const length = book.title.length + book.author.length;
     const isHeld = length < LONG_BOOK_LENGTH || new Share(this.#unread, reply.raw).take(2 * length);
-    return isHeld ? { outcome, data: book, entityTag: entityTag(book) } : { outcome: 'serviceUnavailable' };
+    return isHeld
+      ? { outcome, data: book, headers: { etag: entityTag(book) } }
+      : { outcome: 'serviceUnavailable' };
   }
 
   async *#pages(first: BookPage, unread: Share): AsyncGenerator<Uint8Array> {

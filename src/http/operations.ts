@@ -1,5 +1,6 @@
 import { CACHE_CONTROL } from './answer.ts';
 import type { OutcomeName, outcomes } from './outcomes.ts';
+import { listParameters } from './query.ts';
 import {
   answers,
   book,
@@ -82,6 +83,11 @@ const IF_NONE_MATCH = {
   'If-None-Match': { type: 'string', description: 'Only if the book has none of these entity tags.' },
 };
 
+const LIST_HEADERS = {
+  Link: { type: 'string', description: 'The next page, with `rel="next"` (RFC 8288), where there is one.' },
+  'X-Total-Count': { type: 'integer', minimum: 0, description: 'How many books match, with `count=true`.' },
+};
+
 const declared = {
   issueToken: {
     tag: 'Tokens',
@@ -128,12 +134,14 @@ const declared = {
   },
   listBooks: {
     tag: 'Books',
-    summary: 'List all books',
+    summary: 'List books',
     description:
-      'Every book that exists during the whole call is in the list once. A list that breaks off is no list.',
+      'All books, or those that a query asks for; conditions are combined with AND. Every book that exists during the whole call is in the list once. A list that breaks off is no list.',
+    query: listParameters,
     success: 'booksRetrieved',
     data: books,
-    refusals: BEHIND_TOKEN,
+    headers: LIST_HEADERS,
+    refusals: ['invalidQuery', ...BEHIND_TOKEN],
   },
   findBook: {
     tag: 'Books',

@@ -23,6 +23,7 @@ export const outcomes = {
   bookDeleted: { status: 200, message: 'Book deleted successfully' },
   bookNotFound: { status: 404, message: 'Book not found' },
   booksCreated: { status: 201, message: 'Books created successfully' },
+  invalidQuery: { status: 400, message: 'Invalid query' },
   invalidInput: { status: 400, message: 'Invalid input' },
 
   // Preconditions (RFC 9110, section 13)

@@ -5,6 +5,8 @@ export const REASONS: Readonly<Record<RefusalName, string>> = {
   invalidRequestPayload: 'the body of `POST /token` cannot be read',
   invalidInput:
     'the body of `POST /book` or `PUT /book/{id}` cannot be read as a book, or that of `POST /books` as books: `Invalid-Index` says which is none',
+  invalidQuery:
+    'a parameter of `GET /books` has a wrong value or comes twice, or a cursor belongs to another `sort`',
   preconditionFailed: '`If-Match`, and the book has changed; nothing is done',
   invalidIdempotencyKey: 'the `Idempotency-Key` of `POST /book` is empty, too long or malformed',
   idempotencyKeyReused: 'the `Idempotency-Key` of `POST /book` has created another book within 24 hours',

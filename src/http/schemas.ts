@@ -37,7 +37,11 @@ export const book: Schema = {
   required: ['id', ...Object.keys(BOOK_FIELDS)],
 };
 
-export const books: Schema = { type: 'array', items: book, description: 'In ascending order of `id`.' };
+export const books: Schema = {
+  type: 'array',
+  items: book,
+  description: 'In ascending order of `id`, unless a query asks for another.',
+};
 
 export const newBook: Schema = {
   type: 'object',

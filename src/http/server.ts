@@ -138,7 +138,7 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['ETag', 'Invalid-Index', 'Retry-After', 'WWW-Authenticate'],
+    exposedHeaders: ['ETag', 'Invalid-Index', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-Total-Count'],
     maxAge: 600,
     strictPreflight: false,
   });

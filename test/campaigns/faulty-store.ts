@@ -81,6 +81,8 @@ function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
     createMany: (books) => store.createMany(books),
     find: (id) => store.find(id),
     list: (after) => store.list(after),
+    search: (query, limit, after) => store.search(query, limit, after),
+    count: (query, after) => store.count(query, after),
     update: (id, changes) => store.update(id, changes),
     delete: (id) => store.delete(id),
     updateExpected: (expected, changes) => store.updateExpected(expected, changes),

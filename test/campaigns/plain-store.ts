@@ -1,6 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Book, BookFields, BookPage, BookStore } from '../../src/book.ts';
+import {
+  type Book,
+  type BookFields,
+  type BookPage,
+  type BookStore,
+  StoreUnavailable,
+} from '../../src/book.ts';
 
 /** What a {@link PlainStore} does otherwise than it should. */
 export interface Mistakes {
@@ -54,6 +60,15 @@ export class PlainStore implements BookStore {
   async list(): Promise<BookPage> {
     const books = this.#database.prepare(`select ${BOOK} from books order by id`).all();
     return { json: Buffer.from(books.map((book) => JSON.stringify(book)).join(',')), last: undefined };
+  }
+
+  /** The campaigns ask for no part of the list. */
+  search(): Promise<never> {
+    return Promise.reject(new StoreUnavailable('not searched'));
+  }
+
+  count(): Promise<never> {
+    return this.search();
   }
 
   async update(id: number, { title, author, year }: Partial<BookFields>): Promise<Book | undefined> {

@@ -62,7 +62,12 @@ describe('Browsers of the origins that CORS_ORIGINS lists', () => {
       const answer = await service.fetch(method, path, body, { ...headers, ...authorization });
       assert.equal(answer.status, status, `${method} ${path}`);
       assert.equal(answer.headers.get('access-control-allow-origin'), ORIGIN, `${method} ${path} ${status}`);
-      assert.deepEqual(listed(answer, 'access-control-expose-headers'), ['Retry-After', 'WWW-Authenticate']);
+      assert.deepEqual(listed(answer, 'access-control-expose-headers'), [
+        'Link',
+        'Retry-After',
+        'WWW-Authenticate',
+        'X-Total-Count',
+      ]);
       assert.ok(listed(answer, 'vary').includes('Origin'));
       const envelope = (await answer.json()) as { status: unknown };
       assert.equal(envelope.status, status);

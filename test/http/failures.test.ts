@@ -130,6 +130,8 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
     createMany: fail,
     find: fail,
     list: async () => remaining.shift() ?? fail(),
+    search: fail,
+    count: fail,
     update: fail,
     delete: fail,
     updateExpected: fail,

@@ -16,6 +16,7 @@ const CONTRACT = {
   bookUpdated: [200, 'Book updated successfully'],
   bookDeleted: [200, 'Book deleted successfully'],
   bookNotFound: [404, 'Book not found'],
+  invalidQuery: [400, 'Invalid query'],
   invalidInput: [400, 'Invalid input'],
   booksCreated: [201, 'Books created successfully'],
   notModified: [304, 'Not modified'],

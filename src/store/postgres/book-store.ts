@@ -1,15 +1,27 @@
-import { type Book, type BookFields, type BookPage, type BookStore, ID_MAX } from '../../book.ts';
+import {
+  type Book,
+  type BookCount,
+  type BookFields,
+  type BookPage,
+  type BookPosition,
+  type BookQuery,
+  type BookStore,
+  ID_MAX,
+  type SearchPage,
+} from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { connect, createPool, LONG, QUICK } from './connection.ts';
+import { connect, createPool, INDEX, LONG, QUICK, SEARCHES } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
 import { Database } from './database.ts';
 import { reasonOf } from './errors.ts';
 import { columnsOf, matchIds } from './rows.ts';
 import { prepareSchema } from './schema.ts';
+import { SearchIndex } from './search-index.ts';
+import { Searcher } from './searcher.ts';
 import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
 
 /**
@@ -27,9 +39,11 @@ export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> 
   } finally {
     await client.end();
   }
+  const index = new SearchIndex(createPool(config, INDEX));
   return new PostgresBookStore(
     new Database(createPool(config, QUICK)),
     new Database(createPool(config, LONG)),
+    new Searcher(createPool(config, SEARCHES), index),
   );
 }
 
@@ -37,6 +51,7 @@ export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> 
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
   readonly #creator: Creator;
+  readonly #searcher: Searcher;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
   readonly #updates: Batch<Update, Book | undefined>;
@@ -45,9 +60,10 @@ class PostgresBookStore implements BookStore {
   readonly #expectedDeletes: Batch<Book, boolean>;
 
   /** @param patient the same database, for what takes longer */
-  constructor(database: Database, patient: Database) {
+  constructor(database: Database, patient: Database, searcher: Searcher) {
     this.#database = database;
     this.#creator = new Creator(database, patient);
+    this.#searcher = searcher;
     this.#finds = new Batch((ids) => this.#select(ids), TRIP_BOUNDS);
     this.#lists = new Batch(
       (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
@@ -85,6 +101,14 @@ class PostgresBookStore implements BookStore {
     return this.#lists.call(after);
   }
 
+  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+    return this.#searcher.search(query, limit, after);
+  }
+
+  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+    return this.#searcher.count(query, after);
+  }
+
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
     return this.#updates.call({ id, changes });
   }
@@ -105,6 +129,7 @@ class PostgresBookStore implements BookStore {
     const plain = [this.#creator, this.#finds, this.#lists, this.#updates, this.#deletes];
     const conditional = [this.#expectedUpdates, this.#expectedDeletes];
     await Promise.all([...plain, ...conditional].map((calls) => calls.close()));
+    await this.#searcher.close();
     await this.#database.close();
   }
 

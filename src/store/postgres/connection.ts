@@ -25,6 +25,12 @@ export const QUICK: PoolBounds = { connectionsMax: 8, statementTimeoutMs: 1_400 
 /** For what may take longer: thousands of books in one statement. */
 export const LONG: PoolBounds = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 
+/** For searches, which keep off the connections of those who read and write single books. */
+export const SEARCHES: PoolBounds = { connectionsMax: 2, statementTimeoutMs: 1_400 };
+
+/** For the index of searches: nobody waits for it, and a book of a megabyte takes its time. */
+export const INDEX: PoolBounds = { connectionsMax: 2, statementTimeoutMs: 60_000 };
+
 const GRACE_MS = 200;
 
 /** Preparing may look at every row of a large table that somebody else made. */

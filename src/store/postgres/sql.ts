@@ -10,7 +10,7 @@ export interface Statement {
 /** The statements of a trip, each a transaction of its own. Items come as arrays, one for each column. */
 
 /** NULL occurs in tables that others made, and reads as empty. */
-const BOOK = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
+export const BOOK = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
 
 export const INSERT: Statement = {
   name: 'create',

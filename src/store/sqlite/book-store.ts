@@ -1,13 +1,24 @@
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type Book, type BookFields, type BookPage, type BookStore, StoreUnavailable } from '../../book.ts';
+import type {
+  Book,
+  BookCount,
+  BookFields,
+  BookPage,
+  BookPosition,
+  BookQuery,
+  BookStore,
+  SearchPage,
+} from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
+import { LateThread } from './late-thread.ts';
 import type { PageRequest } from './reader.ts';
+import type { SearchRequest } from './searcher.ts';
 import { SELECT } from './sql.ts';
 import { ConnectionThread } from './thread.ts';
 import type { Write, WriteResult } from './writer.ts';
@@ -30,28 +41,28 @@ export async function openSqliteStore(path: string): Promise<BookStore> {
 }
 
 type Writer = ConnectionThread<readonly Write[], WriteResult[]>;
-type Reader = ConnectionThread<PageRequest, PageRow>;
 
 /**
- * Two threads, which wait for the disk and for long reads, and a connection of the thread that serves, for single
+ * Threads, which wait for the disk, for long reads and for searches, and a connection of the thread that serves, for single
  * books: those take less time than asking another thread. All that are wanted in a turn of the event loop are found in
  * one read transaction, side by side, which also keeps the processor's caches warm.
  */
 class SqliteBookStore implements BookStore {
   readonly lost: Promise<string>;
-  readonly #path: string;
   readonly #writer: Writer;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
-  /** Started with the first list that is asked for, as it takes memory. */
-  #reader: Promise<Reader> | undefined;
+  /** Started with the first list or search that is asked for, as they take memory. */
+  readonly #reader: LateThread<PageRequest, PageRow>;
+  readonly #searcher: LateThread<SearchRequest, SearchPage | BookCount>;
   readonly #writes: Batch<Write, WriteResult>;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
 
   constructor(path: string, writer: Writer, finder: DatabaseSync) {
     this.lost = writer.lost;
-    this.#path = path;
+    this.#reader = new LateThread(new URL('./reader.ts', import.meta.url), path);
+    this.#searcher = new LateThread(new URL('./searcher.ts', import.meta.url), path);
     this.#writer = writer;
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
@@ -80,6 +91,14 @@ class SqliteBookStore implements BookStore {
     return this.#lists.call(after);
   }
 
+  async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+    return (await this.#searcher.ask({ query, limit, after })) as SearchPage;
+  }
+
+  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+    return this.#searcher.ask({ query, limit: 'count', after });
+  }
+
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
     return this.#writes.call({ verb: 'update', id, changes }) as Promise<Book | undefined>;
   }
@@ -99,34 +118,12 @@ class SqliteBookStore implements BookStore {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#writes.close(), this.#finds.close(), this.#lists.close()]);
     if (this.#finder.isOpen) this.#finder.close();
-    await (await this.#reader)?.close();
+    await Promise.all([this.#reader.close(), this.#searcher.close()]);
     await this.#writer.close();
   }
 
-  async #readPages(afters: readonly number[]): Promise<BookPage[]> {
-    this.#reader ??= this.#startReader();
-    const reader = await this.#reader;
-    return readPages(afters, (after, limit) => reader.ask({ after, limit }));
-  }
-
-  /** One that cannot start, or ends by itself, is started again for the next list. */
-  async #startReader(): Promise<Reader> {
-    try {
-      const reader: Reader = await ConnectionThread.start(
-        new URL('./reader.ts', import.meta.url),
-        this.#path,
-      );
-      void this.#forget(reader.lost);
-      return reader;
-    } catch {
-      this.#reader = undefined;
-      throw new StoreUnavailable('the reading thread does not start');
-    }
-  }
-
-  async #forget(readerLost: Promise<string>): Promise<void> {
-    await readerLost;
-    this.#reader = undefined;
+  #readPages(afters: readonly number[]): Promise<BookPage[]> {
+    return readPages(afters, (after, limit) => this.#reader.ask({ after, limit }));
   }
 
   /** One read transaction: its locks cost more than a read, so many share them. */

@@ -3,7 +3,7 @@ import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
 /** The statements of a call. */
 
 /** NULL occurs in tables that others made, and reads as empty. */
-const BOOK = `id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
+export const BOOK = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
 

@@ -1,0 +1,89 @@
+import type { BookCount, BookPosition, BookQuery } from '../../book.ts';
+import { type Candidate, Finding, lookingDeadline } from '../finding.ts';
+import { isMatch, type Needles, needlesOf } from '../text.ts';
+import type { Look, Rows } from './look.ts';
+import { behind, candidate, orderOf, Parameters, UNINDEXED, yearsOf } from './search-sql.ts';
+
+/** How many books are folded at a time in the thread that serves, where there is no index. */
+const UNINDEXED_WINDOW_BOOKS = 250;
+
+/** The most bytes of text that are read for that, but for a single book. */
+const UNINDEXED_WINDOW_BYTES = 4 * 1_024 * 1_024;
+
+/** A call of a search in the books themselves, whose texts are folded here. */
+export class PlainLook implements Look {
+  readonly rows: Rows;
+  readonly #query: BookQuery;
+  readonly #needles: Needles | undefined;
+
+  constructor(query: BookQuery, rows: Rows) {
+    this.rows = rows;
+    this.#query = query;
+    this.#needles = needlesOf(query);
+  }
+
+  async find(limit: number, after: BookPosition | undefined): Promise<Finding> {
+    const finding = new Finding(limit, after);
+    for (;;) {
+      const { books, isEnd } = await this.#window(this.#query, finding.last);
+      for (const book of books) {
+        if (!this.#isMatch(book)) finding.last = { key: book.key, id: book.id };
+        else if (!finding.take(book)) return finding;
+      }
+      if (isEnd) {
+        finding.end();
+        return finding;
+      }
+      if (finding.last && !finding.pass(finding.last)) return finding;
+    }
+  }
+
+  async count(after: BookPosition | undefined): Promise<BookCount> {
+    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const deadline = lookingDeadline();
+    let [count, last] = [0, after];
+    for (;;) {
+      const { books, isEnd } = await this.#window(byId, last);
+      count += books.filter((book) => this.#isMatch(book)).length;
+      if (isEnd) return { count, last: undefined };
+      last = books.at(-1);
+      if (performance.now() > deadline) return { count, last };
+    }
+  }
+
+  #isMatch({ title, author }: PlainBook): boolean {
+    return isMatch(this.#needles, title, author);
+  }
+
+  /** The next books in an order, as many as may be in memory. */
+  async #window(
+    query: BookQuery,
+    place: BookPosition | undefined,
+  ): Promise<{ books: PlainBook[]; isEnd: boolean }> {
+    const parameters = new Parameters();
+    const condition = `${behind(query, place, parameters)} and ${yearsOf(query, parameters)}`;
+    const order = orderOf(query);
+    const rows = await this.rows(
+      `select * from (
+         select *, count(*) over () as looked, row_number() over ahead as number, sum(bytes) over ahead as total
+         from (
+           select ${candidate(query)}, title, author, year from ${UNINDEXED}
+           where ${condition} order by ${order} limit ${UNINDEXED_WINDOW_BOOKS}
+         ) as looked_at
+         window ahead as (order by ${order} rows unbounded preceding)
+       ) as counted
+       where number = 1 or total <= ${UNINDEXED_WINDOW_BYTES} order by number`,
+      parameters.values,
+    );
+    const looked = Number(rows[0]?.looked ?? 0);
+    return {
+      books: rows as unknown as PlainBook[],
+      isEnd: looked < UNINDEXED_WINDOW_BOOKS && rows.length === looked,
+    };
+  }
+}
+
+interface PlainBook extends Candidate {
+  readonly title: string;
+  readonly author: string;
+}

@@ -1,0 +1,74 @@
+import { BEGINNING_LENGTH, KEY_BYTES_MAX } from './search-sql.ts';
+
+/**
+ * Tables of our own beside the books. Triggers note which books have changed, for whoever writes them, in the same
+ * transaction: so nothing is missed that commits late. Texts are folded later, when somebody searches.
+ */
+export function schemaOf(place: string): string {
+  return `
+    create table if not exists ${place}.book_search (
+      id bigint primary key,
+      title text collate "C" not null,
+      author text collate "C" not null,
+      year bigint not null,
+      title_lower text collate "C" not null,
+      author_lower text collate "C" not null,
+      words text collate "C" not null,
+      trigrams integer[] not null
+    );
+    ${['title', 'author'].map((key) => `${keyIndexes(place, key, 'asc')} ${keyIndexes(place, key, 'desc')}`).join('')}
+    create index if not exists book_search_year_asc on ${place}.book_search (year, id);
+    create index if not exists book_search_year_desc on ${place}.book_search (year desc, id);
+    create index if not exists book_search_trigrams on ${place}.book_search using gin (trigrams);
+
+    create table if not exists ${place}.book_search_lock (one integer primary key);
+    insert into ${place}.book_search_lock values (1) on conflict do nothing;
+    create table if not exists ${place}.book_changes (
+      note bigint generated always as identity primary key,
+      first_id bigint not null,
+      last_id bigint not null
+    );
+    create or replace function ${place}.note_book_changes() returns trigger
+      language plpgsql security definer set search_path = pg_catalog, pg_temp
+    as $function$
+    begin
+      if tg_op = 'INSERT' then
+        -- The ids of one statement mostly follow one another, so their ends say all.
+        insert into ${place}.book_changes (first_id, last_id)
+          select min(id), max(id) from added having max(id) - min(id) < 2 * count(*);
+        if not found then
+          insert into ${place}.book_changes (first_id, last_id) select id, id from added;
+        end if;
+      elsif tg_op = 'UPDATE' then
+        insert into ${place}.book_changes (first_id, last_id) select id, id from removed union select id, id from added;
+      elsif tg_op = 'DELETE' then
+        insert into ${place}.book_changes (first_id, last_id) select id, id from removed;
+      else
+        insert into ${place}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+      end if;
+      return null;
+    end
+    $function$;
+    create trigger book_search_insert after insert on ${place}.books
+      referencing new table as added for each statement execute function ${place}.note_book_changes();
+    create trigger book_search_update after update on ${place}.books
+      referencing old table as removed new table as added for each statement execute function ${place}.note_book_changes();
+    create trigger book_search_delete after delete on ${place}.books
+      referencing old table as removed for each statement execute function ${place}.note_book_changes();
+    create trigger book_search_truncate after truncate on ${place}.books
+      for each statement execute function ${place}.note_book_changes();
+    insert into ${place}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+  `;
+}
+
+function keyIndexes(place: string, key: string, direction: 'asc' | 'desc'): string {
+  const isShort = `octet_length(${key}) <= ${KEY_BYTES_MAX}`;
+  const table = `${place}.book_search`;
+  return `
+    create index if not exists book_search_${key}_${direction} on ${table} (${key} ${direction}, id) where ${isShort};
+    create index if not exists book_search_long_${key}_${direction}
+      on ${table} (left(${key}, ${BEGINNING_LENGTH}) ${direction}, id) where not (${isShort});
+  `;
+}
+
+const EVERYTHING = ['-9223372036854775808', '9223372036854775807'] as const;

@@ -1,0 +1,111 @@
+import { type BookPosition, type BookQuery, YEAR_MAX } from '../../book.ts';
+import type { Needles } from '../text.ts';
+import { BOOK } from './sql.ts';
+
+/** A statement in the making: a value that is added becomes a parameter, by its place. */
+export class Parameters {
+  readonly values: unknown[] = [];
+
+  add(value: unknown): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+/** What a search reads: the table that is made for it, … */
+export const INDEXED = 'book_search';
+
+/** … and the books themselves. */
+export const UNINDEXED = `(
+  select id, coalesce(title, '') collate "C" as title, coalesce(author, '') collate "C" as author,
+    coalesce(year, 0) as year
+  from books
+) as unindexed`;
+
+/**
+ * Longer keys do not fit into an index (PostgreSQL documentation, "B-Tree Indexes": a third of a page at most), so they
+ * have one of their own, by their beginnings.
+ */
+export const KEY_BYTES_MAX = 2_000;
+export const BEGINNING_LENGTH = 500;
+
+/** The condition on the years of a query. */
+export function yearsOf({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
+  const conditions = [];
+  if (yearFrom > -YEAR_MAX) conditions.push(`year >= ${parameters.add(yearFrom)}`);
+  if (yearTo < YEAR_MAX) conditions.push(`year <= ${parameters.add(yearTo)}`);
+  return conditions.join(' and ') || 'true';
+}
+
+/** The condition on the texts of a query, in the table that is made for it. */
+export function textsOf(needles: Needles | undefined, parameters: Parameters): string {
+  const contains = (column: string, part: string) => `position(${parameters.add(part)} in ${column}) > 0`;
+  const conditions = [];
+  const words = needles?.words ?? [];
+  if (words.length === 1) conditions.push(contains('words', words[0] ?? ''));
+  if (words.length > 1) {
+    const every = `unnest(${parameters.add(words)}::text[]) as word`;
+    conditions.push(`not exists (select 1 from ${every} where position(word in words) = 0)`);
+  }
+  if (needles?.title) conditions.push(contains('title_lower', needles.title));
+  if (needles?.author) conditions.push(contains('author_lower', needles.author));
+  return conditions.join(' and ') || 'true';
+}
+
+/** Whether a query asks for some years only. */
+export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
+  return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
+}
+
+/** What comes behind a place, in ranges that an index has in the order of the query, one after the other. */
+export function rangesBehind(
+  { sort, isDescending }: BookQuery,
+  place: BookPosition | undefined,
+): ((parameters: Parameters) => string)[] {
+  if (!place) return [() => 'true'];
+  const { key, id } = place;
+  const comparison = isDescending ? '<' : '>';
+  if (sort === 'id') return [(parameters) => `id ${comparison} ${parameters.add(id)}`];
+  return [
+    (parameters) => `${sort} = ${parameters.add(key)} and id > ${parameters.add(id)}`,
+    (parameters) => `${sort} ${comparison} ${parameters.add(key)}`,
+  ];
+}
+
+/** All of that in one condition. */
+export function behind(query: BookQuery, place: BookPosition | undefined, parameters: Parameters): string {
+  const ranges = rangesBehind(query, place).map((range) => `(${range(parameters)})`);
+  return `(${ranges.join(' or ')})`;
+}
+
+export function orderOf({ sort, isDescending }: BookQuery): string {
+  const direction = isDescending ? 'desc' : 'asc';
+  return sort === 'id' ? `id ${direction}` : `${sort} ${direction}, id`;
+}
+
+/** The first books of the table that meet a condition, in the order of a query, as its indexes have them. */
+export function firstOf(query: BookQuery, condition: string, limit: number): string {
+  const { sort, isDescending } = query;
+  const order = orderOf(query);
+  const select = `select id, title, author, year, title_lower, author_lower, words from ${INDEXED} where ${condition}`;
+  if (sort !== 'title' && sort !== 'author') return `${select} order by ${order} limit ${limit}`;
+  const isShort = `octet_length(${sort}) <= ${KEY_BYTES_MAX}`;
+  const byBeginning = `left(${sort}, ${BEGINNING_LENGTH}) ${isDescending ? 'desc' : 'asc'}, ${order}`;
+  return `select * from (
+    (${select} and ${isShort} order by ${order} limit ${limit})
+    union all
+    (${select} and not (${isShort}) order by ${byBeginning} limit ${limit})
+  ) as found order by ${order} limit ${limit}`;
+}
+
+/** The columns of a candidate, as Finding takes it. */
+export function candidate({ sort }: BookQuery): string {
+  return `id, ${sort} as key, octet_length(title) + octet_length(author) as bytes`;
+}
+
+/** Books by their ids, in the order of the list of them. */
+export const RENDER = `
+  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by wanted.position) as json
+  from unnest($1::bigint[]) with ordinality as wanted (id, position)
+    cross join lateral (select ${BOOK} from books where books.id = wanted.id) as page
+`;

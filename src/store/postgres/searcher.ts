@@ -1,0 +1,59 @@
+import type { Pool } from 'pg';
+import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book.ts';
+import { toStoreError } from './errors.ts';
+import { IndexedLook } from './indexed-look.ts';
+import type { Look, Row } from './look.ts';
+import { PlainLook } from './plain-look.ts';
+import type { SearchIndex } from './search-index.ts';
+import { RENDER } from './search-sql.ts';
+
+/**
+ * Searches, on connections of their own. The index is behind the books: it catches up before a search, so that this
+ * sees every write that was answered before. While there is too much to catch up with, and where the server allows no
+ * index, the books themselves are looked through.
+ */
+export class Searcher {
+  readonly #pool: Pool;
+  readonly #index: SearchIndex;
+
+  constructor(pool: Pool, index: SearchIndex) {
+    this.#pool = pool;
+    this.#index = index;
+  }
+
+  /** See {@link BookStore.search}. */
+  async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+    return this.#look(query, async (look) => {
+      const { ids, last, rest } = await look.find(limit, after);
+      // A book that has gone since the index was kept up is left out.
+      const [row] = ids.length === 0 ? [] : await look.rows(RENDER, [ids]);
+      return {
+        json: Buffer.from((row?.json as string | null | undefined) ?? ''),
+        count: Number(row?.count ?? 0),
+        last,
+        rest,
+      };
+    });
+  }
+
+  /** See {@link BookStore.count}. */
+  async count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+    return this.#look(query, (look) => look.count(after));
+  }
+
+  async close(): Promise<void> {
+    await this.#index.close();
+    await this.#pool.end();
+  }
+
+  async #look<Result>(query: BookQuery, run: (look: Look) => Promise<Result>): Promise<Result> {
+    try {
+      const isIndexed = await this.#index.catchUp();
+      const rows = async (text: string, values: unknown[]) =>
+        (await this.#pool.query<Row>(text, values)).rows;
+      return await run(isIndexed ? new IndexedLook(query, rows) : new PlainLook(query, rows));
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+/**
+ * The trigrams of a text: every three characters that follow one another, as a number each. Different ones may share a
+ * number, so what has all numbers of a part need not contain it. An index over arrays of numbers needs no extension of
+ * PostgreSQL, and treats the letters of all languages alike.
+ */
+export function trigramsOf(text: string): number[] {
+  const trigrams = new Set<number>();
+  let [first, second] = [0, 0];
+  let length = 0;
+  for (const character of text) {
+    const third = character.codePointAt(0) ?? 0;
+    if (++length >= 3) trigrams.add(mix(first, second, third));
+    [first, second] = [second, third];
+  }
+  return [...trigrams];
+}
+
+/** One 32-bit number for three of 21 bits (multiply and shift, so that near ones end up far from each other). */
+function mix(first: number, second: number, third: number): number {
+  let bits = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b) ^ Math.imul(third, 0xc2b2ae35);
+  bits = Math.imul(bits ^ (bits >>> 15), 0x27d4eb2f);
+  return bits ^ (bits >>> 13);
+}

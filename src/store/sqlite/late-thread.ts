@@ -1,0 +1,45 @@
+import { StoreUnavailable } from '../../book.ts';
+import { ConnectionThread } from './thread.ts';
+
+/** A thread that is started when it is first asked; one that cannot start, or ends by itself, is started again. */
+export class LateThread<Request, Response> {
+  readonly #module: URL;
+  readonly #path: string;
+  #thread: Promise<ConnectionThread<Request, Response>> | undefined;
+  #isClosed = false;
+
+  /** See {@link ConnectionThread.start}. */
+  constructor(module: URL, path: string) {
+    this.#module = module;
+    this.#path = path;
+  }
+
+  /** Asks for one thing. @throws what went wrong, in the terms of the BookStore interface */
+  async ask(request: Request): Promise<Response> {
+    if (this.#isClosed) throw new StoreUnavailable('closed');
+    this.#thread ??= this.#start();
+    return (await this.#thread).ask(request);
+  }
+
+  /** Lets it answer what it was asked, and ends it. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#thread?.catch(() => undefined))?.close();
+  }
+
+  async #start(): Promise<ConnectionThread<Request, Response>> {
+    try {
+      const thread = await ConnectionThread.start<Request, Response>(this.#module, this.#path);
+      void this.#forget(thread.lost);
+      return thread;
+    } catch {
+      this.#thread = undefined;
+      throw new StoreUnavailable('a thread does not start');
+    }
+  }
+
+  async #forget(lost: Promise<string>): Promise<void> {
+    await lost;
+    this.#thread = undefined;
+  }
+}

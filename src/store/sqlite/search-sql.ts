@@ -1,0 +1,88 @@
+import { type BookPosition, type BookQuery, YEAR_MAX } from '../../book.ts';
+import type { Needles } from '../text.ts';
+import { BOOK } from './sql.ts';
+
+/** A part of a statement, with the values of its parameters. */
+export interface Sql {
+  readonly text: string;
+  readonly values: Readonly<Record<string, string | number>>;
+}
+
+/** What a search reads: the table that is made for it, … */
+export const INDEXED = 'book_search';
+
+/** … and the books themselves, whose texts are folded on the way, by functions of the connection. */
+export const UNINDEXED = `(
+  select id, title, author, year,
+    lower_case(title) as title_lower, lower_case(author) as author_lower, words_of(title, author) as words
+  from (
+    select id, coalesce(title, '') collate binary as title, coalesce(author, '') collate binary as author,
+      coalesce(year, 0) as year
+    from books
+  )
+)`;
+
+/** The conditions of a query; undefined when there are none. */
+export function conditionsOf({ yearFrom, yearTo }: BookQuery, needles: Needles | undefined): Sql | undefined {
+  const values: Record<string, string | number> = {};
+  const conditions: string[] = [];
+  const add = (condition: string, name: string, value: string | number | undefined) => {
+    if (value === undefined || value === '') return;
+    conditions.push(condition.replace('?', `:${name}`));
+    values[name] = value;
+  };
+  if (yearFrom > -YEAR_MAX) add('year >= ?', 'yearFrom', yearFrom);
+  if (yearTo < YEAR_MAX) add('year <= ?', 'yearTo', yearTo);
+  add('instr(title_lower, ?) > 0', 'title', needles?.title);
+  add('instr(author_lower, ?) > 0', 'author', needles?.author);
+  const words = needles?.words ?? [];
+  const everyWord = 'not exists (select 1 from json_each(?) where instr(words, value) = 0)';
+  if (words.length <= 1) add('instr(words, ?) > 0', 'word', words[0]);
+  else add(everyWord, 'allWords', JSON.stringify(words));
+  return conditions.length === 0 ? undefined : { text: conditions.join(' and '), values };
+}
+
+/** Whether a query asks for some years only. */
+export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
+  return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
+}
+
+/** What comes behind a place, in ranges that an index has in the order of the query, one after the other. */
+export function rangesBehind({ sort, isDescending }: BookQuery, place: BookPosition | undefined): Sql[] {
+  if (!place) return [{ text: 'true', values: {} }];
+  const { key, id } = place;
+  const comparison = isDescending ? '<' : '>';
+  if (sort === 'id') return [{ text: `id ${comparison} :id`, values: { id } }];
+  return [
+    { text: `${sort} = :key and id > :id`, values: { key, id } },
+    { text: `${sort} ${comparison} :key`, values: { key } },
+  ];
+}
+
+/** All of that in one condition. */
+export function behind(query: BookQuery, place: BookPosition | undefined): Sql {
+  const ranges = rangesBehind(query, place);
+  return {
+    text: `(${ranges.map(({ text }) => text).join(' or ')})`,
+    values: Object.assign({}, ...ranges.map(({ values }) => values)),
+  };
+}
+
+export function orderOf({ sort, isDescending }: BookQuery): string {
+  const direction = isDescending ? 'desc' : 'asc';
+  return sort === 'id' ? `id ${direction}` : `${sort} ${direction}, id`;
+}
+
+/** The columns of a candidate, as Finding takes it. */
+export function candidate({ sort }: BookQuery): string {
+  return `id, ${sort} as key, octet_length(title) + octet_length(author) as bytes`;
+}
+
+/** Books by their ids, in the order of the list of them. */
+export const RENDER = `
+  select count(*) as count, cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob) as json
+  from (
+    select ${BOOK} from json_each(:ids) as wanted cross join books on books.id = wanted.value
+    order by wanted.key
+  )
+`;

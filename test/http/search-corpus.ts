@@ -1,0 +1,135 @@
+import * as fc from 'fast-check';
+import type { BookFields } from '../../src/book.ts';
+import type { Parameters } from './search-reference.ts';
+
+/** A long text. */
+export const LONG = 'x'.repeat(10_000);
+
+/** Books that are hard to find, or to put into an order. */
+export const CORPUS: readonly BookFields[] = [
+  ['The Iliad', 'Homer', -750],
+  ['The Odyssey', 'Homer', -725],
+  ['ΟΔΥΣΣΕΙΑ', 'Ὅμηρος', -725],
+  ['Ο Σίσυφος', 'ΣΊΣΥΦΟΣ', 1942],
+  ['Straße nach Süden', 'Jörg Müller', 1999],
+  ['STRASSE', 'JÖRG MÜLLER', 1999],
+  ['İstanbul', 'Orhan Pamuk', 2003],
+  ['istanbul', 'ıssız', 2003],
+  ['ISTANBUL', 'orhan pamuk', 2003],
+  ['Cafe\u0301 society', 'Zoe\u0308', 1900],
+  ['Café Society', 'Zoë', 1900],
+  ['حرب وسلام', 'تولستوي', 1869],
+  ['מִלְחָמָה וְשָׁלוֹם', 'טולסטוי', 1869],
+  ['Война и мир', 'Лев Толстой', 1869],
+  ['📚 on 🐎', '👩‍👩‍👧', 2020],
+  ['\u{1F4DA}', '\uFFFD', 2021],
+  ['\uFF21\uFF22\uFF23 full width', '\uFB01rst', 2021],
+  ['100% _real_', "O'Neill", 7],
+  ['100', 'ONeill', 8],
+  ['C++ \\ Primer "quoted" <>&', 'AND OR NOT NEAR(', 9],
+  ['', '', 0],
+  ['', '', 0],
+  ['  ', '--', 0],
+  ['tab\there\nand there', 'a-b_c', 1],
+  [`${LONG}b`, 'long', 1],
+  [`${LONG}a`, 'long', 1],
+  [LONG, 'long', 1],
+  [`${LONG}a`, 'long', 1],
+  ['x'.repeat(500), LONG, 1],
+  ['x'.repeat(64), `${LONG}ü`, 1],
+  ['日本語の本', '村上 春樹', 1987],
+  ['한국어', '김', 1987],
+  ['हिन्दी किताब', 'लेखक', 9007199254740991],
+  ['ภาษาไทย', 'ผู้เขียน', -9007199254740991],
+].map(([title, author, year]) => ({ title, author, year }) as BookFields);
+
+const HARD_TEXTS = [
+  ...`the ILIAD é É e\u0301 strasse straße STRASSE ß i İ ı istanbul % _ 100% o'n \\ " σ ς ΣΣ οδυσσεια و לח мир МИР 📚 🐎
+    x xx xxx xb 語 語の 日本語 AND NEAR( * - ﬁ ＡＢ nowhere`.split(/\s+/),
+  ' ',
+  '  ',
+  '\t',
+  '\u200d',
+  LONG.slice(0, 5_000),
+];
+
+/** Queries by hand, for everything that is easily done wrong. */
+export const EXAMPLES: readonly Parameters[] = HARD_TEXTS.flatMap((text): Parameters[] => [
+  { title: text },
+  { author: text },
+  { q: text },
+]).concat(
+  { q: 'hom ili' },
+  { q: 'ili hom' },
+  { q: 'liad' },
+  { q: 'cafe zoe' },
+  { q: 'o neill' },
+  { q: 'O’Neill' },
+  { q: 'first abc' },
+  { q: '.,;' },
+  { q: 'a b c d e f g h i j k l m n o p q r s t u v w x y z 1 2 3 4 5 6 7 8 9' },
+  { q: Array.from({ length: 2_000 }, (_, index) => index.toString(36)).join(' ') },
+  { year: '1999' },
+  { year: '-0' },
+  { year: '007' },
+  { year_from: '1900' },
+  { year_to: '0' },
+  { year_from: '-725', year_to: '1' },
+  { year_from: '2000', year_to: '1999' },
+  { year: '1999', year_from: '2000' },
+  { year: '9007199254740991' },
+  { year: '-9007199254740991' },
+  { title: 'x', author: 'long', year: '1', q: 'long', sort: '-title' },
+  { q: 'the', title: 'ODY', author: 'OME', year_to: '-1', sort: 'year' },
+);
+
+const TEXTS = fc.oneof(
+  fc.constantFrom(
+    'the',
+    'riv',
+    'gold',
+    'a',
+    'é',
+    'ö',
+    'x',
+    'İ',
+    'σ',
+    ' ',
+    '%',
+    '_',
+    '📚',
+    'of',
+    'river of',
+    'ver',
+    'مار',
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 4 }).filter((text) => !text.includes('\0')),
+);
+const YEARS = fc.integer({ min: -800, max: 2_050 }).map(String);
+
+/** Queries by chance. */
+export const PARAMETERS: fc.Arbitrary<Parameters> = fc
+  .record(
+    {
+      title: TEXTS,
+      author: TEXTS,
+      q: fc.array(TEXTS, { maxLength: 3 }).map((words) => words.join(' ')),
+      year: YEARS,
+      year_from: YEARS,
+      year_to: YEARS,
+      sort: fc.constantFrom('id', '-id', 'title', '-title', 'author', '-author', 'year', '-year'),
+    },
+    { requiredKeys: [] },
+  )
+  .map((parameters) => parameters as Parameters);
+
+/** Books with few different words, so that many have the same keys. */
+export function makeBooks(count: number): BookFields[] {
+  const words = ['The', 'river', 'of', 'GOLDEN', 'émigrés', 'Ölpest', 'σοφός', 'مارس', '📚', 'x'];
+  const pick = (number: number) => words[number % words.length] ?? '';
+  return Array.from({ length: count }, (_, index) => ({
+    title: `${pick(index)} ${pick(index * 7 + 3)} ${pick(index >> 3)}`,
+    author: `${pick(index * 3)} ${pick(index >> 2)}`,
+    year: 1_900 + (index % 40),
+  }));
+}

@@ -1,0 +1,39 @@
+import type { Book } from '../../src/book.ts';
+
+/** The parameters of `GET /books`, as they are written. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** What `GET /books` answers with these parameters, but for `limit` and `after`: the rules in plain JavaScript. */
+export function expectedBooks(books: readonly Book[], parameters: Parameters): Book[] {
+  const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id' } = parameters;
+  const key = sort.replace('-', '') as keyof Book;
+  const direction = sort.startsWith('-') ? -1 : 1;
+  return books
+    .filter((book) => lower(book.title).includes(lower(title)) && lower(book.author).includes(lower(author)))
+    .filter((book) => {
+      const words = [...wordsIn(book.title), ...wordsIn(book.author)];
+      return wordsIn(q).every((beginning) => words.some((word) => word.startsWith(beginning)));
+    })
+    .filter((book) => year === undefined || book.year === Number(year))
+    .filter((book) => year_from === undefined || book.year >= Number(year_from))
+    .filter((book) => year_to === undefined || book.year <= Number(year_to))
+    .toSorted((a, b) => direction * compare(a[key], b[key]) || a.id - b.id);
+}
+
+function lower(text: string): string {
+  return text.toLowerCase().replaceAll('ς', 'σ');
+}
+
+function wordsIn(text: string): string[] {
+  const folded = lower(text)
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}]/gu, '')
+    .toLowerCase();
+  return folded.split(/[\p{Z}\p{Cc}\p{P}]+/u).filter((word) => word !== '');
+}
+
+/** By code points, which the operators of JavaScript do not. */
+function compare(a: string | number, b: string | number): number {
+  if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, suite, test } from 'node:test';
+import * as fc from 'fast-check';
+import { Client } from 'pg';
+import type { Book, BookFields } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from './search-corpus.ts';
+import { expectedBooks, type Parameters } from './search-reference.ts';
+import { type Service, startService } from './service.ts';
+
+for (const engine of engines) {
+  suite(`GET /books with a query, on ${engine.name}`, () => {
+    test('answers each parameter as the rules say, and all of them together', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, CORPUS);
+      for (const parameters of EXAMPLES) await assertAnswers(service, books, parameters);
+    });
+
+    test('answers whatever is asked for as the rules say, page by page as well', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(300)]);
+      await fc.assert(
+        fc.asyncProperty(PARAMETERS, async (parameters) => assertAnswers(service, books, parameters)),
+        { numRuns: 60 },
+      );
+    });
+
+    test('walks by Link through every book once, in every order', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(60)]);
+      for (const sort of ['id', '-id', 'title', '-title', 'author', '-author', 'year', '-year']) {
+        const expected = expectedBooks(books, { sort });
+        for (const limit of [1, 7, 1000])
+          assert.deepEqual(idsOf(await walk(service, { sort, limit: `${limit}` })), idsOf(expected));
+      }
+    });
+
+    test('goes on behind a book that was deleted or changed meanwhile, and leaves none out', async () => {
+      for (const sort of ['title', '-title', 'author', '-author', 'year', '-id']) {
+        await using service = await startService({ engine: engine.name });
+        const order = idsOf(expectedBooks(await createBooks(service, CORPUS), { sort }));
+        const links: (string | undefined)[] = [];
+        for (
+          let next: string | undefined = pathOf({ sort, limit: '1' });
+          next !== undefined;
+          links.push(next)
+        )
+          next = linkOf(await service.fetch('GET', next));
+        for (const id of order.filter((_, at) => at % 6 === 1)) await service.fetch('DELETE', `/book/${id}`);
+        const changes = JSON.stringify({ title: `${LONG}c`, author: '!', year: -5 });
+        for (const id of order.filter((_, at) => at % 6 === 4))
+          await service.fetch('PUT', `/book/${id}`, changes);
+        for (const [at, link] of links.entries()) {
+          if (link === undefined || at % 3 !== 1) continue;
+          const seen = idsOf(await walkFrom(service, link.replace('limit=1', 'limit=1000')));
+          const untouched = order.filter((_, index) => index > at && index % 3 !== 1);
+          assert.deepEqual(
+            untouched.filter((id) => !seen.includes(id)),
+            [],
+            `${sort}, behind ${order[at]}`,
+          );
+        }
+      }
+    });
+
+    test('keeps the other parameters in the link, and the cursor short', async () => {
+      await using service = await startService({ engine: engine.name });
+      await createBooks(service, CORPUS);
+      const answer = await service.fetch(
+        'GET',
+        '/books?sort=-title&%71=&page=%3E&limit=1&x=%22&year_from=-5',
+      );
+      const next = linkOf(answer) ?? '';
+      assert.match(next, /^\/books\?sort=-title&%71=&page=%3E&limit=1&x=%22&year_from=-5&after=[\w-]+$/);
+      for (const title of [LONG, '\u{1F4DA}'.repeat(5_000)]) {
+        await createBooks(service, [
+          { title, author: title, year: 1 },
+          { title, author: title, year: 1 },
+        ]);
+      }
+      for (const sort of ['title', '-title', 'author', '-author']) {
+        let path: string | undefined = pathOf({ sort, limit: '1' });
+        while (path !== undefined) {
+          assert.ok(path.length < 600, path);
+          path = linkOf(await service.fetch('GET', path));
+        }
+      }
+    });
+
+    test('tells the number of all matches when asked to, whatever the page', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(50)]);
+      for (const parameters of [...EXAMPLES, { count: 'true' }]) {
+        for (const limit of [{}, { limit: '2' }]) {
+          const answer = await service.fetch('GET', pathOf({ ...parameters, ...limit, count: 'true' }));
+          assert.equal(answer.headers.get('x-total-count'), `${expectedBooks(books, parameters).length}`);
+          await answer.text();
+        }
+      }
+      const uncounted = await service.fetch('GET', '/books?count=false');
+      assert.equal(uncounted.headers.get('x-total-count'), null);
+      assert.deepEqual(await booksIn(uncounted), books);
+    });
+
+    test('sees every write that was answered before, whatever it was', async () => {
+      await using service = await startService({ engine: engine.name });
+      const book = (await createBooks(service, CORPUS)).find(({ title }) => title === 'The Iliad');
+      const find = async (q: string) => idsOf(await booksIn(await service.fetch('GET', pathOf({ q }))));
+      assert.deepEqual(await find('iliad'), [book?.id]);
+      for (let round = 0; round < 20; round++) {
+        await service.fetch('PUT', `/book/${book?.id}`, JSON.stringify({ title: `Round${round}` }));
+        assert.deepEqual(await find(`round${round}`), [book?.id]);
+        assert.deepEqual(await find('iliad'), []);
+        const [other] = await createBooks(service, [{ title: `Other${round}`, author: '', year: 0 }]);
+        assert.deepEqual(await find(`other${round}`), [other?.id]);
+        await service.fetch('DELETE', `/book/${other?.id}`);
+        assert.deepEqual(await find(`other${round}`), []);
+      }
+    });
+
+    test('sees what other programs write into the table, and what a second service writes', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      await using second = await startService({ dbUrl: address.dbUrl });
+      await createBooks(service, CORPUS.slice(0, 5));
+      for (const statement of [
+        `insert into books (id, title, author, year) values (1000, 'Foreign', 'a', 1), (900, 'Foreign', 'b', 2)`,
+        `update books set title = 'Foreign' where id = 2`,
+        `insert into books (id, title, author, year) values (500, 'Foreign', 'c', 3)`,
+        'update books set id = 2000 where id = 500',
+        'delete from books where id = 900',
+        `insert into books (id, title, author, year) values (7, 'Foreign', 'd', 4)`,
+        `update books set title = 'Foreign'`,
+        'delete from books',
+        `insert into books (title, author, year) values ('Foreign', '', 0)`,
+      ]) {
+        await execute(address.dbUrl, statement);
+        const books = await booksIn(await service.fetch('GET', '/books'));
+        for (const one of [service, second]) {
+          await assertAnswers(one, books, { q: 'for' });
+          await assertAnswers(one, books, { title: 'foreign', sort: '-author' });
+        }
+      }
+      await createBooks(second, [{ title: 'Seconded', author: '', year: 0 }]);
+      await assertAnswers(service, await booksIn(await second.fetch('GET', '/books')), { q: 'sec' });
+    });
+
+    test('answers the same while there is much to take in, and afterwards', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 8000)';
+      const fields = "'Book ' || i, 'Author ' || (i % 7), i % 100";
+      await execute(
+        address.dbUrl,
+        `insert into books (title, author, year) ${numbers} select ${fields} from n`,
+      );
+      const books = await booksIn(await service.fetch('GET', '/books'));
+      assert.equal(books.length, 8_000);
+      for (let round = 0; round < 3; round++) {
+        await assertAnswers(service, books, { q: '77', sort: '-title' }, [50]);
+        await assertAnswers(service, books, { author: 'R 3', sort: 'year', year_from: '50' }, [500]);
+        await assertAnswers(service, books, { sort: '-author', count: 'true' }, [999]);
+      }
+    });
+
+    test('400 Invalid query when a parameter that it knows has a wrong value, behind the token check', async () => {
+      await using service = await startService({ engine: engine.name });
+      await createBooks(service, CORPUS);
+      const cursor = linkOf(await service.fetch('GET', '/books?limit=1&sort=title'))?.split('after=')[1];
+      for (const query of [
+        ...['', '0', '-1', '1001', '1.5', 'ten', '1e2', '+1', '0x1', ' 1'].map((limit) => `limit=${limit}`),
+        ...['', 'isbn', 'Title', '--id', '-', 'title,id', 'constructor'].map((sort) => `sort=${sort}`),
+        ...['', 'x', '1.5', '9007199254740992', '-9007199254740992', '1e3'].flatMap((year) =>
+          ['year', 'year_from', 'year_to'].map((name) => `${name}=${year}`),
+        ),
+        ...['', 'x', 'W10', '%F0%9F%93%9A', `${cursor}A`].map((after) => `sort=title&after=${after}`),
+        ...['', '&sort=-title', '&sort=id', '&sort=author'].map((sort) => `after=${cursor}${sort}`),
+        ...['', '1', 'yes', 'TRUE'].map((count) => `count=${count}`),
+        ...['title', 'author', 'q'].flatMap((name) =>
+          ['%00', '%ff', '%', '%zz', '%ED%A0%80'].map((text) => `${name}=${text}`),
+        ),
+        'q=a&q=b',
+        'limit=1&limit=1',
+        'title=a&%74itle=a',
+      ]) {
+        const answer = await service.fetch('GET', `/books?${query}`);
+        assert.equal(answer.status, 400, query);
+        assert.deepEqual(await answer.json(), { status: 400, message: 'Invalid query', data: null });
+        const refused = await service.fetch('GET', `/books?${query}`, undefined, {
+          Authorization: 'nonsense',
+        });
+        assert.equal(refused.status, 401, query);
+      }
+    });
+
+    test('ignores what it does not know: without anything else it is the plain list', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, CORPUS);
+      for (const query of [
+        '',
+        'page=2',
+        'page=%ff&%ff=1',
+        'Limit=x',
+        '&&',
+        '=',
+        'x&x&x',
+        'toString=1&__proto__=1',
+      ]) {
+        const answer = await service.fetch('GET', `/books?${query}`);
+        assert.equal(answer.status, 200);
+        assert.equal(answer.headers.get('link'), null);
+        assert.deepEqual(await booksIn(answer), books, query);
+      }
+    });
+
+    test('HEAD has the headers of GET, without content', async () => {
+      await using service = await startService({ engine: engine.name });
+      await createBooks(service, CORPUS);
+      const path = '/books?limit=3&sort=year&count=true';
+      const [get, head] = [await service.fetch('GET', path), await service.fetch('HEAD', path)];
+      assert.equal(head.status, 200);
+      assert.equal(await head.text(), '');
+      for (const name of ['link', 'x-total-count', 'content-type', 'cache-control'])
+        assert.equal(head.headers.get(name), get.headers.get(name), name);
+      assert.equal((await service.fetch('HEAD', '/books?sort=title')).status, 200);
+    });
+  });
+}
+
+describe('A PostgreSQL server that allows no table, trigger and index of ours', () => {
+  test('is searched all the same', async () => {
+    await using database = await createDatabase();
+    await using owner = await startService({ dbUrl: database.url });
+    const books = await createBooks(owner, [...CORPUS, ...makeBooks(400)]);
+    const role = `reader_${database.url.split('/').at(-1)}`;
+    await database.query(`create role ${role} login password 'secret'`);
+    await database.query(`grant select, insert, update, delete on books to ${role}`);
+    await database.query(`grant usage, select on all sequences in schema public to ${role}`);
+    const dbUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
+    {
+      await using service = await startService({ dbUrl });
+      for (const parameters of EXAMPLES) await assertAnswers(service, books, parameters);
+      assert.equal((await service.fetch('POST', '/book', '{}')).status, 201);
+      assert.equal(
+        (await database.query("select 1 from pg_trigger where tgname like 'book_search%'")).length,
+        0,
+      );
+    }
+    await database.query(`drop owned by ${role}`);
+    await database.query(`drop role ${role}`);
+  });
+});
+
+/** Asserts that a service answers like the rules, at once and in pages. */
+async function assertAnswers(
+  service: Service,
+  books: readonly Book[],
+  parameters: Parameters,
+  limits: readonly number[] = [3, 40],
+): Promise<void> {
+  const expected = expectedBooks(books, parameters);
+  // Without any parameter it would be the plain list.
+  const all = await service.fetch('GET', pathOf({ sort: 'id', ...parameters }));
+  assert.equal(all.status, 200);
+  assert.equal(all.headers.get('link'), null);
+  const answered = await booksIn(all);
+  assert.deepEqual(idsOf(answered), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
+  assert.equal(JSON.stringify(answered), JSON.stringify(expected));
+  for (const limit of limits) {
+    if (expected.length > 60 * limit) continue;
+    const walked = await walk(service, { ...parameters, limit: `${limit}` });
+    assert.deepEqual(idsOf(walked), idsOf(expected), JSON.stringify({ ...parameters, limit }).slice(0, 200));
+  }
+}
+
+/** Follows the links from page to page. Each but the last is full. */
+async function walk(service: Service, parameters: Parameters): Promise<Book[]> {
+  return walkFrom(service, pathOf(parameters), Number(parameters.limit));
+}
+
+async function walkFrom(service: Service, path: string, limit?: number): Promise<Book[]> {
+  const books: Book[] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const answer = await service.fetch('GET', next);
+    assert.equal(answer.status, 200, next);
+    next = linkOf(answer);
+    const page = await booksIn(answer);
+    if (limit !== undefined && next !== undefined) assert.equal(page.length, limit);
+    books.push(...page);
+  }
+  return books;
+}
+
+function pathOf(parameters: Parameters): string {
+  return `/books?${new URLSearchParams(parameters).toString()}`;
+}
+
+/** Where the link to the next page leads (RFC 8288). */
+function linkOf(answer: Response): string | undefined {
+  const link = answer.headers.get('link');
+  if (link === null) return undefined;
+  const [, target] = /^<([^<>]+)>; rel="next"$/.exec(link) ?? assert.fail(link);
+  return target;
+}
+
+async function booksIn(answer: Response): Promise<Book[]> {
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as { data: Book[] }).data;
+}
+
+function idsOf(books: readonly Book[]): number[] {
+  return books.map(({ id }) => id);
+}
+
+/** Stores books. @returns them in the order of their ids */
+async function createBooks(service: Service, books: readonly BookFields[]): Promise<Book[]> {
+  const create = async (book: BookFields) => {
+    const answer = await service.fetch('POST', '/book', JSON.stringify(book));
+    assert.equal(answer.status, 201);
+    return ((await answer.json()) as { data: Book }).data;
+  };
+  return (await Promise.all(books.map(create))).toSorted((a, b) => a.id - b.id);
+}
+
+/** Runs a statement as another program would. */
+async function execute(dbUrl: string, statement: string): Promise<void> {
+  if (dbUrl.startsWith('sqlite:')) {
+    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
+    database.exec(statement);
+    return;
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
