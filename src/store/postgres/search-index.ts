@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient } from 'pg';
 import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
@@ -7,15 +7,18 @@ import { schemaOf } from './search-schema.ts';
 import { BOOK } from './sql.ts';
 import { trigramsOf } from './trigrams.ts';
 
-/** How many notes, and how many books, one step takes in at most; their texts are folded in the thread that serves. */
+/** How many notes, and how many books, one step takes in at most. */
 const NOTES_PER_STEP = 100;
-const BOOKS_PER_STEP = 100;
+const BOOKS_PER_STEP = 500;
+
+/** How many texts are folded at a time. */
+const BOOKS_PER_TURN = 50;
 
 /** The most bytes of text that a step reads, but for a single book. */
 const BYTES_PER_STEP = 4 * 1_024 * 1_024;
 
-/** How many steps a search waits for; then it goes without. */
-const STEPS_PER_SEARCH_MAX = 10;
+/** After this a search waits for no further step; it goes without. */
+const SEARCH_WAITS_MS = 100;
 
 /** The index of a database, which several processes keep up together. */
 export class SearchIndex {
@@ -38,10 +41,17 @@ export class SearchIndex {
   async catchUp(): Promise<boolean> {
     this.#preparing ??= this.#prepare();
     if (!(await this.#preparing)) return false;
-    for (let step = 0; this.#going === undefined && step < STEPS_PER_SEARCH_MAX; step++) {
-      if (!(await this.#isBehind()) || (await this.#step())) return true;
+    try {
+      const deadline = performance.now() + SEARCH_WAITS_MS;
+      while (this.#going === undefined && performance.now() < deadline) {
+        if (!(await this.#isBehind()) || (await this.#step())) return true;
+      }
+    } catch (error) {
+      if (!NOT_ALLOWED.test(sqlState(error) ?? '')) throw error;
+      this.#preparing = Promise.resolve(false);
+      return false;
     }
-    void this.#goOn();
+    this.#going ??= this.#goOn();
     return false;
   }
 
@@ -78,15 +88,12 @@ export class SearchIndex {
   }
 
   async #goOn(): Promise<void> {
-    this.#going ??= (async () => {
-      try {
-        while (!this.#isClosed && !(await this.#step())) await sleep(PAUSE_MS);
-      } catch {
-        // The next search tries again.
-      }
-      this.#going = undefined;
-    })();
-    await this.#going;
+    try {
+      while (!this.#isClosed && !(await this.#step())) await sleep(PAUSE_MS);
+    } catch {
+      // The next search tries again.
+    }
+    this.#going = undefined;
   }
 
   async #isBehind(): Promise<boolean> {
@@ -99,6 +106,8 @@ export class SearchIndex {
   /** Takes in some of what is new, in one transaction. @returns whether that was all of it */
   #step(): Promise<boolean> {
     return this.#transact(async (client) => {
+      // What a crash takes of the index, it takes of what has become of the notes, too.
+      await client.query('set local synchronous_commit = off');
       // One process at a time; the next one finds the notes that this one has left.
       await client.query('select one from book_search_lock for update');
       const { rows: notes } = await client.query<Note>(TAKE_NOTES, [NOTES_PER_STEP]);
@@ -137,7 +146,14 @@ export class SearchIndex {
 
   async #replace(client: PoolClient, ids: readonly string[], books: readonly Book[]): Promise<void> {
     await client.query('delete from book_search where id = any($1::bigint[])', [ids]);
-    const words = books.map(({ title, author }) => wordsOf(title, author));
+    const words: string[] = [];
+    const trigrams: string[] = [];
+    for (const { title, author } of books) {
+      // They are folded in the thread that serves, so the others have their turn in between.
+      if (words.length % BOOKS_PER_TURN === 0) await endOfTurn();
+      words.push(wordsOf(title, author));
+      trigrams.push(`{${trigramsOf(words.at(-1) ?? '').join(',')}}`);
+    }
     await client.query(ADD, [
       books.map(({ id }) => id),
       books.map(({ title }) => title),
@@ -146,7 +162,7 @@ export class SearchIndex {
       books.map(({ title }) => lowerCase(title)),
       books.map(({ author }) => lowerCase(author)),
       words,
-      words.map((text) => `{${trigramsOf(text).join(',')}}`),
+      trigrams,
     ]);
   }
 
@@ -179,6 +195,9 @@ async function booksOf(client: PoolClient, text: string, values: unknown[]): Pro
   const { rows } = await client.query<Book>(text, values);
   return rows;
 }
+
+/** Somebody else has made the tables, and they are not for us. */
+const NOT_ALLOWED = /^42/;
 
 /** A server that is busy may allow it later. */
 const PASSING = /^(08|25006|40|53|55|57|XX)/;

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { YEAR_MAX } from '../../src/book.ts';
+import { listParameters, queryAfter, readListRequest } from '../../src/http/query.ts';
+
+const EVERYTHING = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
+
+describe('The query of GET /books', () => {
+  test('is nothing where it has no parameter that is known', () => {
+    for (const target of ['/books', '/books?', '/books?page=1', '/books?LIMIT=1', '/books?%zz=1&__proto__=x'])
+      assert.equal(readListRequest(target), undefined, target);
+  });
+
+  test('is read as a form writes it', () => {
+    const target = '/books?q=a+b&title=%E2%82%AC%2B&author=caf\xc3\xa9&sort=-year&limit=010&count=true&x=%ff';
+    assert.deepEqual(readListRequest(target), {
+      query: { ...EVERYTHING, sort: 'year', isDescending: true, q: 'a b', title: '€+', author: 'café' },
+      sort: '-year',
+      limit: 10,
+      after: undefined,
+      isCounted: true,
+    });
+  });
+
+  test('has the years that meet all of its conditions', () => {
+    const years = (text: string) => {
+      const asked = readListRequest(`/books?${text}`);
+      assert.ok(typeof asked === 'object');
+      return [asked.query.yearFrom, asked.query.yearTo];
+    };
+    assert.deepEqual(years('year=5'), [5, 5]);
+    assert.deepEqual(years('year_from=-5'), [-5, YEAR_MAX]);
+    assert.deepEqual(years('year_to=5&year_from=2'), [2, 5]);
+    assert.deepEqual(years('year=5&year_from=6&year_to=9'), [6, 5]);
+  });
+
+  test('is invalid with any wrong value of any parameter', () => {
+    for (const [name, schema] of Object.entries(listParameters)) {
+      const wrong = 'enum' in schema ? 'x' : schema.type === 'string' ? '%00' : '1.0';
+      assert.equal(readListRequest(`/books?${name}=${wrong}`), 'invalid', name);
+      assert.equal(readListRequest(`/books?${name}=%c3`), 'invalid', name);
+    }
+  });
+});
+
+describe('The query of the next page', () => {
+  test('keeps what was there, but for the cursor', () => {
+    assert.equal(queryAfter('/books?limit=1&after=x&q=a+b&&y', 'c'), 'limit=1&q=a+b&y&after=c');
+    assert.equal(queryAfter('/books?%61fter=x&limit=1', 'c'), 'limit=1&after=c');
+  });
+
+  test('has nothing that could end the link or the header', () => {
+    assert.equal(
+      queryAfter('/books?q=<>"{}|\\^`\xc3\xa9', 'c'),
+      'q=%3C%3E%22%7B%7D%7C%5C%5E%60%c3%a9&after=c',
+    );
+  });
+});

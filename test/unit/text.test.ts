@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { isMatch, lowerCase, needlesOf, wordsOf } from '../../src/store/text.ts';
+
+const ANY_YEAR = { sort: 'id', isDescending: false, yearFrom: 0, yearTo: 0 } as const;
+const TEXT = fc.string({ unit: 'binary' });
+
+describe('Folding', () => {
+  test('makes words of texts, two spaces in front of each', () => {
+    assert.equal(wordsOf('The Iliad', 'HOMER'), '  the  iliad  homer  ');
+    assert.equal(wordsOf(' Émigré—“Ölpest”, ', "O'Neill"), '  emigre  olpest  o  neill  ');
+    assert.equal(wordsOf('\uFF21\uFB01 C++ 100%', ''), '  afi  c++  100  ');
+    assert.equal(wordsOf('ΣΊΣΥΦΟΣ', 'İstanbul'), '  σισυφοσ  istanbul  ');
+    assert.equal(wordsOf('שָׁלוֹם 📚\uFE0F', 'a\u00adb'), '  שלום  📚  ab  ');
+    assert.equal(wordsOf('', ' - '), '  ');
+  });
+
+  test('treats ASCII alone as it does among other letters', () => {
+    const ascii = fc.string({ unit: 'binary-ascii' });
+    fc.assert(
+      fc.property(ascii, (text) => assert.equal(wordsOf(`${text}\n`, 'x'), wordsOf(`${text}\n`, 'x\u0301'))),
+    );
+  });
+
+  test('keeps the parts of a text its parts', () => {
+    fc.assert(
+      fc.property(TEXT, TEXT, TEXT, (before, part, behind) => {
+        assert.ok(lowerCase(before + part + behind).includes(lowerCase(part)));
+      }),
+    );
+  });
+
+  test('gives hints that leave out no book', () => {
+    fc.assert(
+      fc.property(TEXT, TEXT, TEXT, TEXT, (before, part, behind, other) => {
+        const title = before + part + behind;
+        for (const [query, texts] of [
+          [{ title: part }, [title, other]],
+          [{ author: part }, [other, title]],
+        ] as const) {
+          const needles = needlesOf({ ...ANY_YEAR, ...query });
+          assert.ok(isMatch(needles, texts[0], texts[1]));
+          for (const hint of needles?.hints ?? [])
+            assert.ok(wordsOf(...texts).includes(hint), JSON.stringify(hint));
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('A search without words', () => {
+  test('asks for nothing', () => {
+    assert.equal(needlesOf({ ...ANY_YEAR, q: ' .,- ', title: '', author: '' }), undefined);
+    assert.ok(isMatch(undefined, 'anything', ''));
+  });
+});
