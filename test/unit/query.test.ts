@@ -23,11 +23,6 @@ describe('The query of GET /books', () => {
   });
 
   test('has the years that meet all of its conditions', () => {
-    const years = (text: string) => {
-      const asked = readListRequest(`/books?${text}`);
-      assert.ok(typeof asked === 'object');
-      return [asked.query.yearFrom, asked.query.yearTo];
-    };
     assert.deepEqual(years('year=5'), [5, 5]);
     assert.deepEqual(years('year_from=-5'), [-5, YEAR_MAX]);
     assert.deepEqual(years('year_to=5&year_from=2'), [2, 5]);
@@ -56,3 +51,10 @@ describe('The query of the next page', () => {
     );
   });
 });
+
+/** The first and the last year that a query asks for. */
+function years(text: string): number[] {
+  const asked = readListRequest(`/books?${text}`);
+  assert.ok(typeof asked === 'object');
+  return [asked.query.yearFrom, asked.query.yearTo];
+}

@@ -3,8 +3,7 @@ import type { Pool, PoolClient } from 'pg';
 import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { sqlState, toStoreError } from './errors.ts';
-import { schemaOf } from './search-schema.ts';
-import { BOOK } from './sql.ts';
+import { ADD, BOOKS_BY_ID, LEAVE_NOTES, NEXT_IDS, SIZES, schemaOf, TAKE_NOTES } from './search-schema.ts';
 import { trigramsOf } from './trigrams.ts';
 
 /** How many notes, and how many books, one step takes in at most. */
@@ -112,18 +111,28 @@ export class SearchIndex {
       await client.query('select one from book_search_lock for update');
       const { rows: notes } = await client.query<Note>(TAKE_NOTES, [NOTES_PER_STEP]);
       const isAll = notes.length < NOTES_PER_STEP;
-      const ids = notes.filter(({ first, last }) => first === last).map(({ first }) => first);
-      const rest = await this.#takeRanges(
-        client,
-        notes.filter(({ first, last }) => first !== last),
-      );
-      await this.#replace(client, ids, await booksOf(client, BOOKS_BY_ID, [ids]));
+      const singles = notes.filter(({ first, last }) => first === last).map(({ first }) => first);
+      const ranges = notes.filter(({ first, last }) => first !== last);
+      const rest = [
+        ...(await this.#takeSingles(client, singles)),
+        ...(await this.#takeRanges(client, ranges)),
+      ];
       if (rest.length > 0) {
         const [firsts, lasts] = [rest.map(({ first }) => first), rest.map(({ last }) => last)];
         await client.query(LEAVE_NOTES, [firsts, lasts]);
       }
       return isAll && rest.length === 0;
     });
+  }
+
+  /** Takes in books by their ids. @returns what is left of them, where they are long */
+  async #takeSingles(client: PoolClient, ids: readonly string[]): Promise<Note[]> {
+    if (ids.length === 0) return [];
+    const { rows } = await client.query<{ id: string; total: string }>(SIZES, [ids]);
+    const left = new Set(rows.filter((row, index) => !isFitting(row, index)).map(({ id }) => id));
+    const taken = ids.filter((id) => !left.has(id));
+    await this.#replace(client, taken, await booksOf(client, BOOKS_BY_ID, [taken]));
+    return [...left].map((id) => ({ first: id, last: id }));
   }
 
   /** Takes in what ranges of ids begin with. @returns what is left of them */
@@ -133,7 +142,7 @@ export class SearchIndex {
       const { first, last } = rest.shift() as Note;
       // Some ids are those of books that have gone, and are in the index alone.
       const { rows } = await client.query<{ id: string; total: string }>(NEXT_IDS, [first, last, room]);
-      const fitting = rows.filter(({ total }, index) => index === 0 || Number(total) <= BYTES_PER_STEP);
+      const fitting = rows.filter(isFitting);
       const ids = fitting.map(({ id }) => id);
       await this.#replace(client, ids, await booksOf(client, BOOKS_BY_ID, [ids]));
       room -= rows.length;
@@ -191,9 +200,12 @@ interface Note {
   readonly last: string;
 }
 
+function isFitting({ total }: { total: string }, index: number): boolean {
+  return index === 0 || Number(total) <= BYTES_PER_STEP;
+}
+
 async function booksOf(client: PoolClient, text: string, values: unknown[]): Promise<Book[]> {
-  const { rows } = await client.query<Book>(text, values);
-  return rows;
+  return (await client.query<Book>(text, values)).rows;
 }
 
 /** Somebody else has made the tables, and they are not for us. */
@@ -204,30 +216,3 @@ const PASSING = /^(08|25006|40|53|55|57|XX)/;
 
 /** How long others have between two steps that nobody waits for. */
 const PAUSE_MS = 5;
-
-const TAKE_NOTES = `
-  delete from book_changes where note in (select note from book_changes order by note limit $1)
-  returning first_id::text as first, last_id::text as last
-`;
-const LEAVE_NOTES = `
-  insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])
-`;
-const NEXT_IDS = `
-  select id::text as id, sum(bytes) over (order by id) as total
-  from (
-    (select id, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books
-      where id between $1::bigint and $2::bigint order by id limit $3)
-    union all
-    (select id, 0 as bytes from book_search
-      where id between $1::bigint and $2::bigint and not exists (select 1 from books where books.id = book_search.id)
-      order by id limit $3)
-  ) as next
-  order by id limit $3
-`;
-const BOOKS_BY_ID = `select ${BOOK} from books where id = any($1::bigint[])`;
-const ADD = `
-  insert into book_search (id, title, author, year, title_lower, author_lower, words, trigrams)
-  select id, title, author, year, title_lower, author_lower, words, trigrams::integer[]
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
-    as folded (id, title, author, year, title_lower, author_lower, words, trigrams)
-`;

@@ -1,4 +1,5 @@
 import { BEGINNING_LENGTH, KEY_BYTES_MAX } from './search-sql.ts';
+import { BOOK } from './sql.ts';
 
 /**
  * Tables of our own beside the books. Triggers note which books have changed, for whoever writes them, in the same
@@ -72,3 +73,36 @@ function keyIndexes(place: string, key: string, direction: 'asc' | 'desc'): stri
 }
 
 const EVERYTHING = ['-9223372036854775808', '9223372036854775807'] as const;
+
+/** The statements that keep them up. */
+
+export const TAKE_NOTES = `
+  delete from book_changes where note in (select note from book_changes order by note limit $1)
+  returning first_id::text as first, last_id::text as last
+`;
+export const LEAVE_NOTES = `
+  insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])
+`;
+export const NEXT_IDS = `
+  select id::text as id, sum(bytes) over (order by id) as total
+  from (
+    (select id, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books
+      where id between $1::bigint and $2::bigint order by id limit $3)
+    union all
+    (select id, 0 as bytes from book_search
+      where id between $1::bigint and $2::bigint and not exists (select 1 from books where books.id = book_search.id)
+      order by id limit $3)
+  ) as next
+  order by id limit $3
+`;
+export const SIZES = `
+  select id::text as id, sum(coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)) over (order by id) as total
+  from books where id = any($1::bigint[]) order by books.id
+`;
+export const BOOKS_BY_ID = `select ${BOOK} from books where id = any($1::bigint[])`;
+export const ADD = `
+  insert into book_search (id, title, author, year, title_lower, author_lower, words, trigrams)
+  select id, title, author, year, title_lower, author_lower, words, trigrams::integer[]
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
+    as folded (id, title, author, year, title_lower, author_lower, words, trigrams)
+`;
