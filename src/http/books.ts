@@ -16,6 +16,7 @@ import { type Budget, Share } from './budget.ts';
 import { readIdempotencyKey } from './idempotency-key.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from './limits.ts';
 import type { OutcomeName } from './outcomes.ts';
+import { CLOSE, COMMA, inBrackets, noPages, OPEN, slices } from './pages.ts';
 import { entityTag, isConditional, judge } from './preconditions.ts';
 import { readListRequest } from './query.ts';
 import { Searches } from './search.ts';
@@ -78,7 +79,7 @@ export class BookHandlers {
     if (!unread.take(Math.max(this.#listBytes, first.json.length))) return { outcome: 'serviceUnavailable' };
     if (first.last === undefined) {
       this.#noteLength(first.json.length);
-      return { outcome: 'booksRetrieved', json: Buffer.concat([OPEN, first.json, CLOSE]) };
+      return { outcome: 'booksRetrieved', json: inBrackets([first.json]) };
     }
     return { outcome: 'booksRetrieved', json: method === 'HEAD' ? noPages() : this.#pages(first, unread) };
   }
@@ -186,20 +187,6 @@ const LONG_BOOK_LENGTH = 16_384;
 
 /** How many turns of the event loop the others get between two pages of a list. Without others a turn is over at once. */
 const TURNS_BETWEEN_PAGES = 4;
-
-/** What is handed over at a time of pages of long books: a slow reader gets on in steps, and one page waits for it. */
-const SLICE_BYTES = 128 * 1_024;
-
-function* slices(json: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < json.length; at += SLICE_BYTES) yield json.subarray(at, at + SLICE_BYTES);
-}
-
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');
-
-/** HEAD has no content, so nothing is asked for. */
-async function* noPages(): AsyncGenerator<Uint8Array> {}
 
 function bookId(request: FastifyRequest): number | undefined {
   return readBookId((request.params as { id: string }).id);

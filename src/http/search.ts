@@ -10,6 +10,7 @@ import type { Answer } from './answer.ts';
 import type { Budget } from './budget.ts';
 import { Share } from './budget.ts';
 import { positionOf, writeCursor } from './cursor.ts';
+import { CLOSE, COMMA, inBrackets, noPages, OPEN, slices } from './pages.ts';
 import { type ListRequest, queryAfter } from './query.ts';
 
 /** Answers `GET /books` with a query: parts of the list, in an order. */
@@ -143,25 +144,10 @@ async function* allPages(search: Search, first: SearchPage, unread: Share): Asyn
     unread.hold(page.json.length);
     if (page.count > 0) {
       if (!isFirst) yield COMMA;
-      yield page.json;
+      yield* slices(page.json);
       isFirst = false;
     }
     if (page.rest === 'none') break;
   }
   yield CLOSE;
 }
-
-/** Pages of JSON as one array. */
-function inBrackets(pages: readonly Uint8Array[]): Uint8Array {
-  const parts = pages
-    .filter(({ length }) => length > 0)
-    .flatMap((json, index) => (index > 0 ? [COMMA, json] : [json]));
-  return Buffer.concat([OPEN, ...parts, CLOSE]);
-}
-
-const OPEN = Buffer.from('[');
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from(']');
-
-/** HEAD has no content, so nothing more is asked for. */
-async function* noPages(): AsyncGenerator<Uint8Array> {}
