@@ -1,4 +1,4 @@
-import type { BookPosition, SearchPage } from '../book.ts';
+import { type BookPosition, type BookQuery, type SearchPage, YEAR_MAX } from '../book.ts';
 import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from './limits.ts';
 
 /** A book that is looked at. */
@@ -53,4 +53,15 @@ export class Finding {
 /** When the time of a call is up. */
 export function lookingDeadline(): number {
   return performance.now() + LOOKING_MS_MAX;
+}
+
+/** Whether a query asks for some years only. */
+export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
+  return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
+}
+
+/** Whether a query asks for all books in the order of their ids, for which there need be no index. */
+export function isPlain(query: BookQuery): boolean {
+  const { sort, title, author, q } = query;
+  return sort === 'id' && !title && !author && !q && !hasYears(query);
 }

@@ -147,6 +147,17 @@ for (const engine of engines) {
       await assertAnswers(service, await booksIn(await second.fetch('GET', '/books')), { q: 'sec' });
     });
 
+    test('is prepared by several services at once', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      await using second = await startService({ dbUrl: address.dbUrl });
+      const books = await createBooks(service, CORPUS);
+      for (let round = 0; round < 3; round++) {
+        const both = [service, second, service, second];
+        await Promise.all(both.map((one) => assertAnswers(one, books, { q: 'the', sort: '-author' })));
+      }
+    });
+
     test('answers the same while there is much to take in, and afterwards', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });

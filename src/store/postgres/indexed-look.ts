@@ -1,12 +1,11 @@
 import { type BookCount, type BookPosition, type BookQuery, ID_MAX } from '../../book.ts';
-import { type Candidate, Finding } from '../finding.ts';
+import { type Candidate, Finding, hasYears } from '../finding.ts';
 import { type Needles, needlesOf } from '../text.ts';
 import type { Look, Row, Rows } from './look.ts';
 import {
   behind,
   candidate,
   firstOf,
-  hasYears,
   INDEXED,
   orderOf,
   Parameters,

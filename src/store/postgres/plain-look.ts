@@ -25,7 +25,11 @@ export class PlainLook implements Look {
   async find(limit: number, after: BookPosition | undefined): Promise<Finding> {
     const finding = new Finding(limit, after);
     for (;;) {
-      const { books, isEnd } = await this.#window(this.#query, finding.last);
+      const { books, isEnd } = await this.#window(
+        this.#query,
+        finding.last,
+        this.#needles ? UNINDEXED_WINDOW_BOOKS : finding.limit + 1,
+      );
       for (const book of books) {
         if (!this.#isMatch(book)) finding.last = { key: book.key, id: book.id };
         else if (!finding.take(book)) return finding;
@@ -39,16 +43,27 @@ export class PlainLook implements Look {
   }
 
   async count(after: BookPosition | undefined): Promise<BookCount> {
+    if (!this.#needles && !after) return { count: await this.#countYears(), last: undefined };
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const deadline = lookingDeadline();
     let [count, last] = [0, after];
     for (;;) {
-      const { books, isEnd } = await this.#window(byId, last);
+      const { books, isEnd } = await this.#window(byId, last, UNINDEXED_WINDOW_BOOKS);
       count += books.filter((book) => this.#isMatch(book)).length;
       if (isEnd) return { count, last: undefined };
       last = books.at(-1);
       if (performance.now() > deadline) return { count, last };
     }
+  }
+
+  async #countYears(): Promise<number> {
+    const parameters = new Parameters();
+    const years = yearsOf(this.#query, parameters);
+    const [row] = await this.rows(
+      `select count(*) as count from ${UNINDEXED} where ${years}`,
+      parameters.values,
+    );
+    return Number(row?.count);
   }
 
   #isMatch({ title, author }: PlainBook): boolean {
@@ -59,6 +74,7 @@ export class PlainLook implements Look {
   async #window(
     query: BookQuery,
     place: BookPosition | undefined,
+    size: number,
   ): Promise<{ books: PlainBook[]; isEnd: boolean }> {
     const parameters = new Parameters();
     const condition = `${behind(query, place, parameters)} and ${yearsOf(query, parameters)}`;
@@ -68,7 +84,7 @@ export class PlainLook implements Look {
          select *, count(*) over () as looked, row_number() over ahead as number, sum(bytes) over ahead as total
          from (
            select ${candidate(query)}, title, author, year from ${UNINDEXED}
-           where ${condition} order by ${order} limit ${UNINDEXED_WINDOW_BOOKS}
+           where ${condition} order by ${order} limit ${size}
          ) as looked_at
          window ahead as (order by ${order} rows unbounded preceding)
        ) as counted
@@ -78,7 +94,7 @@ export class PlainLook implements Look {
     const looked = Number(rows[0]?.looked ?? 0);
     return {
       books: rows as unknown as PlainBook[],
-      isEnd: looked < UNINDEXED_WINDOW_BOOKS && rows.length === looked,
+      isEnd: looked < size && rows.length === looked,
     };
   }
 }

@@ -211,8 +211,8 @@ async function booksOf(client: PoolClient, text: string, values: unknown[]): Pro
 /** Somebody else has made the tables, and they are not for us. */
 const NOT_ALLOWED = /^42/;
 
-/** A server that is busy may allow it later. */
-const PASSING = /^(08|25006|40|53|55|57|XX)/;
+/** A server that is busy may allow it later, and another process may make it at the same time. */
+const PASSING = /^(08|25006|40|53|55|57|XX|23505|42P07|42710|42723)/;
 
 /** How long others have between two steps that nobody waits for. */
 const PAUSE_MS = 5;

@@ -52,11 +52,6 @@ export function textsOf(needles: Needles | undefined, parameters: Parameters): s
   return conditions.join(' and ') || 'true';
 }
 
-/** Whether a query asks for some years only. */
-export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
-  return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
-}
-
 /** What comes behind a place, in ranges that an index has in the order of the query, one after the other. */
 export function rangesBehind(
   { sort, isDescending }: BookQuery,

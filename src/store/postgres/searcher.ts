@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book.ts';
+import { isPlain } from '../finding.ts';
 import { toStoreError } from './errors.ts';
 import { IndexedLook } from './indexed-look.ts';
 import type { Look, Row } from './look.ts';
@@ -48,7 +49,7 @@ export class Searcher {
 
   async #look<Result>(query: BookQuery, run: (look: Look) => Promise<Result>): Promise<Result> {
     try {
-      const isIndexed = await this.#index.catchUp();
+      const isIndexed = !isPlain(query) && (await this.#index.catchUp());
       const rows = async (text: string, values: unknown[]) =>
         (await this.#pool.query<Row>(text, values)).rows;
       return await run(isIndexed ? new IndexedLook(query, rows) : new PlainLook(query, rows));

@@ -1,12 +1,11 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery } from '../../book.ts';
-import { type Candidate, Finding, lookingDeadline } from '../finding.ts';
+import { type Candidate, Finding, hasYears, lookingDeadline } from '../finding.ts';
 import { type Needles, needlesOf } from '../text.ts';
 import {
   behind,
   candidate,
   conditionsOf,
-  hasYears,
   INDEXED,
   orderOf,
   rangesBehind,
@@ -140,8 +139,8 @@ export class Look {
 
   /** The number of matches where an index has it without a look at the books. */
   #countWhole(): number | undefined {
+    if (!this.#needles) return this.#countOf(`${this.#source} where ${this.#match}`, this.#values);
     if (!this.#isIndexed) return undefined;
-    if (!this.#needles) return this.#countOf(`book_search where ${this.#match}`, this.#values);
     if (!isWhole(this.#needles) || hasYears(this.#query)) return undefined;
     return this.#countOf('book_words where book_words match :words', {
       words: trigramsOf(this.#needles) ?? '',

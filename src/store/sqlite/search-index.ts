@@ -86,6 +86,9 @@ export class SearchIndex {
 
   private constructor(database: DatabaseSync) {
     this.#database = database;
+    // An attempt that failed may have left some of it.
+    if (database.prepare("select 1 from pragma_database_list where name = 'search'").get())
+      database.exec('detach search');
     database.exec(TABLES);
     this.#statements = prepare(database);
     this.#lastNote = this.#newestNote();
@@ -102,17 +105,14 @@ export class SearchIndex {
    * Takes in what has been written so far. When that is too much for one search, the rest follows bit by bit.
    *
    * @returns whether the index has every book as it was when this was called, or later
+   * @throws when it cannot be kept up; the next call tries again
    */
   catchUp(): boolean {
     if (this.#goingOn) return false;
-    try {
-      for (let step = 0; step < STEPS_PER_SEARCH_MAX; step++) {
-        if (this.#step()) return true;
-      }
-      this.#goOn();
-    } catch {
-      // There may be no room for it: the next search tries again.
+    for (let step = 0; step < STEPS_PER_SEARCH_MAX; step++) {
+      if (this.#step()) return true;
     }
+    this.#goOn();
     return false;
   }
 
@@ -126,7 +126,7 @@ export class SearchIndex {
       try {
         if (!this.#step()) this.#goOn();
       } catch {
-        // As above.
+        // The next search tries again.
       }
     });
   }

@@ -42,11 +42,6 @@ export function conditionsOf({ yearFrom, yearTo }: BookQuery, needles: Needles |
   return conditions.length === 0 ? undefined : { text: conditions.join(' and '), values };
 }
 
-/** Whether a query asks for some years only. */
-export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
-  return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
-}
-
 /** What comes behind a place, in ranges that an index has in the order of the query, one after the other. */
 export function rangesBehind({ sort, isDescending }: BookQuery, place: BookPosition | undefined): Sql[] {
   if (!place) return [{ text: 'true', values: {} }];

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book.ts';
-import type { Finding } from '../finding.ts';
+import { type Finding, isPlain } from '../finding.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { openConnection } from './connection.ts';
 import { toStoreError } from './errors.ts';
@@ -22,21 +22,20 @@ export interface SearchRequest {
  */
 class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
   readonly #database: DatabaseSync;
-  readonly #index: SearchIndex;
+  #index: SearchIndex | undefined;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(database: DatabaseSync, index: SearchIndex) {
+  constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#index = index;
     database.function('lower_case', { deterministic: true }, (text) => lowerCase(String(text)));
     database.function('words_of', { deterministic: true }, (title, author) =>
       wordsOf(String(title), String(author)),
     );
   }
 
-  answer({ query, after, limit }: SearchRequest): SearchPage | BookCount {
+  async answer({ query, after, limit }: SearchRequest): Promise<SearchPage | BookCount> {
     try {
-      const isIndexed = this.#index.catchUp();
+      const isIndexed = !isPlain(query) && (await this.#catchUp());
       this.#database.exec('begin');
       try {
         const look = new Look(query, isIndexed, (sql, values) => this.#all(sql, values));
@@ -54,8 +53,18 @@ class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
   }
 
   close(): void {
-    this.#index.close();
+    this.#index?.close();
     this.#database.close();
+  }
+
+  /** @returns whether there is an index that is up to date: there may be no room for one, and it can be done without */
+  async #catchUp(): Promise<boolean> {
+    try {
+      this.#index ??= await SearchIndex.open(this.#database);
+      return this.#index.catchUp();
+    } catch {
+      return false;
+    }
   }
 
   #page({ ids, last, rest }: Finding): SearchPage {
@@ -76,7 +85,4 @@ class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
 /** How many prepared statements are kept. */
 const STATEMENTS_MAX = 100;
 
-await answerFrom(async (path) => {
-  const database = await openConnection(path);
-  return new Searcher(database, await SearchIndex.open(database));
-});
+await answerFrom(async (path) => new Searcher(await openConnection(path)));
