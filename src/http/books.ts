@@ -58,7 +58,7 @@ export class BookHandlers {
     const books = await readBooks(body, BODY_BYTES_MAX);
     if ('json' in books) {
       const created = await this.#store.createMany(books.json);
-      return { outcome: 'booksCreated', json: Buffer.concat([OPEN, created, CLOSE]) };
+      return { outcome: 'booksCreated', json: inBrackets([created]) };
     }
     if (books.invalidIndex !== undefined) reply.header('invalid-index', books.invalidIndex);
     return { outcome: 'invalidInput' };
