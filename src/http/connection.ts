@@ -60,10 +60,16 @@ function isUnderWay(response: ServerResponse | undefined): boolean {
 /** How long a client may go on sending behind its last answer, so that it gets to read it. */
 const LINGER_MS = 2_000;
 
-/** Ends our side of a connection, and reads on for a while: a connection cut at once may take the answer along. */
+/**
+ * Ends our side of a connection, and reads on for a while, whatever it is (RFC 9112, section 9.6): a connection cut at
+ * once may take along the answers that its client has not read yet.
+ */
 export function linger(connection: Connection): void {
   takeNoMore(connection);
+  // The parser would make requests of it.
+  connection.removeAllListeners('data').on('data', () => {});
   if (connection.writable) connection.end();
   connection.resume();
-  setTimeout(() => connection.destroy(), LINGER_MS).unref();
+  const timer = setTimeout(() => connection.destroy(), LINGER_MS).unref();
+  connection.once('close', () => clearTimeout(timer));
 }

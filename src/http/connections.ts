@@ -65,6 +65,8 @@ export class Connections {
     this.#taken++;
     this.#open.set(socket, { taken: 0, atMs: performance.now() });
     socket.once('close', () => this.#open.delete(socket));
+    // What Node does behind the last answer would cut off a client that is still sending.
+    socket.destroySoon = () => linger(socket);
     if (this.#open.size > this.#limits.connections) refuse(socket, 'serviceUnavailable');
   }
 

@@ -148,17 +148,14 @@ function refuseOnSockets(server: Server, methods: (target: string) => string | u
 
 /** No further request can be read from this connection. Everything that was asked before is still answered. */
 function breakOff(socket: Connection, outcome: OutcomeName): void {
-  // What a client goes on sending is malformed again and again, but refused once.
-  if (isOver(socket)) return;
+  const wasOver = isOver(socket);
   takeNoMore(socket);
   const request = lastAnswer(socket)?.req;
-  if (!request || request.complete) {
-    afterAnswers(socket, () => refuse(socket, outcome));
-    return;
-  }
-  // It is the body of a request, whose one answer is under way or has gone.
-  refuseBody(request, outcome as BodyRefusal);
-  afterAnswers(socket, () => linger(socket));
+  // In the body of a request, its one answer is under way or has gone.
+  const isInBody = request !== undefined && !request.complete;
+  if (isInBody) refuseBody(request, outcome as BodyRefusal);
+  // What a client goes on sending is malformed again and again, but refused once.
+  if (!wasOver) afterAnswers(socket, () => (isInBody ? linger(socket) : refuse(socket, outcome)));
 }
 
 function afterAnswers(socket: Connection, proceed: () => void): void {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';
 import { LOGIN, type Service, startService, TITLE } from './service.ts';
@@ -134,6 +135,45 @@ describe('One request has one answer', () => {
       assertSuccess(await connection.answer(), 200, 'Token generated successfully');
       assert.equal(await connection.rest(), '');
     }
+  });
+});
+
+describe('The last answer of a connection', () => {
+  for (const [what, bytes, status] of [
+    ['that the client wants to be the last', request('POST /token', ['Connection: close'], LOGIN), 200],
+    ['in HTTP/1.0', 'GET /nowhere HTTP/1.0\r\n\r\n', 404],
+    ['to a request that is refused', request('GET /nowhere', ['Host: elsewhere']), 400],
+    ['to a client that waits for a 100', request('POST /book', ['Expect: 100-continue'], BODY), 401],
+    ['to a client that wants another protocol', request('GET /nowhere', ['Upgrade: h2c']), 404],
+    ['to malformed HTTP', GARBAGE, 400],
+  ] as const) {
+    test(`${what} gets to a client that goes on sending, and so do those before it`, async () => {
+      await using service = await startService();
+      using connection = await Connection.open(service);
+      await connection.send(request('POST /book', [service.authorization], BODY) + bytes);
+      for (let more = 0; more < 20; more++) {
+        await connection.send(request('POST /book', [service.authorization], BODY));
+        await sleep(10);
+      }
+      assertSuccess(await connection.answer(), 201, 'Book created successfully');
+      assert.equal((await connection.answer()).status, status);
+      assert.equal(await connection.rest(), '');
+      const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown[] };
+      assert.equal(list.data.length, 1);
+    });
+  }
+
+  test('to a body that is too long does not wait for the rest of one that has ended', async () => {
+    await using service = await startService();
+    using ended = await Connection.open(service);
+    using silent = await Connection.open(service);
+    for (const connection of [silent, ended]) {
+      await connection.send(request('POST /book', [service.authorization, 'Content-Length: 1048577']));
+      assertRefusal(await connection.answer(), 413, 'Payload too large');
+    }
+    ended.finish();
+    const first = Promise.race([silent.rest().then(() => 'silent'), ended.rest().then(() => 'ended')]);
+    assert.equal(await first, 'ended');
   });
 });
 
