@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, truncateSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../test/support/free-port.ts';
@@ -73,6 +74,21 @@ export class ServerProcess implements AsyncDisposable {
   /** Empties the log, which a long run would fill the disk with. */
   emptyLog(): void {
     truncateSync(this.#logFile);
+  }
+
+  /**
+   * Empties the log, too, and hands it over in portions of whole lines. What is written between the last of them and
+   * the emptying is lost.
+   */
+  async *takeLog(): AsyncGenerator<string[]> {
+    await using file = await open(this.#logFile, 'r');
+    let rest = '';
+    for await (const piece of file.createReadStream({ encoding: 'utf8', autoClose: false })) {
+      const lines = `${rest}${piece as string}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield lines;
+    }
+    this.emptyLog();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

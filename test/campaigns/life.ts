@@ -88,10 +88,9 @@ export class Life implements AsyncDisposable {
     while (!/\) T /.test(readFileSync(`/proc/${this.pid}/stat`, 'utf8'))) await sleep(1);
   }
 
-  /** Ends the service with SIGKILL, also one that is halted. */
+  /** Ends the service with SIGKILL, also one that is halted, and asserts that its log tells nothing. */
   async kill(): Promise<void> {
-    this.#service?.signal('SIGKILL');
-    await this.#service?.ended();
+    await this.#service?.[Symbol.asyncDispose]();
   }
 
   /**

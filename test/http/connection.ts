@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { AskedOnConnection } from '../openapi/asked.ts';
 import type { Answered, Asked } from '../openapi/described.ts';
+import { assertTellsNothing } from './telltales.ts';
 
 /** An answer as it came over the wire. */
 export interface Answer {
@@ -75,18 +76,21 @@ export class Connection implements Disposable {
   }
 
   /**
-   * Reads the next answer, which may be an interim one.
+   * Reads the next answer, which may be an interim one, and asserts that it tells nothing: what is no success in all
+   * of it, and the others in their heads, as their content is that of clients.
    *
    * @param isToHead whether it answers HEAD, so that no content follows
    * @throws {Cut}
    */
   async answer(isToHead = false): Promise<Answer> {
-    const [statusLine = '', ...lines] = (await this.#takeThrough('\r\n\r\n')).split('\r\n');
+    const head = await this.#takeThrough('\r\n\r\n');
+    const [statusLine = '', ...lines] = head.split('\r\n');
     const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(statusLine)?.[1]);
     if (Number.isNaN(status)) throw new Error(`no status line: ${statusLine}`);
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
     const hasContent = !isToHead && status >= 200 && status !== 204 && status !== 304;
     const body = hasContent ? await this.#content(headers) : '';
+    assertTellsNothing(status >= 400 ? `${head} ${body}` : head);
     const answered = isToHead ? { status, headers } : { status, headers, body };
     if (status >= 200) await this.#onAnswer?.(this.#asked.next(), answered);
     return { status, headers, body };

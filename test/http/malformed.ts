@@ -84,7 +84,7 @@ export const MALFORMED: Readonly<Record<string, string>> = {
   'a method that nobody knows': 'FETCH /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'no target': 'GET  HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'a target with a space': 'GET /book/1 or 2 HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'a target with bytes beyond ASCII': 'GET /b\xf6\xf6ks HTTP/1.1\r\n\r\n',
+  'a target with bytes beyond ASCII': 'GET /b\xf6\xf6ks HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'a target with U+0000': 'GET /book/\0 HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'tabs in the request line': 'GET\t/books\tHTTP/1.1\r\nHost: localhost\r\n\r\n',
   'a space before the request line': ` ${request('GET /books')}`,

@@ -11,6 +11,7 @@ import { parseStoreAddress } from '../../src/store/address.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { assertLogTellsNothing } from './log.ts';
+import { assertTellsNothing } from './telltales.ts';
 
 export const SECRET = 'the secret of the tests, which is long enough';
 export const USERNAME = 'librarian';
@@ -59,7 +60,10 @@ export class Service implements AsyncDisposable {
     this.#close = close;
   }
 
-  /** Sends a well-formed request with the token, which headers may replace. */
+  /**
+   * Sends a well-formed request with the token, which headers may replace. Asserts that the answer is described, and that a
+   * refusal tells nothing.
+   */
   async fetch(
     method: string,
     path: string,
@@ -73,10 +77,9 @@ export class Service implements AsyncDisposable {
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
     const { status, headers: fields } = answer;
-    await this.onAnswer(
-      { method, target: path },
-      { status, headers: fields, body: await answer.clone().text() },
-    );
+    const body = await answer.clone().text();
+    if (status >= 400) assertTellsNothing(body);
+    await this.onAnswer({ method, target: path }, { status, headers: fields, body });
     return answer;
   }
 

@@ -6,6 +6,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
+import { assertLogTellsNothing } from '../http/log.ts';
+import { assertTellsNothing } from '../http/telltales.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
@@ -20,9 +22,13 @@ export interface Ending {
   readonly complaints: string;
 }
 
-/** A service in a process of its own, as its operator sees it. Disposing kills it. */
+/**
+ * A service in a process of its own, as its operator sees it. Disposing kills it, and asserts that nothing of what it
+ * printed tells what must not be told.
+ */
 export class ServiceProcess implements AsyncDisposable {
   readonly #process: ChildProcess;
+  readonly #confidential: readonly string[];
   readonly #listening = Promise.withResolvers<number>();
   readonly #ending: Promise<Ending>;
   #output = '';
@@ -42,6 +48,7 @@ export class ServiceProcess implements AsyncDisposable {
     nodeOptions: readonly string[] = [],
     main: string = MAIN,
   ) {
+    this.#confidential = confidentialIn(variables);
     this.#process = spawn(process.execPath, [...nodeOptions, main], {
       cwd: folder,
       env: { HOST: '127.0.0.1', PORT: '0', ...variables },
@@ -119,8 +126,23 @@ export class ServiceProcess implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.signal('SIGKILL');
-    await this.#ending;
+    const { output, complaints } = await this.#ending;
+    for (const text of this.#confidential)
+      assert.ok(!(output + complaints).includes(text), 'a secret is told');
+    // On a terminal there are words for people, too, and a kill may cut the last line off.
+    const whole = output.split('\n').slice(0, -1);
+    const lines = whole.filter((line) => line.startsWith('{'));
+    assertLogTellsNothing(lines, this.#confidential);
   }
+}
+
+/** A shorter secret stands in any text by chance. */
+const SECRET_LENGTH_MIN = 6;
+
+/** What of the configuration nobody may print: the secrets, and the password of the store. */
+function confidentialIn({ SECRET_TOKEN = '', AUTH_PASSWORD = '', DB_URL = '' }: Variables): string[] {
+  const [, storePassword = ''] = /^\w+:\/\/[^:/@]*:([^@]*)@/.exec(DB_URL) ?? [];
+  return [SECRET_TOKEN, AUTH_PASSWORD, storePassword].filter(({ length }) => length >= SECRET_LENGTH_MIN);
 }
 
 /** Starts a service and waits until it listens. */
@@ -166,7 +188,9 @@ export async function send(
 ): Promise<Answer> {
   const headers = { connection: 'close', ...(token !== '' && { authorization: token }) };
   const response = await fetch(`${service.url}${path}`, { method, headers, body });
-  return (await response.json()) as Answer;
+  const text = await response.text();
+  if (response.status >= 400) assertTellsNothing(text);
+  return JSON.parse(text) as Answer;
 }
 
 /** Creates a book. @returns its id */

@@ -103,7 +103,7 @@ export class Subject implements AsyncDisposable {
 
   /** Ends the service, and asserts that it has lived to see this, and has met no defect. */
   stop(): Promise<void> {
-    return endUnharmed(this.#service, this.#life.target);
+    return endUnharmed(this.#service);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

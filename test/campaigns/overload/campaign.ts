@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../contract/tokens.ts';
 import { request } from '../../http/connection.ts';
-import { assertLogTellsNothing } from '../../http/log.ts';
 import { PASSWORD, SECRET } from '../../http/service.ts';
 import { createBook, startService } from '../../process/service-process.ts';
 import { engines } from '../../support/engines.ts';
@@ -77,9 +76,7 @@ export async function overload(options: Overload): Promise<Figures> {
     for (const [name, value] of Object.entries(measured)) figures[`${kind}: ${name}`] = value;
     if (options.isMeasured) assertGoals(kind, measured);
   }
-  const { code, output } = await service.stop();
-  assert.equal(code, 0);
-  assertLogTellsNothing(output.trim().split('\n'), [SECRET, PASSWORD]);
+  assert.equal((await service.stop()).code, 0);
   return figures;
 }
 

@@ -48,8 +48,8 @@ async function shareFile({ rounds, seed, report }: CampaignOptions): Promise<Fig
     }
     report(`${round}: ${journal.calls.length} calls`);
   }
-  await endUnharmed(service, one);
-  await endUnharmed(neighbour, other);
+  await endUnharmed(service);
+  await endUnharmed(neighbour);
   return { ...life.writes, ...counts };
 }
 

@@ -6,6 +6,7 @@ import { inspect } from 'node:util';
 import { PASSWORD, SECRET, USERNAME } from '../../../bench/services/credentials.ts';
 import { ServerProcess } from '../../../bench/services/server-process.ts';
 import { readMemoryBytes } from '../../../bench/services/usage.ts';
+import { assertLogTellsNothing } from '../../http/log.ts';
 import { engines } from '../../support/engines.ts';
 import { createFolder } from '../../support/folder.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
@@ -69,7 +70,12 @@ async function soak({ engine, rounds: count, seed, report }: CampaignOptions): P
 }
 
 async function observe(clients: Clients, server: ServerProcess, perSecond: number): Promise<Round> {
-  server.emptyLog();
+  for await (const lines of server.takeLog()) {
+    assertLogTellsNothing(
+      lines.filter((line) => line.startsWith('{')),
+      [SECRET, PASSWORD],
+    );
+  }
   const waits = createHistogram();
   let [memoryBytes, descriptors] = [0, 0];
   for (let second = 0; second < ROUND_SECONDS; second++) {
