@@ -1,5 +1,6 @@
 import { type Answer, Connection } from '../../http/connection.ts';
 import type { Service } from '../../http/service.ts';
+import { sendInPieces } from '../pieces.ts';
 
 /** A client of one service, which keeps its connection for as long as the service does. */
 export class Caller implements Disposable {
@@ -21,7 +22,7 @@ export class Caller implements Disposable {
     let waiting = pieces;
     while (answers.length < requests.length) {
       this.#connection ??= await Connection.open(this.#service);
-      void sendAll(this.#connection, waiting);
+      const sent = sendInPieces(this.#connection, waiting);
       let isOver = false;
       while (!isOver && answers.length < requests.length) {
         const answer = await this.#connection.answer();
@@ -29,6 +30,8 @@ export class Caller implements Disposable {
         isOver = answer.headers.get('connection') === 'close';
       }
       if (isOver) this[Symbol.dispose]();
+      // The last body may still be on its way, as not every request is answered after its body.
+      await sent;
       waiting = requests.slice(answers.length);
     }
     return answers;
@@ -38,8 +41,4 @@ export class Caller implements Disposable {
     this.#connection?.[Symbol.dispose]();
     this.#connection = undefined;
   }
-}
-
-async function sendAll(connection: Connection, pieces: readonly Buffer[]): Promise<void> {
-  for (const piece of pieces) await connection.send(piece);
 }

@@ -1,3 +1,5 @@
+import { LOGIN } from '../../http/service.ts';
+
 /** Values of JSON as they are written, good ones among them. */
 export const LITERALS: readonly string[] = [
   ...words(`0 -0 1999 1999.0 1.999e3 1E+2 -750 19.5 1e400 -1e400 1e-400 0e999999999999 1e15
@@ -30,6 +32,7 @@ export const BODIES: readonly (string | Uint8Array)[] = [
   ...words(
     `null [] 1 "x" { } {} {}{} {"title"} {"title":} {,} {"a":1,} {'title':'a'} {/**/} [{"title":"a"}]`,
   ),
+  LOGIN,
   '',
   ' ',
   '{} x',

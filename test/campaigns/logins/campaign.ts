@@ -37,10 +37,14 @@ async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
   const throughProxy = (host: number) => Client.open(service, PROXY, [`X-Forwarded-For: 203.0.113.${host}`]);
   const forging = (host: number) =>
     Client.open(service, '127.0.0.99', [`X-Forwarded-For: 203.0.113.${host}`]);
+  const forgingBehindProxy = (host: number) =>
+    Client.open(service, PROXY, [`X-Forwarded-For: 203.0.113.${host}, 203.0.113.99`]);
 
   const refused = { directly: await guess(directly), throughProxy: await guess(throughProxy) };
   // Who is no proxy, and says to be one for others, is one address.
   await assertGuessesEnd(await Promise.all([1, 2, 3, 4].map(forging)), GUESSES);
+  // So is who says something in front of what the proxy adds.
+  await assertGuessesEnd(await Promise.all([1, 2, 3, 4].map(forgingBehindProxy)), GUESSES);
   report('guessed');
   await assertNeverCounted(directly, rounds, report);
   return {

@@ -4,20 +4,17 @@ import { Connection } from '../../http/connection.ts';
 import { type Service, startService } from '../../http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Chance } from '../chance.ts';
-import { cutAnywhere } from '../pieces.ts';
+import { areSingleBytes, cutAnywhere, sendInPieces } from '../pieces.ts';
 import { endingsWith } from './endings.ts';
-import { BOOKS, type Exchange, Exchanges } from './exchanges.ts';
+import { BOOKS, CLIENTS, type Exchange, Exchanges } from './exchanges.ts';
 
 export const campaign: Campaign = {
   summary:
     'pipelined requests, good ones and then malformed HTTP, cut into pieces anywhere; a round is a connection',
-  rounds: [30_000, 10_000],
+  rounds: [15_000, 5_000],
   engines: ['SQLite', 'PostgreSQL'],
   run,
 };
-
-/** How many connections are used at the same time. */
-const AT_ONCE = 8;
 
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using service = await startService({ engine });
@@ -25,19 +22,21 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
   const chance = new Chance(seed);
   const exchanges = new Exchanges(chance, service.authorization);
   const endings = [...endingsWith(service.authorization)];
-  const tally = { connections: rounds, endings: endings.length, answers: 0 };
-  for (let round = 0; round < rounds; round += AT_ONCE) {
-    const talks = Array.from({ length: Math.min(AT_ONCE, rounds - round) }, (_, index) => {
-      const asked = Array.from({ length: chance.below(8) }, () => exchanges.next());
+  const tally = { connections: rounds, 'in pieces of one byte': 0, endings: endings.length, answers: 0 };
+  for (let round = 0; round < rounds; round += CLIENTS) {
+    const talks = Array.from({ length: Math.min(CLIENTS, rounds - round) }, (_, index) => {
+      const asked = Array.from({ length: chance.below(8) }, () => exchanges.next(index));
       // Every ending has its turn, and now and then there is none.
       const [name, ending] = chance.below(20) === 0 ? [] : (endings[(round + index) % endings.length] ?? []);
       tally.answers += asked.length + (ending ? 1 : 0);
       const bytes = [...asked, ...(ending ? [ending] : [])].map((each) => each.bytes).join('');
       const behind = ending ? exchanges.never().repeat(chance.below(3)) : '';
-      return { name, asked, ending, pieces: cutAnywhere(Buffer.from(bytes + behind, 'latin1'), chance) };
+      const pieces = cutAnywhere(Buffer.from(bytes + behind, 'latin1'), chance);
+      if (areSingleBytes(pieces)) tally['in pieces of one byte']++;
+      return { name, asked, ending, pieces };
     });
     await Promise.all(talks.map((each) => talk(service, each)));
-    if (round % 5_000 < AT_ONCE) report(`${round} connections`);
+    if (round % 5_000 < CLIENTS) report(`${round} connections`);
   }
   await assertEffects(service, exchanges);
   return tally;
@@ -54,9 +53,12 @@ interface Talk {
 /** Asserts that every request has its own answer, and that nothing else is answered. */
 async function talk(service: Service, { name, asked, ending, pieces }: Talk): Promise<void> {
   using connection = await Connection.open(service);
-  const sent = sendAll(connection, pieces);
+  const sent = sendInPieces(connection, pieces);
   try {
-    for (const { isToHead, check } of asked) check(await connection.answer(isToHead));
+    for (const { isToHead, isExpecting, check } of asked) {
+      if (isExpecting) assert.equal((await connection.answer()).status, 100);
+      check(await connection.answer(isToHead));
+    }
     ending?.check(await connection.answer());
     await sent;
     connection.finish();
@@ -67,10 +69,6 @@ async function talk(service: Service, { name, asked, ending, pieces }: Talk): Pr
       { cause },
     );
   }
-}
-
-async function sendAll(connection: Connection, pieces: readonly Buffer[]): Promise<void> {
-  for (const piece of pieces) await connection.send(piece);
 }
 
 async function createBooks(service: Service): Promise<void> {

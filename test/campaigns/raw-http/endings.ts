@@ -30,18 +30,24 @@ export function endingsWith(authorization: string): ReadonlyMap<string, Exchange
       'an unknown expectation',
       refused(request('POST /book', [authorization, 'Expect: x'], '{}'), 417, 'Expectation failed'),
     ],
+    [
+      'an expectation without a token',
+      refused(request('POST /book', ['Expect: 100-continue'], '{}'), 401, 'Authorization token required'),
+    ],
+    [
+      'a body that is too long',
+      refused(request('POST /book', [authorization, 'Content-Length: 1048577']), 413, 'Payload too large'),
+    ],
     ['CONNECT', refused(request('CONNECT elsewhere:443'), 404, 'Not found')],
     ['CONNECT with a body', refused(request('CONNECT elsewhere:443', [], 'body'), 404, 'Not found')],
     ['CONNECT to a path', refused(request('CONNECT /books'), 405, 'Method not allowed')],
-    [
-      'Connection: close',
-      {
-        bytes: request('POST /token', ['Connection: close'], LOGIN),
-        check: hasToken,
-      },
-    ],
+    ['Connection: close', { bytes: request('POST /token', ['Connection: close'], LOGIN), check: hasToken }],
+    ['another protocol', { bytes: request('POST /token', UPGRADE, LOGIN), check: hasToken }],
+    ['HTTP/1.0', { bytes: request('POST /token', [], LOGIN).replace('/1.1', '/1.0'), check: hasToken }],
   ]);
 }
+
+const UPGRADE = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];
 
 const TOO_LARGE = 'Request header fields too large';
 

@@ -9,18 +9,26 @@ import type { Chance } from '../chance.ts';
 export interface Exchange {
   readonly bytes: string;
   readonly isToHead?: boolean;
+  /** Whether an interim answer comes first: 100 Continue. */
+  readonly isExpecting?: boolean;
   /** Throws unless this is the answer. */
   readonly check: (answer: Answer) => void;
 }
 
+/** How many clients there are at the same time, each with books of its own, so that it knows what is in them. */
+export const CLIENTS = 8;
+const BOOKS_EACH = 6;
+
 /** How many books there are to ask for, with the ids from 1 on: the book 7 has the title `book 7`. */
-export const BOOKS = 50;
+export const BOOKS = CLIENTS * BOOKS_EACH;
 
 /** Makes well-formed requests of all kinds. */
 export class Exchanges {
   readonly #chance: Chance;
   readonly #authorization: string;
   #count = 0;
+  /** The authors that the books were given, by their ids. */
+  readonly #authors = new Map<number, string>();
   /** The titles of the books that were asked for. */
   readonly created = new Set<string>();
 
@@ -30,10 +38,11 @@ export class Exchanges {
     this.#authorization = authorization;
   }
 
-  next(): Exchange {
+  /** @param client whose next request it is; its requests are carried out one after the other, as they are made */
+  next(client: number): Exchange {
     const number = ++this.#count;
-    const id = 1 + this.#chance.below(BOOKS);
-    switch (this.#chance.below(11)) {
+    const id = 1 + client + CLIENTS * this.#chance.below(BOOKS_EACH);
+    switch (this.#chance.below(12)) {
       case 0:
         return this.#create(`made ${number}`);
       case 1:
@@ -57,9 +66,11 @@ export class Exchanges {
       case 8:
         return this.#refused(this.#send('POST /book', this.#smuggled(id)), 400, 'Invalid input');
       case 9:
-        return { ...this.#send(`GET /book/${id}`, this.#smuggled(id)), check: isBook(id) };
+        return { ...this.#send(`GET /book/${id}`, this.#smuggled(id)), check: this.#isBook(id) };
+      case 10:
+        return { ...this.#create(`made ${number}`, ['Expect: 100-continue']), isExpecting: true };
       default:
-        return { ...this.#ask(`GET /book/${id}`), check: isBook(id) };
+        return { ...this.#ask(`GET /book/${id}`), check: this.#isBook(id) };
     }
   }
 
@@ -68,10 +79,10 @@ export class Exchanges {
     return request('POST /book', [this.#authorization], '{"title":"never"}');
   }
 
-  #create(title: string): Exchange {
+  #create(title: string, lines: readonly string[] = []): Exchange {
     this.created.add(title);
     return {
-      ...this.#send('POST /book', JSON.stringify({ title })),
+      ...this.#send('POST /book', JSON.stringify({ title }), lines),
       check: (answer) => {
         const book = assertSuccess(answer, 201, 'Book created successfully') as Book;
         assert.equal(book.title, title);
@@ -80,6 +91,7 @@ export class Exchanges {
   }
 
   #update(id: number, author: string): Exchange {
+    this.#authors.set(id, author);
     return {
       ...this.#send(`PUT /book/${id}`, JSON.stringify({ author })),
       check: (answer) => {
@@ -97,20 +109,31 @@ export class Exchanges {
     return { ...sent, check: (answer) => assertRefusal(answer, status, message) };
   }
 
+  /** The book as it is left by the requests that were made so far. */
+  #isBook(id: number): Exchange['check'] {
+    const author = this.#authors.get(id) ?? '';
+    return (answer) => {
+      const book = assertSuccess(answer, 200, 'Book retrieved successfully') as Book;
+      assert.deepEqual([book.id, book.title, book.author], [id, `book ${id}`, author]);
+    };
+  }
+
   #ask(start: string): { bytes: string } {
-    return { bytes: request(start, [this.#authorization]) };
+    return { bytes: request(start, this.#lines()) };
   }
 
   /** Sends a body by its length or in chunks of any size, with what may stand between them. */
-  #send(start: string, body: string): { bytes: string } {
-    if (this.#chance.below(2) === 0) return { bytes: request(start, [this.#authorization], body) };
-    const head = request(start, [
-      this.#authorization,
-      'Transfer-Encoding: Chunked',
-      'Trailer: Authorization',
-    ]);
+  #send(start: string, body: string, lines: readonly string[] = []): { bytes: string } {
+    const all = [...this.#lines(), ...lines];
+    if (this.#chance.below(2) === 0) return { bytes: request(start, all, body) };
+    const head = request(start, [...all, 'Transfer-Encoding: Chunked', 'Trailer: Authorization']);
     const trailer = this.#chance.below(2) === 0 ? 'Authorization: nonsense\r\nName: value\r\n' : '';
     return { bytes: `${head}${this.#chunks(body)}0\r\n${trailer}\r\n` };
+  }
+
+  /** The header line with the token, and those that are in the way of a careless reader. */
+  #lines(): string[] {
+    return [this.#authorization, ...ODD_LINES.filter(() => this.#chance.below(8) === 0)];
   }
 
   #chunks(body: string): string {
@@ -127,14 +150,21 @@ export class Exchanges {
   }
 }
 
+/** Well-formed, and without a meaning for the service. */
+const ODD_LINES = [
+  '__proto__: {"isAdmin":true}',
+  'constructor: prototype',
+  'Content-Type: multipart/form-data; boundary=x',
+  'X-HTTP-Method-Override: DELETE',
+  'X-Original-URL: /nowhere',
+  'Connection: keep-alive, Host, Authorization',
+  'Cookie: a=b; a=c',
+  'Range: bytes=0-0',
+  'If-None-Match: *',
+  'Empty:',
+];
+
 /** Throws unless an answer has a token. */
 export function hasToken(answer: Answer): void {
   assertSuccess(answer, 200, 'Token generated successfully');
-}
-
-function isBook(id: number): (answer: Answer) => void {
-  return (answer) => {
-    const book = assertSuccess(answer, 200, 'Book retrieved successfully') as Book;
-    assert.deepEqual([book.id, book.title], [id, `book ${id}`]);
-  };
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../contract/tokens.ts';
 import { assertLogTellsNothing } from '../../http/log.ts';
@@ -26,6 +28,21 @@ const HABITS: readonly (Habit & { readonly clients: number })[] = [
   { clients: 4, pipelined: 1, pauseMsMax: 0, keepsConnection: false },
 ];
 
+/** What `node` gets so that a service that ends leaves a file that says how many connections it had accepted. */
+const COUNTING_CONNECTIONS = [
+  '--import',
+  `data:text/javascript,${encodeURIComponent(`
+    import { subscribe } from 'node:diagnostics_channel';
+    import { writeFileSync } from 'node:fs';
+    let accepted = 0;
+    subscribe('net.server.socket', () => accepted++);
+    process.on('exit', () => writeFileSync('accepted', String(accepted)));
+  `)}`,
+];
+
+/** How many books there are, each of which was created over a connection of its own: one is short. */
+const BOOKS = 13;
+
 /** Longer than what the service may have in its buffers for a client that does not read. */
 const LONG_TITLE = 'x'.repeat(1_000_000);
 
@@ -38,7 +55,7 @@ export async function stopOften(
   { engine, rounds, seed, report }: CampaignOptions,
   endMsMax: number,
 ): Promise<Figures> {
-  const tally: Tally = { answered: 0, dropped: 0, turnedAway: 0 };
+  const tally: Tally = { answered: 0, dropped: 0, served: 0, unasked: 0, turnedAway: 0 };
   let slowestMs = 0;
   for (let round = 0; round < rounds; round++) {
     const isAmongNuisances = round % 3 === 0;
@@ -61,13 +78,14 @@ async function stopOnce(
   await using folder = await createFolder();
   await using address = await engines.find(({ name }) => name === engine)?.createAddress();
   const variables = { DB_URL: address?.dbUrl ?? '', SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD };
-  await using service = await startService(folder.path, variables);
+  await using service = await startService(folder.path, variables, COUNTING_CONNECTIONS);
   const token = makeToken(SECRET, {});
   await createBook(service, token, 'short');
-  for (let books = 0; books < 12; books++) await createBook(service, token, LONG_TITLE);
+  for (let books = 1; books < BOOKS; books++) await createBook(service, token, LONG_TITLE);
 
   const target = { port: service.port, secret: SECRET };
-  using _ = isAmongNuisances ? await Nuisances.arrive(target) : undefined;
+  using nuisances = isAmongNuisances ? await Nuisances.arrive(target) : undefined;
+  const before = { ...tally };
   const clients = HABITS.flatMap((habit) =>
     Array.from({ length: habit.clients }, () => callUntilGone(target, habit, tally, chance)),
   );
@@ -79,6 +97,17 @@ async function stopOnce(
   const elapsedMs = performance.now() - signalled;
   await Promise.all(clients);
   assert.deepEqual([code, complaints], [0, '']);
-  assertLogTellsNothing(output.trim().split('\n'), [SECRET, PASSWORD, LONG_TITLE.slice(0, 100)]);
+  const accepted =
+    Number(await readFile(join(folder.path, 'accepted'), 'utf8')) - BOOKS - (nuisances?.count ?? 0);
+  assertAllServed(accepted, tally.served - before.served, tally.unasked - before.unasked);
+  assertLogTellsNothing(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
   return elapsedMs;
+}
+
+/** Asserts that on every connection that the service had accepted there were answers, unless nothing was asked. */
+function assertAllServed(accepted: number, served: number, unasked: number): void {
+  assert.ok(
+    served <= accepted && accepted <= served + unasked,
+    `of ${accepted} connections that were accepted ${served} were served; on ${unasked} nothing was asked`,
+  );
 }

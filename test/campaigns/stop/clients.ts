@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../contract/tokens.ts';
+import { assertEnvelope } from '../../http/answers.ts';
 import { Connection, Cut, request } from '../../http/connection.ts';
 import type { Chance } from '../chance.ts';
 import type { Target } from '../line.ts';
@@ -18,9 +19,13 @@ export interface Habit {
 /** What came of the requests of all clients. */
 export interface Tally {
   answered: number;
-  /** Requests that had arrived, on connections that were answered before, and were not answered. */
+  /** Requests on connections that were answered before, and were not answered. */
   dropped: number;
-  /** New connections that found nobody there any more. */
+  /** Connections on which there were answers. */
+  served: number;
+  /** Connections that ended before anything was asked on them. */
+  unasked: number;
+  /** Connections on which nothing of what was asked was answered: the system had taken them, and the service had not. */
   turnedAway: number;
 }
 
@@ -43,12 +48,16 @@ export async function callUntilGone(
         answers.then(() => true),
         sleep(chance.below(habit.pauseMsMax + 1)),
       ]);
-      if (isEnded) break;
+      if (isEnded) {
+        if (isNew) tally.unasked++;
+        break;
+      }
       const starts = Array.from({ length: habit.pipelined }, () => chance.pick(STARTS) ?? '');
       await connection.send(starts.map((start) => request(start, [authorization], '{"year":1}')).join(''));
       const { count, isOver } = await answers;
       tally.answered += count;
-      tally[isNew && count === 0 ? 'turnedAway' : 'dropped'] += habit.pipelined - count;
+      if (isNew) tally[count > 0 ? 'served' : 'turnedAway']++;
+      if (!isNew || count > 0) tally.dropped += habit.pipelined - count;
       if (isOver) break;
       isNew = false;
     } while (habit.keepsConnection);
@@ -71,9 +80,10 @@ async function readAnswers(
 ): Promise<{ count: number; isOver: boolean }> {
   for (let count = 0; count < expected; count++) {
     try {
-      const { status, headers } = await connection.answer();
-      assert.ok(status < 500, `status ${status}`);
-      if (headers.get('connection') === 'close') return { count: count + 1, isOver: true };
+      const answer = await connection.answer();
+      assert.ok(answer.status < 500, `status ${answer.status}`);
+      assertEnvelope(answer);
+      if (answer.headers.get('connection') === 'close') return { count: count + 1, isOver: true };
     } catch (error) {
       if (error instanceof Cut) return { count, isOver: true };
       throw error;

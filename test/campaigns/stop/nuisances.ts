@@ -36,6 +36,11 @@ export class Nuisances implements Disposable {
     return nuisances;
   }
 
+  /** How many connections they have. */
+  get count(): number {
+    return this.#connections.length;
+  }
+
   [Symbol.dispose](): void {
     this.#isOver = true;
     for (const connection of this.#connections) connection[Symbol.dispose]();

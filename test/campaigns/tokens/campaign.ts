@@ -6,7 +6,7 @@ import { SECRET, type Service, startService } from '../../http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Chance } from '../chance.ts';
 import { attacksOn } from './attacks.ts';
-import { Judge } from './judge.ts';
+import { isSigned, Judge } from './judge.ts';
 import { Mutator } from './mutations.ts';
 
 export const campaign: Campaign = {
@@ -41,6 +41,7 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
       batch.map(async (token) => {
         const { isValid, difference } = await judge.judge(token);
         assert.equal(await tokens.verify(token), isValid, JSON.stringify(token));
+        assert.ok(!isValid || isSigned(SECRET, token), `not signed: ${JSON.stringify(token)}`);
         tally[isValid ? 'accepted' : 'refused']++;
         if (difference) differences[difference] = (differences[difference] ?? 0) + 1;
       }),
