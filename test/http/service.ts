@@ -77,9 +77,9 @@ export class Service implements AsyncDisposable {
       signal: AbortSignal.timeout(ANSWER_MS_MAX),
     });
     const { status, headers: fields } = answer;
-    const body = await answer.clone().text();
-    if (status >= 400) assertTellsNothing(body);
-    await this.onAnswer({ method, target: path }, { status, headers: fields, body });
+    const text = await answer.clone().text();
+    if (status >= 400) assertTellsNothing(text);
+    await this.onAnswer({ method, target: path }, { status, headers: fields, body: text });
     return answer;
   }
 
