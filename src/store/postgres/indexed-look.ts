@@ -33,6 +33,8 @@ export class IndexedLook implements Look {
   readonly rows: Rows;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
+  /** Of the long keys that have been met, by the ids of their books. */
+  readonly #digests = new Map<number, string>();
 
   constructor(query: BookQuery, rows: Rows) {
     this.rows = rows;
@@ -45,6 +47,7 @@ export class IndexedLook implements Look {
     const few = await this.#few();
     if (few) await this.#gather(finding, few);
     else await this.#walk(finding);
+    await this.#completeKey(finding);
     return finding;
   }
 
@@ -92,6 +95,28 @@ export class IndexedLook implements Look {
     return undefined;
   }
 
+  /** The place behind a book with a long key. Should that change this very moment, it is in front of all that begin alike. */
+  async #completeKey(finding: Finding): Promise<void> {
+    const digest = finding.last && this.#digests.get(finding.last.id);
+    if (!finding.last || digest === undefined) return;
+    const { sort, isDescending } = this.#query;
+    const { key, id } = finding.last;
+    const [book] = await this.rows(
+      `select ${sort} as key from ${INDEXED} where id = $1 and md5(${sort}) = $2`,
+      [id, digest],
+    );
+    if (book) finding.last = { key: book.key as string, id };
+    else finding.last = { key: isDescending ? `${key}\u{10FFFF}` : key, id: ID_MAX };
+  }
+
+  /** @returns whether the finding takes more */
+  #takeAll(finding: Finding, rows: readonly Row[]): boolean {
+    return rows.every((row) => {
+      if (typeof row.digest === 'string') this.#digests.set(Number(row.id), row.digest);
+      return finding.take(row as unknown as Candidate);
+    });
+  }
+
   async #gather(finding: Finding, few: Few): Promise<void> {
     const parameters = new Parameters();
     const rows = await this.rows(
@@ -100,7 +125,7 @@ export class IndexedLook implements Look {
        order by ${orderOf(this.#query)} limit ${finding.limit + 1}`,
       parameters.values,
     );
-    if (takeAll(finding, rows)) finding.end();
+    if (this.#takeAll(finding, rows)) finding.end();
   }
 
   /** Goes through the books in the order of an index, by windows where some of them may not match. */
@@ -117,9 +142,10 @@ export class IndexedLook implements Look {
         `select ${candidate(this.#query)} from (${books}) as books`,
         parameters.values,
       );
-      if (!takeAll(finding, rows)) return;
+      if (!this.#takeAll(finding, rows)) return;
       const end = isRange ? undefined : await this.#endOfWindow(range);
       if (!end) continue;
+      this.#digests.delete(end.id);
       if (!finding.pass(end)) return;
       ranges = rangesBehind(this.#query, end);
     }
@@ -148,8 +174,3 @@ export class IndexedLook implements Look {
 }
 
 type Few = (parameters: Parameters) => string;
-
-/** @returns whether the finding takes more */
-function takeAll(finding: Finding, rows: readonly Row[]): boolean {
-  return rows.every((row) => finding.take(row as unknown as Candidate));
-}

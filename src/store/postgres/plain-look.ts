@@ -93,7 +93,7 @@ export class PlainLook implements Look {
     );
     const looked = Number(rows[0]?.looked ?? 0);
     return {
-      books: rows as unknown as PlainBook[],
+      books: (rows as unknown as PlainBook[]).map((book) => ({ ...book, key: book[query.sort] })),
       isEnd: looked < size && rows.length === looked,
     };
   }
@@ -102,4 +102,5 @@ export class PlainLook implements Look {
 interface PlainBook extends Candidate {
   readonly title: string;
   readonly author: string;
+  readonly year: number;
 }

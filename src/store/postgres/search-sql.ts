@@ -93,9 +93,13 @@ export function firstOf(query: BookQuery, condition: string, limit: number): str
   ) as found order by ${order} limit ${limit}`;
 }
 
-/** The columns of a candidate, as Finding takes it. */
+/** The columns of a candidate, as Finding takes it. All rows come at once, so of long keys there are only beginnings. */
 export function candidate({ sort }: BookQuery): string {
-  return `id, ${sort} as key, octet_length(title) + octet_length(author) as bytes`;
+  const bytes = 'octet_length(title) + octet_length(author) as bytes';
+  if (sort !== 'title' && sort !== 'author') return `id, ${sort} as key, ${bytes}`;
+  const isLong = `octet_length(${sort}) > ${KEY_BYTES_MAX}`;
+  return `id, case when ${isLong} then left(${sort}, ${BEGINNING_LENGTH}) else ${sort} end as key,
+    case when ${isLong} then md5(${sort}) end as digest, ${bytes}`;
 }
 
 /** Books by their ids, in the order of the list of them. */

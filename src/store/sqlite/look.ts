@@ -32,15 +32,19 @@ export class Look {
   readonly #conditions: Sql | undefined;
   readonly #isIndexed: boolean;
   readonly #source: string;
-  readonly #all: (sql: string, values: Sql['values']) => Row[];
+  readonly #rows: (sql: string, values: Sql['values']) => Iterable<Row>;
 
-  constructor(query: BookQuery, isIndexed: boolean, all: (sql: string, values: Sql['values']) => Row[]) {
+  constructor(
+    query: BookQuery,
+    isIndexed: boolean,
+    rows: (sql: string, values: Sql['values']) => Iterable<Row>,
+  ) {
     this.#query = query;
     this.#needles = needlesOf(query);
     this.#conditions = conditionsOf(query, this.#needles);
     this.#isIndexed = isIndexed;
     this.#source = isIndexed ? INDEXED : UNINDEXED;
-    this.#all = all;
+    this.#rows = rows;
   }
 
   find(limit: number, after: BookPosition | undefined): Finding {
@@ -67,7 +71,7 @@ export class Look {
     for (let last = after; ; ) {
       const { text, values } = behind(byId, last);
       const window = `select * from ${this.#source} where ${text} order by id limit ${this.#windowBooks}`;
-      const [row] = this.#all(
+      const [row] = this.#rows(
         `select count(*) as looked, max(id) as last, count(*) filter (where ${this.#match}) as count from (${window})`,
         { ...values, ...this.#values },
       );
@@ -94,14 +98,14 @@ export class Look {
       ways.push({ text, values: { firstYear: yearFrom, lastYear: yearTo } });
     }
     return ways.find(({ text, values }) => {
-      const [row] = this.#all(`select count(*) as count from (${text} limit ${FEW_BOOKS + 1})`, values);
+      const [row] = this.#rows(`select count(*) as count from (${text} limit ${FEW_BOOKS + 1})`, values);
       return Number(row?.count) <= FEW_BOOKS;
     });
   }
 
   #gather(finding: Finding, few: Sql): void {
     const place = behind(this.#query, finding.last);
-    const rows = this.#all(
+    const rows = this.#rows(
       `select ${candidate(this.#query)} from (${few.text}) as few cross join book_search using (id)
        where ${place.text} and ${this.#match} order by ${orderOf(this.#query)} limit ${finding.limit + 1}`,
       { ...few.values, ...place.values, ...this.#values },
@@ -119,7 +123,7 @@ export class Look {
       const source = `from ${this.#source} where ${range.text}`;
       const window = `from (select * ${source} order by ${order} limit ${this.#windowBooks}) where ${this.#match}`;
       const matches = isRange ? `${source} and ${this.#match} order by ${order}` : window;
-      const rows = this.#all(`select ${candidate(this.#query)} ${matches} limit ${finding.limit + 1}`, {
+      const rows = this.#rows(`select ${candidate(this.#query)} ${matches} limit ${finding.limit + 1}`, {
         ...range.values,
         ...this.#values,
       });
@@ -134,7 +138,8 @@ export class Look {
 
   #endOfWindow(source: string, order: string, values: Sql['values']): BookPosition | undefined {
     const end = `select id, ${this.#query.sort} as key ${source} order by ${order} limit 1 offset ${this.#windowBooks - 1}`;
-    return this.#all(end, values)[0] as BookPosition | undefined;
+    const [row] = this.#rows(end, values);
+    return row as BookPosition | undefined;
   }
 
   /** The number of matches where an index has it without a look at the books. */
@@ -148,7 +153,8 @@ export class Look {
   }
 
   #countOf(matches: string, values: Sql['values']): number {
-    return Number(this.#all(`select count(*) as count from ${matches}`, values)[0]?.count);
+    const [row] = this.#rows(`select count(*) as count from ${matches}`, values);
+    return Number(row?.count);
   }
 
   get #match(): string {
@@ -165,8 +171,9 @@ export class Look {
 }
 
 /** @returns whether the finding takes more */
-function takeAll(finding: Finding, rows: readonly Row[]): boolean {
-  return rows.every((row) => finding.take(row as unknown as Candidate));
+function takeAll(finding: Finding, rows: Iterable<Row>): boolean {
+  for (const row of rows) if (!finding.take(row as unknown as Candidate)) return false;
+  return true;
 }
 
 /** More parts of texts, and longer ones, are not looked up: the rest of them is compared. */

@@ -38,7 +38,7 @@ class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
       const isIndexed = !isPlain(query) && (await this.#catchUp());
       this.#database.exec('begin');
       try {
-        const look = new Look(query, isIndexed, (sql, values) => this.#all(sql, values));
+        const look = new Look(query, isIndexed, (sql, values) => this.#rows(sql, values));
         return limit === 'count' ? look.count(after) : this.#page(look.find(limit, after));
       } finally {
         if (this.#database.isTransaction) this.#database.exec('rollback');
@@ -69,16 +69,17 @@ class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
 
   #page({ ids, last, rest }: Finding): SearchPage {
     // A book that has gone since the index was kept up is left out.
-    const [row] = ids.length === 0 ? [] : this.#all(RENDER, { ids: JSON.stringify(ids) });
+    const [row] = ids.length === 0 ? [] : this.#rows(RENDER, { ids: JSON.stringify(ids) });
     const json = (row?.json as Uint8Array | null | undefined) ?? new Uint8Array();
     return { json, count: Number(row?.count ?? 0), last, rest };
   }
 
-  #all(sql: string, values: Sql['values']): Row[] {
+  /** One after the other, as they may be long. */
+  #rows(sql: string, values: Sql['values']): Iterable<Row> {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
     this.#statements.set(sql, statement);
-    return statement.all(values);
+    return statement.iterate(values);
   }
 }
 
