@@ -160,7 +160,7 @@ const ODD_LINES = [
   'Connection: keep-alive, Host, Authorization',
   'Cookie: a=b; a=c',
   'Range: bytes=0-0',
-  'If-None-Match: *',
+  'If-Modified-Since: Thu, 01 Jan 1970 00:00:00 GMT',
   'Empty:',
 ];
 
