@@ -52,7 +52,8 @@ interface Talk {
 
 /** Asserts that every request has its own answer, and that nothing else is answered. */
 async function talk(service: Service, { name, asked, ending, pieces }: Talk): Promise<void> {
-  using connection = await Connection.open(service);
+  // Which answer belongs to which request is judged here; where some are malformed, the description cannot say it.
+  using connection = await Connection.open({ port: service.port });
   const sent = sendInPieces(connection, pieces);
   try {
     for (const { isToHead, isExpecting, check } of asked) {
