@@ -20,6 +20,9 @@ export interface Place {
   readonly onAnswer?: (asked: Asked | undefined, answer: Answered) => Promise<void>;
 }
 
+/** Header fields that are hashes and cursors: now and then they look like anything. */
+const MADE_OF_BOOKS = /^(?:etag|link): .*$/gim;
+
 /** Far longer than any answer takes, on any machine. */
 const SILENCE_MS_MAX = 10_000;
 
@@ -90,7 +93,8 @@ export class Connection implements Disposable {
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
     const hasContent = !isToHead && status >= 200 && status !== 204 && status !== 304;
     const body = hasContent ? await this.#content(headers) : '';
-    assertTellsNothing(status >= 400 ? `${head} ${body}` : head);
+    const said = head.replaceAll(MADE_OF_BOOKS, '');
+    assertTellsNothing(status >= 400 ? `${said} ${body}` : said);
     const answered = isToHead ? { status, headers } : { status, headers, body };
     if (status >= 200) await this.#onAnswer?.(this.#asked.next(), answered);
     return { status, headers, body };
