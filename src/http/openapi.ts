@@ -59,9 +59,9 @@ null unless an operation says otherwise. Messages are exact.
 
 Paths are exact, too: any other is 404 \`Not found\`. \`HEAD\` is answered like \`GET\`, without content.
 
-A body is one JSON object in UTF-8 of at most 1 MiB, whatever its \`Content-Type\` says; an encoded one \
-(\`Content-Encoding\`) is refused. Strings are well-formed Unicode. Names of fields count in any case, and of one given \
-twice the last.`;
+A body is one JSON object in UTF-8 of at most 1 MiB, that of \`POST /books\` an array of them of at most 16 MiB, whatever \
+its \`Content-Type\` says; an encoded one (\`Content-Encoding\`) is refused. Strings are well-formed Unicode. Names of \
+fields count in any case, and of one given twice the last.`;
 
 const TAGS: Readonly<Record<Operation['tag'], string>> = {
   Tokens: 'One pair of username and password has tokens. They expire after a while.',
