@@ -89,9 +89,10 @@ export class BookHandlers {
     const id = bookId(request);
     const book = id === undefined ? undefined : await this.#store.find(id);
     if (!book) return { outcome: 'bookNotFound' };
-    const verdict = judge(request.raw, book);
-    if (verdict === 'notModified') return { outcome: verdict, headers: { etag: entityTag(book) } };
-    return verdict === 'met' ? this.#answerWith('bookRetrieved', book, reply) : { outcome: verdict };
+    const tag = entityTag(book);
+    const verdict = judge(request.raw, tag);
+    if (verdict === 'notModified') return { outcome: verdict, headers: { etag: tag } };
+    return verdict === 'met' ? this.#answerWith('bookRetrieved', book, reply, tag) : { outcome: verdict };
   };
 
   /** PUT /book/{id}: a missing book comes before a bad body, but only a bad body makes that a question of its own. */
@@ -137,7 +138,7 @@ export class BookHandlers {
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
       const found = await this.#store.find(id);
       if (!found) return undefined;
-      if (judge(raw, found) !== 'met') return 'preconditionFailed';
+      if (judge(raw, entityTag(found)) !== 'met') return 'preconditionFailed';
       const result = await change(found);
       if (result) return result;
     }
@@ -145,12 +146,10 @@ export class BookHandlers {
   }
 
   /** Long books wait in memory until they are read, once as text and once in bytes. */
-  #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply): Answer {
+  #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply, tag = entityTag(book)): Answer {
     const length = book.title.length + book.author.length;
     const isHeld = length < LONG_BOOK_LENGTH || new Share(this.#unread, reply.raw).take(2 * length);
-    return isHeld
-      ? { outcome, data: book, headers: { etag: entityTag(book) } }
-      : { outcome: 'serviceUnavailable' };
+    return isHeld ? { outcome, data: book, headers: { etag: tag } } : { outcome: 'serviceUnavailable' };
   }
 
   async *#pages(first: BookPage, unread: Share): AsyncGenerator<Uint8Array> {

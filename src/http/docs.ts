@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { type OperationRoute, openApi } from './openapi.ts';
 import type { OperationSchema } from './operations.ts';
+import { isKnown } from './preconditions.ts';
 
 /** The files of the page, which work without any other host. */
 const FILES = {
@@ -70,10 +71,4 @@ function serve(app: FastifyInstance, path: string, type: string, make: () => Pro
     if (isKnown(content.tag, request.headers['if-none-match'])) return reply.code(304).send();
     return reply.type(type).send(content.bytes);
   });
-}
-
-/** Whether a client has what an entity tag names (RFC 9110, section 13.1.2). */
-function isKnown(tag: string, ifNoneMatch: string | undefined): boolean {
-  const tags = ifNoneMatch?.split(',').map((each) => each.trim().replace(/^W\//, '')) ?? [];
-  return tags.includes(tag) || tags.includes('*');
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Book } from '../book.ts';
 
-/** What the preconditions of a request come to for a book: carry on, or answer with this outcome. */
+/** What the preconditions of a request come to: carry on, or answer with this outcome. */
 export type Verdict = 'met' | 'notModified' | 'preconditionFailed';
 
 /** 22 digits of base64 are 132 bits: two versions of a book do not meet in them. */
@@ -19,20 +19,28 @@ export function isConditional({ headers }: IncomingMessage): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }
 
-/** Judges the preconditions of a request for a book that there is, in the order of RFC 9110, section 13.2.2. */
-export function judge({ method, headers }: IncomingMessage, book: Book): Verdict {
+/**
+ * Judges the preconditions of a request for something that there is, in the order of RFC 9110, section 13.2.2.
+ *
+ * @param tag its strong entity tag
+ */
+export function judge({ method, headers }: IncomingMessage, tag: string): Verdict {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  if (ifMatch !== undefined && !isListed(book, ifMatch)) return 'preconditionFailed';
-  // A weak comparison: the mark of weak tags does not count (section 13.1.2).
-  if (ifNoneMatch === undefined || !isListed(book, ifNoneMatch.replaceAll('W/"', '"'))) return 'met';
+  if (ifMatch !== undefined && !isListed(tag, ifMatch)) return 'preconditionFailed';
+  if (!isKnown(tag, ifNoneMatch)) return 'met';
   return method === 'GET' || method === 'HEAD' ? 'notModified' : 'preconditionFailed';
 }
 
-/** Whether a book's tag is among those of a header's value, by strong comparison; `*` stands for any. */
-function isListed(book: Book, value: string): boolean {
+/** Whether a client has what a tag names, by weak comparison: the mark of weak tags does not count (section 13.1.2). */
+export function isKnown(tag: string, ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && isListed(tag, ifNoneMatch.replaceAll('W/"', '"'));
+}
+
+/** Whether a tag is among those of a header's value, by strong comparison; `*` stands for any. */
+function isListed(tag: string, value: string): boolean {
   if (value.trim() === '*') return true;
   const tags: readonly string[] = value.match(ENTITY_TAGS) ?? [];
-  return tags.includes(entityTag(book));
+  return tags.includes(tag);
 }
 
 /** RFC 9110, section 8.8.3: text in quotes, in which commas may stand as well. */

@@ -7,8 +7,7 @@ import {
   StoreUnavailable,
 } from '../book.ts';
 import type { Answer } from './answer.ts';
-import type { Budget } from './budget.ts';
-import { Share } from './budget.ts';
+import { type Budget, Share } from './budget.ts';
 import { positionOf, writeCursor } from './cursor.ts';
 import { CLOSE, COMMA, inBrackets, noPages, OPEN, slices } from './pages.ts';
 import { type ListRequest, queryAfter } from './query.ts';
