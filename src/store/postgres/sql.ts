@@ -96,14 +96,17 @@ export const SELECT_PAGE: Statement = {
 /** Rows are locked in the order of their ids: trips of several processes that meet in one table cannot deadlock. */
 const LOCKED =
   'locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
+/** What is not given stays as it is. */
+const CHANGES = `
+    title = coalesce(given.title, books.title),
+    author = coalesce(given.author, books.author),
+    year = coalesce(given.year, books.year)
+`;
 export const UPDATE: Statement = {
   name: 'update',
   text: `
   with ${LOCKED}
-  update books
-  set title = coalesce(given.title, books.title),
-    author = coalesce(given.author, books.author),
-    year = coalesce(given.year, books.year)
+  update books set ${CHANGES}
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as given (id, title, author, year)
     join locked on locked.id = given.id
   where books.id = given.id
@@ -127,10 +130,7 @@ export const UPDATE_EXPECTED: Statement = {
   name: 'update expected',
   text: `
   with ${LOCKED}
-  update books
-  set title = coalesce(given.title, books.title),
-    author = coalesce(given.author, books.author),
-    year = coalesce(given.year, books.year)
+  update books set ${CHANGES}
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
       as given (id, title, author, year, expected_title, expected_author, expected_year)
     join locked on locked.id = given.id
