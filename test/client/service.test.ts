@@ -149,7 +149,7 @@ describe('A client', () => {
   test('that looks for the service in the wrong place does not take that for an absent book', async () => {
     await using service = await startService();
     const books = createClient({ url: `${service.url}/api`, token: service.token });
-    for (const call of [books.find(1), books.delete(1), books.update(1, {})]) {
+    for (const call of [() => books.find(1), () => books.delete(1), () => books.update(1, {})]) {
       await assert.rejects(call, { status: 404, message: 'Not found' });
     }
   });
