@@ -152,6 +152,12 @@ export interface BookStore extends AsyncDisposable {
   deleteExpected(expected: Book): Promise<boolean>;
 
   /**
+   * Resolves when the store takes calls at present: it has been read, and would have been written had there been anything
+   * to write. It waits in no queue of calls, but takes their way, and has no bound of its own on how long that may be.
+   */
+  check(): Promise<void>;
+
+  /**
    * Resolves when what this store has acknowledged may be lost, with the reason in one line for people. It answers
    * no call any more; the process has to end. A store that is away for a while is not lost. Absent where it cannot
    * happen, as with a server, which does not acknowledge what it cannot keep.

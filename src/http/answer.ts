@@ -29,8 +29,11 @@ export const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
   503: { 'retry-after': '1' },
 };
 
-/** Who may keep an answer (RFC 9111, section 5.2.2): nobody a token; its client what a token protects, asking again. */
-export const CACHE_CONTROL = { ofToken: 'no-store', behindToken: 'private, no-cache' } as const;
+/**
+ * Who may keep an answer (RFC 9111, section 5.2.2): nobody a token, or how the service is; its client what a token
+ * protects, asking again.
+ */
+export const CACHE_CONTROL = { withoutToken: 'no-store', behindToken: 'private, no-cache' } as const;
 
 /** After these the rest of the connection cannot be trusted, or is not worth reading. */
 const LAST_ON_CONNECTION: ReadonlySet<OutcomeName> = new Set([

@@ -37,6 +37,11 @@ export class Connections {
     this.#endSomeWithTheirAnswer(app);
   }
 
+  /** Whether {@link drain} has been called. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /**
    * Takes no new connections. Whatever comes on the others is still answered, as their last answer; who has nothing to
    * send for a while, or takes too long, is sent away. Resolves when all connections are gone.

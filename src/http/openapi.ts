@@ -66,6 +66,7 @@ fields count in any case, and of one given twice the last.`;
 const TAGS: Readonly<Record<Operation['tag'], string>> = {
   Tokens: 'One pair of username and password has tokens. They expire after a while.',
   Books: 'What the service keeps. All of it is behind a token.',
+  Health: 'For whoever starts the service and sends it requests. It needs no token.',
 };
 
 const SCHEME = 'token';

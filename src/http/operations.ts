@@ -23,7 +23,7 @@ import {
  */
 export interface Operation {
   /** A heading of the document. */
-  readonly tag: 'Tokens' | 'Books';
+  readonly tag: 'Tokens' | 'Books' | 'Health';
   /** What it does, in a few words. */
   readonly summary: string;
   /** What else is to be known, in CommonMark. */
@@ -173,6 +173,23 @@ const declared = {
     data: nothing,
     refusals: ['preconditionFailed', ...OF_ONE_BOOK],
   },
+  checkHealth: {
+    tag: 'Health',
+    summary: 'Ask whether the process serves',
+    description: 'To restart one that does not. The store is not asked.',
+    success: 'alive',
+    data: nothing,
+    refusals: ANYWHERE,
+  },
+  checkReadiness: {
+    tag: 'Health',
+    summary: 'Ask whether the store answers',
+    description:
+      'To send requests elsewhere while it is 503: the store is away, slow or cannot be written, or the service is stopping. Answered within 2 seconds.',
+    success: 'ready',
+    data: nothing,
+    refusals: ANYWHERE,
+  },
 } as const satisfies Record<string, Operation>;
 
 /** Every operation by its id, as the `schema` of its route: Fastify takes the serialisers, `/openapi.json` the rest. */
@@ -196,5 +213,5 @@ export function isProtected({ refusals }: Operation): boolean {
 
 /** The `Cache-Control` of what its handler answers. */
 export function cacheControlOf(operation: Operation): string {
-  return isProtected(operation) ? CACHE_CONTROL.behindToken : CACHE_CONTROL.ofToken;
+  return isProtected(operation) ? CACHE_CONTROL.behindToken : CACHE_CONTROL.withoutToken;
 }

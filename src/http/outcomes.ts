@@ -26,6 +26,10 @@ export const outcomes = {
   invalidQuery: { status: 400, message: 'Invalid query' },
   invalidInput: { status: 400, message: 'Invalid input' },
 
+  // GET /healthz and /readyz
+  alive: { status: 200, message: 'Service is alive' },
+  ready: { status: 200, message: 'Service is ready' },
+
   // Preconditions (RFC 9110, section 13)
   notModified: { status: 304, message: 'Not modified' },
   preconditionFailed: { status: 412, message: 'Precondition failed' },

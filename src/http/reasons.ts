@@ -27,5 +27,5 @@ export const REASONS: Readonly<Record<RefusalName, string>> = {
   tokenNotGenerated: 'the token cannot be signed',
   internalError: 'a defect of the service; the log has its stack',
   serviceUnavailable:
-    'the store is away or full, or there are too many requests, long bodies or connections at once; see `Retry-After`',
+    'the store is away or full, or there are too many requests, long bodies or connections at once, or `GET /readyz` comes while the service is stopping; see `Retry-After`',
 };

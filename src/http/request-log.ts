@@ -1,12 +1,16 @@
 import { type FastifyBaseLogger, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { StoreUnavailable } from '../book.ts';
 import type { LogStream } from '../log.ts';
+import { HEALTH_PATH, READINESS_PATH } from './health.ts';
+
+/** Who asks these may ask every second: that all is well is no line. */
+const PROBES: ReadonlySet<string | undefined> = new Set([HEALTH_PATH, READINESS_PATH]);
 
 /** The level of what is as it should be, in the numbers of pino. */
 const INFO = 30;
 
 /**
- * One line a request, when its answer has left: what was asked and what came of it, never a header or a body. The
+ * One line a request, but for probes that find all well, when its answer has left: what was asked and what came of it, never a header or a body. The
  * line is made here, for it is the same for all: by way of the logger it costs several times as much, and nothing in it
  * comes from the client but the method, which the parser knows.
  */
@@ -38,6 +42,7 @@ export class RequestLog extends LogController {
     msg?: string,
   ): void {
     const { url } = routeOptions;
+    if (statusCode === 200 && PROBES.has(url)) return;
     const route = url === undefined ? 'null' : `"${url}"`;
     const ending = msg === undefined ? '' : `,"msg":"${msg}"`;
     this.#stream.write(

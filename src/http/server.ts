@@ -12,6 +12,7 @@ import { BookHandlers } from './books.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
 import { serveDocs } from './docs.ts';
+import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health.ts';
 import type { HttpLimits } from './limits.ts';
 import { listen, portOf } from './listening.ts';
 import { operations } from './operations.ts';
@@ -82,6 +83,7 @@ export function createServer(parts: ServerParts): HttpServer {
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const token = new TokenHandlers(tokens, credentials, throttle, bodies);
   const books = new BookHandlers(store, bodies, new Budget(limits.unreadBytesAtOnce));
+  const health = new HealthHandlers(store, () => connections.isStopping);
   const protect = { onRequest: token.require };
 
   app.post('/token', { schema: operations.issueToken }, answering(token.issue));
@@ -91,6 +93,8 @@ export function createServer(parts: ServerParts): HttpServer {
   app.get('/book/:id', { ...protect, schema: operations.findBook }, answering(books.find));
   app.put('/book/:id', { ...protect, schema: operations.updateBook }, answering(books.update));
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, answering(books.delete));
+  app.get(HEALTH_PATH, { schema: operations.checkHealth }, answering(health.check));
+  app.get(READINESS_PATH, { schema: operations.checkReadiness }, answering(health.checkReadiness));
 
   let listeners: readonly Listener[] = [];
   return {

@@ -21,7 +21,7 @@ export class TokenHandlers {
 
   /** POST /token */
   readonly issue = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    reply.header('cache-control', CACHE_CONTROL.ofToken);
+    reply.header('cache-control', CACHE_CONTROL.withoutToken);
     // There is none where the client has gone already.
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);

@@ -87,6 +87,7 @@ function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
     delete: (id) => store.delete(id),
     updateExpected: (expected, changes) => store.updateExpected(expected, changes),
     deleteExpected: (expected) => store.deleteExpected(expected),
+    check: () => store.check(),
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
     ...methods,
   };

@@ -96,6 +96,8 @@ export class PlainStore implements BookStore {
     return isDeepStrictEqual({ ...(await this.find(expected.id)) }, expected) && this.delete(expected.id);
   }
 
+  async check(): Promise<void> {}
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#database.close();
   }

@@ -16,6 +16,7 @@ const REQUESTS = [
   ['PUT /book/1', BODY],
   ['PUT /book/1', '{'],
   ['DELETE /book/1', ''],
+  ['GET /readyz', ''],
 ] as const;
 
 const FIRST_PAGE: BookPage = { json: Buffer.from('{"id":1,"title":"","author":"","year":0}'), last: 1 };
@@ -82,6 +83,7 @@ describe('503 Service unavailable, with Retry-After', () => {
   test('does not keep what needs no store', async () => {
     await using service = await startServiceOn(storeThat(() => Promise.reject(new StoreUnavailable('X'))));
     assert.equal((await ask(service, 'POST /token', LOGIN)).status, 200);
+    assert.equal((await ask(service, 'GET /healthz', '')).status, 200);
     assertRefusal(await ask(service, 'GET /book/x', ''), 404, 'Book not found');
     assertRefusal(await ask(service, 'DELETE /book/x', ''), 404, 'Book not found');
     assertRefusal(await ask(service, 'POST /book', '{'), 400, 'Invalid input');
@@ -136,6 +138,7 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
     delete: fail,
     updateExpected: fail,
     deleteExpected: fail,
+    check: fail,
     [Symbol.asyncDispose]: async () => {},
   };
 }

@@ -21,7 +21,7 @@ export function parseLog(lines: readonly string[]): LogLine[] {
 
 /** The line of a request, which is nearly every line: wherever it has this form, there is no place in it to tell anything. */
 const REQUEST_LINE =
-  /^\{"level":30,"time":\d+,"id":"[\w-]+","method":"[A-Z-]+","route":(?:null|"\/(?:token|books?|book\/:id)"),"status":\d+,"ms":[\d.]+\}$/;
+  /^\{"level":30,"time":\d+,"id":"[\w-]+","method":"[A-Z-]+","route":(?:null|"\/(?:token|books?|book\/:id|healthz|readyz)"),"status":\d+,"ms":[\d.]+\}$/;
 
 /** Asserts that a log holds nothing but what log lines are for, and none of these texts. */
 export function assertLogTellsNothing(lines: readonly string[], confidential: readonly string[]): void {

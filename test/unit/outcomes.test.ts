@@ -19,6 +19,8 @@ const CONTRACT = {
   invalidQuery: [400, 'Invalid query'],
   invalidInput: [400, 'Invalid input'],
   booksCreated: [201, 'Books created successfully'],
+  alive: [200, 'Service is alive'],
+  ready: [200, 'Service is ready'],
   notModified: [304, 'Not modified'],
   preconditionFailed: [412, 'Precondition failed'],
   invalidIdempotencyKey: [400, 'Invalid idempotency key'],

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type BookStore, StoreUnavailable } from '../../src/book.ts';
+import { createDatabase, startCluster } from '../support/postgres.ts';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { type Answer, Connection, request } from './connection.ts';
+import { parseLog } from './log.ts';
+import { type Service, startService, startServiceOn } from './service.ts';
+
+const READY = [200, 'Service is ready'] as const;
+const ALIVE = [200, 'Service is alive'] as const;
+
+describe('GET /healthz and GET /readyz', () => {
+  for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+    test(`say that all is well on ${engine}, without a token, and to HEAD as well`, async () => {
+      await using service = await startService({ engine });
+      for (const [path, success] of [
+        ['/healthz', ALIVE],
+        ['/readyz', READY],
+      ] as const) {
+        const answer = await ask(service, path);
+        assert.equal(assertSuccess(answer, success[0], success[1]), null);
+        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        assert.equal((await ask(service, path, 'HEAD')).status, 200);
+      }
+    });
+  }
+
+  test('are no lines of the log as long as all is well', async () => {
+    await using service = await startServiceOn(storeThat(() => Promise.resolve()));
+    const lines = service.log.length;
+    for (const path of ['/healthz', '/readyz', '/healthz']) await ask(service, path);
+    assert.equal(service.log.length, lines);
+    await ask(service, '/nowhere');
+    assert.equal(service.log.length, lines + 1);
+  });
+});
+
+describe('GET /readyz is 503', () => {
+  test('while PostgreSQL is frozen or down, and GET /healthz is not; later all is well', async () => {
+    await using cluster = await startCluster();
+    const { url } = await createDatabase({ server: cluster.url });
+    await using service = await startService({ dbUrl: url });
+    assertSuccess(await ask(service, '/readyz'), ...READY);
+
+    await cluster.freeze();
+    assertAway(await ask(service, '/readyz'));
+    assertSuccess(await ask(service, '/healthz'), ...ALIVE);
+    cluster.thaw();
+    await untilReady(service);
+
+    await cluster.stop('kill');
+    assertAway(await ask(service, '/readyz'));
+    assertSuccess(await ask(service, '/healthz'), ...ALIVE);
+    await cluster.start();
+    await untilReady(service);
+  });
+
+  test('when the store does not answer, also at once to those who come later', async () => {
+    await using service = await startServiceOn(storeThat(() => new Promise(() => {})));
+    assertAway(await ask(service, '/readyz'));
+    assertAway(await ask(service, '/readyz'));
+    const reasons = parseLog(service.log).flatMap(({ reason = [] }) => reason);
+    assert.deepEqual(reasons, ['slow', 'slow']);
+  });
+
+  test('until the store answers again', async () => {
+    const answers = [() => Promise.reject(new StoreUnavailable('AWAY')), () => Promise.resolve()];
+    await using service = await startServiceOn(storeThat(async () => answers.shift()?.()));
+    assertAway(await ask(service, '/readyz'));
+    assertSuccess(await ask(service, '/readyz'), ...READY);
+  });
+
+  test('while the service is stopping, and GET /healthz is not', async () => {
+    const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
+    using ready = await Connection.open(service);
+    using alive = await Connection.open(service);
+    for (const connection of [ready, alive]) {
+      await connection.send(request('GET /readyz'));
+      assertSuccess(await connection.answer(), ...READY);
+    }
+
+    const closed = service[Symbol.asyncDispose]();
+    await sleep(100);
+    await ready.send(request('GET /readyz'));
+    assertAway(await ready.answer());
+    await alive.send(request('GET /healthz'));
+    assertSuccess(await alive.answer(), ...ALIVE);
+    await closed;
+  });
+});
+
+test('All who ask GET /readyz at once share one question to the store', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let questions = 0;
+  await using service = await startServiceOn(
+    storeThat(() => {
+      questions++;
+      return promise;
+    }),
+  );
+  const answers = Promise.all(Array.from({ length: 20 }, () => ask(service, '/readyz')));
+  await sleep(100);
+  resolve();
+  for (const answer of await answers) assertSuccess(answer, ...READY);
+  assert.equal(questions, 1);
+});
+
+function assertAway(answer: Answer): void {
+  assertRefusal(answer, 503, 'Service unavailable');
+  assert.equal(answer.headers.get('retry-after'), '1');
+}
+
+/** Asks until it is 200: a server that has just come back may take some time. */
+async function untilReady(service: Service): Promise<void> {
+  while ((await ask(service, '/readyz')).status !== 200) await sleep(50);
+}
+
+async function ask(service: Service, path: string, method = 'GET'): Promise<Answer> {
+  using connection = await Connection.open(service);
+  await connection.send(request(`${method} ${path}`));
+  return await connection.answer(method === 'HEAD');
+}
+
+/** A store that is asked nothing but whether it answers. */
+function storeThat(check: () => Promise<void>): BookStore {
+  return { check, [Symbol.asyncDispose]: async () => {} } as Partial<BookStore> as BookStore;
+}

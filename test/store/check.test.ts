@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import { StoreUnavailable } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { listBooks, openStoreAt } from '../support/stores.ts';
+
+const HOLDER = join(import.meta.dirname, '..', 'faults', 'lock-holder.ts');
+
+describe('check', () => {
+  for (const engine of engines) {
+    test(`resolves when ${engine.name} takes calls, and changes nothing`, async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await store.check();
+      const book = await store.create({ title: '', author: '', year: 0 });
+      await Promise.all([store.check(), store.check()]);
+      assert.deepEqual(await listBooks(store), [book]);
+    });
+
+    test(`rejects on ${engine.name} when the store is closed`, async () => {
+      await using address = await engine.createAddress();
+      const store = await openStoreAt(address.dbUrl);
+      await store[Symbol.asyncDispose]();
+      await assert.rejects(store.check());
+    });
+  }
+
+  test('rejects while a PostgreSQL server can only be read', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    const name = new URL(database.url).pathname.slice(1);
+    await database.query(`alter database "${name}" set default_transaction_read_only = on`);
+    await assert.rejects(store.check(), new StoreUnavailable('25006'));
+    assert.deepEqual(await listBooks(store), []);
+  });
+
+  test('does not wait for calls that wait for somebody else in PostgreSQL', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    const { id } = await store.create({ title: '', author: '', year: 0 });
+    const somebody = new Client(database.url);
+    await somebody.connect();
+    await somebody.query(`begin; update books set year = 1`);
+    const update = store.update(id, { year: 2 });
+    await store.check();
+    await somebody.query('commit');
+    await somebody.end();
+    assert.equal((await update)?.year, 2);
+  });
+
+  test('waits while another process writes to the SQLite file', async () => {
+    const [sqlite] = engines;
+    assert.ok(sqlite);
+    await using address = await sqlite.createAddress();
+    await using store = await openStoreAt(address.dbUrl);
+    const holder = fork(HOLDER, [address.dbUrl.replace('sqlite:', '')]);
+    await once(holder, 'message');
+    let isAnswered = false;
+    const answered = store.check().finally(() => {
+      isAnswered = true;
+    });
+    await listBooks(store);
+    assert.ok(!isAnswered);
+    holder.send('let go');
+    await answered;
+  });
+});
