@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { stripTypeScriptTypes } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { join, normalize } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import type * as clientModule from '../../src/client/index.ts';
+import { PASSWORD, startService, USERNAME } from '../http/service.ts';
+import { startBrowser } from '../openapi/browser.ts';
+import { ROOT } from '../project/files.ts';
+
+const PATIENCE_MS = 60_000;
+
+describe('A client in a browser, on a page of another origin', () => {
+  let browser: Browser | undefined;
+  let reason = '';
+  before(async () => {
+    try {
+      browser = await startBrowser(PATIENCE_MS);
+    } catch (error) {
+      reason = (error as Error).message;
+    }
+  });
+  after(() => browser?.close());
+
+  test('does all that it does elsewhere, headers included, where CORS_ORIGINS has the origin', async (context) => {
+    await using pages = await startPages();
+    await using service = await startService({ corsOrigins: [pages.origin] });
+    const page = await open(context, pages.origin);
+    if (!page) return;
+    const seen = await page.evaluate(
+      async ([module, url, username, password]) => {
+        const { createClient, RefusedError } = (await import(module)) as typeof clientModule;
+        const books = createClient({ url, username, password });
+        const created = await books.create({ title: 'The Iliad', author: 'Homer', year: -750 });
+        const many = await books.createMany([{ title: 'Emma' }, { title: 'The Odyssey', author: 'Homer' }]);
+        const [first] = await Array.fromAsync(books.list({ q: 'hom', limit: 1, count: true }).pages());
+        const updated = await books.update(created.id, { year: -760 }, { ifMatch: created.etag ?? '' });
+        const refusals = [];
+        for (const call of [
+          () => books.update(created.id, { year: 0 }, { ifMatch: created.etag ?? '' }),
+          () => books.createMany([{}, { year: 0.5 }]),
+        ]) {
+          const error = await call().catch((thrown) => thrown);
+          if (error instanceof RefusedError) refusals.push([error.status, error.invalidIndex]);
+        }
+        const isDeleted = await books.delete(created.id);
+        return { created, many, first, updated, refusals, isDeleted, absent: await books.find(created.id) };
+      },
+      ['/client/index.ts', service.url, USERNAME, PASSWORD] as const,
+    );
+    const { etag, ...iliad } = seen.created;
+    assert.deepEqual(iliad, { id: 1, title: 'The Iliad', author: 'Homer', year: -750 });
+    assert.match(etag ?? '', /^".+"$/);
+    assert.deepEqual(
+      seen.many.map(({ id }) => id),
+      [2, 3],
+    );
+    assert.deepEqual([seen.first?.books, seen.first?.total], [[iliad], 2]);
+    assert.ok(seen.first?.next);
+    assert.equal(seen.updated?.year, -760);
+    assert.notEqual(seen.updated?.etag, etag);
+    assert.deepEqual(seen.refusals, [
+      [412, undefined],
+      [400, 1],
+    ]);
+    assert.deepEqual([seen.isDeleted, seen.absent], [true, undefined]);
+  });
+
+  test('gets no answer where it has not', async (context) => {
+    await using pages = await startPages();
+    await using service = await startService();
+    const page = await open(context, pages.origin);
+    if (!page) return;
+    const reasonOfError = await page.evaluate(
+      async ([module, url, username, password]) => {
+        const { createClient, NoAnswerError } = (await import(module)) as typeof clientModule;
+        const books = createClient({ url, username, password, attemptsMax: 1 });
+        const error: unknown = await books.find(1).catch((thrown) => thrown);
+        return error instanceof NoAnswerError ? error.reason : String(error);
+      },
+      ['/client/index.ts', service.url, USERNAME, PASSWORD] as const,
+    );
+    assert.equal(reasonOfError, 'network');
+  });
+
+  /** Opens an empty page; where no browser starts, the test is skipped, but fails in continuous integration. */
+  async function open(context: TestContext, origin: string): Promise<Page | undefined> {
+    if (!browser) {
+      if (process.env.CI) throw new Error(reason);
+      context.skip(reason);
+      return undefined;
+    }
+    const page = await browser.newPage();
+    context.after(() => page.close());
+    page.setDefaultTimeout(PATIENCE_MS);
+    await page.goto(origin);
+    return page;
+  }
+});
+
+interface Pages extends AsyncDisposable {
+  readonly origin: string;
+}
+
+/** Serves an empty page, and the modules of `src` as browsers can run them. */
+async function startPages(): Promise<Pages> {
+  const server = createServer(async ({ url = '/' }, answer) => {
+    if (!url.endsWith('.ts')) {
+      answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
+      return;
+    }
+    const source = await readFile(join(ROOT, 'src', normalize(url)), 'utf8');
+    answer.setHeader('Content-Type', 'text/javascript').end(stripTypeScriptTypes(source));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    origin: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
