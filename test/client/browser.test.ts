@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -108,12 +108,12 @@ interface Pages extends AsyncDisposable {
 
 /** Serves an empty page, and the modules of `src` as browsers can run them. */
 async function startPages(): Promise<Pages> {
-  const server = createServer(async ({ url = '/' }, answer) => {
+  const server = createServer(({ url = '/' }, answer) => {
     if (!url.endsWith('.ts')) {
       answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
       return;
     }
-    const source = await readFile(join(ROOT, 'src', normalize(url)), 'utf8');
+    const source = readFileSync(join(ROOT, 'src', normalize(url)), 'utf8');
     answer.setHeader('Content-Type', 'text/javascript').end(stripTypeScriptTypes(source));
   });
   server.listen(0, '127.0.0.1');
