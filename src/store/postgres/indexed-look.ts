@@ -9,6 +9,7 @@ import {
   INDEXED,
   orderOf,
   Parameters,
+  type Range,
   rangesBehind,
   textsOf,
   yearsOf,
@@ -134,10 +135,10 @@ export class IndexedLook implements Look {
     let ranges = rangesBehind(this.#query, finding.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const parameters = new Parameters();
-      const condition = range(parameters);
+      const condition = range.condition(parameters);
       const books = isRange
-        ? firstOf(this.#query, `${condition} and ${this.#match(parameters)}`, finding.limit + 1)
-        : `select * from (${firstOf(this.#query, condition, WINDOW_BOOKS)}) as looked where ${this.#match(parameters)} limit ${finding.limit + 1}`;
+        ? firstOf(this.#query, `${condition} and ${this.#match(parameters)}`, finding.limit + 1, range.key)
+        : `select * from (${firstOf(this.#query, condition, WINDOW_BOOKS, range.key)}) as looked where ${this.#match(parameters)} limit ${finding.limit + 1}`;
       const rows = await this.rows(
         `select ${candidate(this.#query)} from (${books}) as books`,
         parameters.values,
@@ -152,9 +153,9 @@ export class IndexedLook implements Look {
     finding.end();
   }
 
-  async #endOfWindow(range: (parameters: Parameters) => string): Promise<BookPosition | undefined> {
+  async #endOfWindow({ condition, key }: Range): Promise<BookPosition | undefined> {
     const parameters = new Parameters();
-    const window = firstOf(this.#query, range(parameters), WINDOW_BOOKS);
+    const window = firstOf(this.#query, condition(parameters), WINDOW_BOOKS, key);
     const [end] = await this.rows(
       `select id, ${this.#query.sort} as key from (${window}) as looked limit 1 offset ${WINDOW_BOOKS - 1}`,
       parameters.values,

@@ -52,24 +52,28 @@ export function textsOf(needles: Needles | undefined, parameters: Parameters): s
   return conditions.join(' and ') || 'true';
 }
 
-/** What comes behind a place, in ranges that an index has in the order of the query, one after the other. */
-export function rangesBehind(
-  { sort, isDescending }: BookQuery,
-  place: BookPosition | undefined,
-): ((parameters: Parameters) => string)[] {
-  if (!place) return [() => 'true'];
+/** A part of the books that an index has in the order of a query. */
+export interface Range {
+  readonly condition: (parameters: Parameters) => string;
+  /** The key that all of its books have, where it is one. */
+  readonly key?: BookPosition['key'];
+}
+
+/** What comes behind a place, in ranges, one after the other. */
+export function rangesBehind({ sort, isDescending }: BookQuery, place: BookPosition | undefined): Range[] {
+  if (!place) return [{ condition: () => 'true' }];
   const { key, id } = place;
   const comparison = isDescending ? '<' : '>';
-  if (sort === 'id') return [(parameters) => `id ${comparison} ${parameters.add(id)}`];
+  if (sort === 'id') return [{ condition: (parameters) => `id ${comparison} ${parameters.add(id)}` }];
   return [
-    (parameters) => `${sort} = ${parameters.add(key)} and id > ${parameters.add(id)}`,
-    (parameters) => `${sort} ${comparison} ${parameters.add(key)}`,
+    { key, condition: (parameters) => `${sort} = ${parameters.add(key)} and id > ${parameters.add(id)}` },
+    { condition: (parameters) => `${sort} ${comparison} ${parameters.add(key)}` },
   ];
 }
 
 /** All of that in one condition. */
 export function behind(query: BookQuery, place: BookPosition | undefined, parameters: Parameters): string {
-  const ranges = rangesBehind(query, place).map((range) => `(${range(parameters)})`);
+  const ranges = rangesBehind(query, place).map(({ condition }) => `(${condition(parameters)})`);
   return `(${ranges.join(' or ')})`;
 }
 
@@ -78,19 +82,23 @@ export function orderOf({ sort, isDescending }: BookQuery): string {
   return sort === 'id' ? `id ${direction}` : `${sort} ${direction}, id`;
 }
 
-/** The first books of the table that meet a condition, in the order of a query, as its indexes have them. */
-export function firstOf(query: BookQuery, condition: string, limit: number): string {
+/**
+ * The first books of the table that meet a condition, in the order of a query, as its indexes have them.
+ *
+ * @param key the key that all of them have. That of a text says which of two indexes has them: PostgreSQL, which
+ *   thinks that many are long, would go through all books rather than ask the other
+ */
+export function firstOf(query: BookQuery, condition: string, limit: number, key?: Range['key']): string {
   const { sort, isDescending } = query;
   const order = orderOf(query);
   const select = `select id, title, author, year, title_lower, author_lower, words from ${INDEXED} where ${condition}`;
   if (sort !== 'title' && sort !== 'author') return `${select} order by ${order} limit ${limit}`;
   const isShort = `octet_length(${sort}) <= ${KEY_BYTES_MAX}`;
   const byBeginning = `left(${sort}, ${BEGINNING_LENGTH}) ${isDescending ? 'desc' : 'asc'}, ${order}`;
-  return `select * from (
-    (${select} and ${isShort} order by ${order} limit ${limit})
-    union all
-    (${select} and not (${isShort}) order by ${byBeginning} limit ${limit})
-  ) as found order by ${order} limit ${limit}`;
+  const short = `${select} and ${isShort} order by ${order} limit ${limit}`;
+  const long = `${select} and not (${isShort}) order by ${byBeginning} limit ${limit}`;
+  if (typeof key === 'string') return Buffer.byteLength(key) <= KEY_BYTES_MAX ? short : long;
+  return `select * from ((${short}) union all (${long})) as found order by ${order} limit ${limit}`;
 }
 
 /** The columns of a candidate, as Finding takes it. All rows come at once, so of long keys there are only beginnings. */
