@@ -67,9 +67,9 @@ export interface Configuration {
  * @throws ConfigError with all faults at once
  */
 export function loadConfig(): Configuration {
+  const known = loadVariables();
   const environment = withoutEmpty(process.env);
   try {
-    const known = { ...readEnvFile(), ...environment };
     const isProduction = known.NODE_ENV === 'production';
     // What cannot be used ends the start before anything is written.
     if (!isProduction) readConfig({ SECRET_TOKEN: 'to come', AUTH_PASSWORD: 'to come', ...known });
@@ -79,11 +79,24 @@ export function loadConfig(): Configuration {
     const passwordIn = environment.AUTH_PASSWORD === undefined ? 'file' : 'environment';
     return { ...readConfig(variables), generated, passwordIn, variables };
   } catch (error) {
-    if (error instanceof ConfigError || !(error instanceof Error && 'code' in error)) throw error;
-    throw new ConfigError(
-      `the file ${ENV_FILE} cannot be read or written (${String(error.code)}): set SECRET_TOKEN and AUTH_PASSWORD`,
-    );
+    throw toConfigError(error);
   }
+}
+
+/** What is configured so far, without anything being generated. @throws ConfigError when `.env` cannot be read */
+export function loadVariables(): Variables {
+  try {
+    return { ...readEnvFile(), ...withoutEmpty(process.env) };
+  } catch (error) {
+    throw toConfigError(error);
+  }
+}
+
+function toConfigError(error: unknown): unknown {
+  if (error instanceof ConfigError || !(error instanceof Error && 'code' in error)) return error;
+  return new ConfigError(
+    `the file ${ENV_FILE} cannot be read or written (${String(error.code)}): set SECRET_TOKEN and AUTH_PASSWORD`,
+  );
 }
 
 /** Reads the configuration from variables. @throws ConfigError with all faults at once */

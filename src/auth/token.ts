@@ -30,11 +30,12 @@ export class Tokens {
   /**
    * A new token: HS256, with the single claim `exp`.
    *
+   * @param lifetimeSeconds how long it is good
    * @throws Error when it cannot be signed
    */
-  async issue(): Promise<string> {
+  async issue(lifetimeSeconds = TOKEN_LIFETIME_SECONDS): Promise<string> {
     this.#expectKey();
-    const exp = Math.floor(this.#now() / 1_000) + TOKEN_LIFETIME_SECONDS;
+    const exp = Math.floor(this.#now() / 1_000) + lifetimeSeconds;
     return new SignJWT({ exp }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(this.#key);
   }
 

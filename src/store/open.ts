@@ -15,3 +15,18 @@ export async function openStore(address: StoreAddress): Promise<BookStore> {
   const { openPostgresStore } = await import('./postgres/book-store.ts');
   return openPostgresStore(address.conninfo);
 }
+
+/**
+ * Looks at the store at an address, and changes nothing in it.
+ *
+ * @returns what is there, in a few words for people
+ * @throws StoreNotReady when a service could not use it
+ */
+export async function inspectStore(address: StoreAddress): Promise<string> {
+  if (address.engine === 'sqlite') {
+    const { inspectSqliteStore } = await import('./sqlite/inspection.ts');
+    return inspectSqliteStore(address.path);
+  }
+  const { inspectPostgresStore } = await import('./postgres/inspection.ts');
+  return inspectPostgresStore(address.conninfo);
+}

@@ -70,7 +70,7 @@ describe('The package', () => {
   test('holds what is built, the types of the client, and what npm adds', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/http\/docs\/[\w-]+\.(html|css|svg)|dist\/(contract|client\/[\w-]+)\.d\.ts|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/http\/docs\/[\w-]+\.(html|css|svg)|dist\/(contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],
@@ -183,6 +183,8 @@ describe('The service in the package', () => {
 
   test('is started by its name on a Node that keeps to the memory that `npm start` keeps to', () => {
     const options = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '')?.[1];
-    assert.equal(readText('src/main.ts').split('\n')[0], `#!/usr/bin/env -S node ${options}`);
+    const [firstLine, ...rest] = readText(readPackage().bin.bookkeeping ?? '').split('\n');
+    assert.equal(firstLine, `#!/usr/bin/env -S node ${options}`);
+    assert.ok(rest.join('\n').includes(`'${options}'`));
   });
 });

@@ -37,7 +37,21 @@ const RULES: readonly ImportRule[] = [
     mayImport: /^store\/postgres\/conninfo\.ts$/,
   },
   { rule: 'the parts meet in app.ts', modules: /^(?!app\.ts|http\/)/, mayNotImport: /^http\// },
-  { rule: 'a store is opened in app.ts', modules: /^(?!app\.ts)/, mayNotImport: /^store\/open\.ts$/ },
+  {
+    rule: 'a store is opened in app.ts, and for the command line',
+    modules: /^(?!app\.ts|cli\/)/,
+    mayNotImport: /^store\/open\.ts$/,
+  },
+  {
+    rule: 'the command line knows no http, and no engine',
+    modules: /^cli\//,
+    mayImport: /^(cli\/|auth\/token\.ts|(book|config|env-file|json)\.ts|store\/[^/]+\.ts)/,
+  },
+  {
+    rule: 'nobody but the process knows the command line',
+    modules: /^(?!main\.ts|cli\/)/,
+    mayNotImport: /^cli\//,
+  },
   { rule: 'a driver has its folder', modules: /^(?!store\/sqlite\/)/, mayNotImport: /^node:sqlite$/ },
   { rule: 'a driver has its folder', modules: /^(?!store\/postgres\/)/, mayNotImport: /^pg(\/|-|$)/ },
   {
@@ -141,6 +155,21 @@ describe('The check of imports', () => {
       'serve.ts',
       `import cluster from 'node:cluster';`,
       /started in workers/,
+    ],
+    'of http/ by the command line': [
+      'cli/check.ts',
+      `import { outcomes } from '../http/outcomes.ts';`,
+      /knows no http/,
+    ],
+    'of an engine by the command line': [
+      'cli/check.ts',
+      `import { prepareSchema } from '../store/sqlite/schema.ts';`,
+      /and no engine/,
+    ],
+    'of the command line by the service': [
+      'serve.ts',
+      `import { run } from './cli/run.ts';`,
+      /nobody but the process/,
     ],
     'of the store by the client': ['client/list.ts', `import type { Book } from '../book.ts';`, /the client/],
     'of Node by the client': ['client/abort.ts', `import { once } from 'node:events';`, /the client/],

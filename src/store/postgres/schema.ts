@@ -47,6 +47,15 @@ const CREATE_ATTEMPTS_MAX = 20;
  * @throws StoreNotReady when the database or a table of that name does not fit
  */
 export async function prepareSchema(client: ClientBase): Promise<void> {
+  await expectUtf8(client);
+  await createTable(client, 'books', [CREATE_TABLE]);
+  await createTable(client, 'idempotency_keys', [CREATE_KEYS_TABLE, CREATE_KEYS_INDEX]);
+  await expectBooks(client);
+  await passUsedIds(client);
+}
+
+/** @throws StoreNotReady when the database cannot keep every text */
+export async function expectUtf8(client: ClientBase): Promise<void> {
   const [database] = await query<{ encoding: string }>(
     client,
     `select current_setting('server_encoding') as encoding`,
@@ -54,11 +63,12 @@ export async function prepareSchema(client: ClientBase): Promise<void> {
   if (database?.encoding !== 'UTF8') {
     throw new StoreNotReady(`the encoding of the database is ${database?.encoding}, but must be UTF8`);
   }
-  await createTable(client, 'books', [CREATE_TABLE]);
-  await createTable(client, 'idempotency_keys', [CREATE_KEYS_TABLE, CREATE_KEYS_INDEX]);
+}
+
+/** Looks at the table of books, which is there. @throws StoreNotReady when it does not fit */
+export async function expectBooks(client: ClientBase): Promise<void> {
   await expectColumns(client);
   await expectExactNumbers(client);
-  await passUsedIds(client);
 }
 
 /**

@@ -28,12 +28,17 @@ export function prepareSchema(database: DatabaseSync): void {
     ) strict, without rowid;
     create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)
   `);
-  const isOurs = database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get();
-  if (!isOurs) adopt(database);
+  expectBooks(database);
 }
 
-/** A table that somebody else made may lack what ours enforces, so its shape and rows are looked at. */
-function adopt(database: DatabaseSync): void {
+/**
+ * A table that somebody else made may lack what ours enforces, so its shape and rows are looked at.
+ *
+ * @throws StoreNotReady when it does not fit
+ */
+export function expectBooks(database: DatabaseSync): void {
+  const isOurs = database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get();
+  if (isOurs) return;
   const columns = database.prepare(`select name from pragma_table_info('books')`).all();
   for (const name of ['id', 'title', 'author', 'year']) {
     if (!columns.some((column) => column.name === name)) {

@@ -1,0 +1,48 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { COUNTED_MAX, countInWords } from '../inspection.ts';
+import { whileBusy } from './connection.ts';
+import { toNotReady } from './errors.ts';
+import { expectBooks } from './schema.ts';
+
+/**
+ * Looks at the SQLite file at a path, and changes nothing in it.
+ *
+ * @returns what is there, in a few words for people
+ * @throws StoreNotReady when a service could not use it
+ */
+export async function inspectSqliteStore(path: string): Promise<string> {
+  try {
+    if (!existsSync(path)) {
+      accessSync(nearestFolder(path), constants.W_OK);
+      return `the SQLite file ${path} is not there yet, and will be made`;
+    }
+    accessSync(path, constants.W_OK);
+    accessSync(dirname(path), constants.W_OK);
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      return await whileBusy(() => describe(database, path));
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    throw toNotReady(error, path);
+  }
+}
+
+function describe(database: DatabaseSync, path: string): string {
+  const hasBooks = database.prepare("select 1 from sqlite_schema where name = 'books'").get();
+  if (!hasBooks) return `the SQLite file ${path} has no table of books yet, and will get one`;
+  expectBooks(database);
+  const counted = database
+    .prepare(`select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1})`)
+    .get() as { count: number };
+  return `the SQLite file ${path} has ${countInWords(counted.count)}`;
+}
+
+/** The folder of a path or, where it is missing, the one that it would be made in. */
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
+}

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { readdir } from 'node:fs/promises';
+import { describe, test } from 'node:test';
+import { Tokens } from '../../src/auth/token.ts';
+import { Secret } from '../../src/secret.ts';
+import { readEnvironmentFile, send, startService } from '../process/service-process.ts';
+import { createFolder } from '../support/folder.ts';
+import { runCommand } from './command.ts';
+
+const SECRET_TOKEN = 'k'.repeat(32);
+const variables = { SECRET_TOKEN, AUTH_PASSWORD: 'hunter2' };
+
+/** How long a token that was just printed is good, in seconds. */
+function lifetimeOf(token: string): number {
+  const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
+    exp: number;
+  };
+  return exp - Date.now() / 1_000;
+}
+
+describe('bookkeeping token', { concurrency: 2 }, () => {
+  for (const [ttl, seconds] of [
+    [undefined, 900],
+    ['60', 60],
+    ['15m', 900],
+    ['1h', 3_600],
+  ] as const) {
+    test(`prints a token alone, good for ${ttl ?? '15 minutes by default'}`, async () => {
+      await using folder = await createFolder();
+      const args = ttl === undefined ? ['token'] : ['token', '--ttl', ttl];
+      const { code, output, complaints } = await runCommand(args, { folder: folder.path, variables });
+      assert.deepEqual([code, complaints], [0, '']);
+      assert.match(output, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+      const token = output.trim();
+      assert.ok(await new Tokens(new Secret(SECRET_TOKEN), Date.now).verify(token));
+      assert.ok(Math.abs(lifetimeOf(token) - seconds) < 60);
+      assert.deepEqual(await readdir(folder.path), []);
+    });
+  }
+
+  test('is taken by the service in the same folder, also where it is the first to be run there', async () => {
+    await using folder = await createFolder();
+    const { code, output, complaints } = await runCommand(['token'], { folder: folder.path });
+    assert.equal(code, 0);
+    assert.match(complaints, /^bookkeeping generated [^\n]+\n$/);
+    for (const value of Object.values(await readEnvironmentFile(folder.path))) {
+      if (value !== 'admin') assert.ok(!(output + complaints).includes(value ?? ''), 'a secret is told');
+    }
+    await using service = await startService(folder.path);
+    assert.equal((await send(service, 'GET', '/books', { token: output.trim() })).status, 200);
+  });
+
+  test('fails in production without a secret', async () => {
+    await using folder = await createFolder();
+    const production = {
+      folder: folder.path,
+      variables: { NODE_ENV: 'production', AUTH_PASSWORD: 'hunter2' },
+    };
+    assert.deepEqual(await runCommand(['token'], production), {
+      code: 1,
+      output: '',
+      complaints: 'bookkeeping: SECRET_TOKEN: must be set\n',
+    });
+  });
+});
