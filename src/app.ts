@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Credentials } from './auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS, type ThrottleLimits } from './auth/throttle.ts';
 import { Tokens } from './auth/token.ts';
@@ -11,7 +12,7 @@ import { openStore } from './store/open.ts';
 export interface App {
   /** Its address, as a client on this machine writes it. */
   readonly url: string;
-  /** Takes no new connections, answers the requests it has, and frees everything; within `drainMs`. */
+  /** Takes no new connections, answers the requests it has, and frees everything; within `drainMs` and a second. */
   close(): Promise<void>;
   /** Resolves with the reason when the service has to end, as what it acknowledged may be lost (see BookStore). */
   readonly lost?: Promise<string>;
@@ -25,6 +26,9 @@ export interface Surroundings {
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
 }
+
+/** How long a stop waits for the store, which may not answer: nothing that is acknowledged depends on it any more. */
+const STORE_CLOSE_MS_MAX = 500;
 
 /**
  * Opens the store, puts the parts together and listens: the only place where they meet.
@@ -52,7 +56,7 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
       ...(store.lost && { lost: store.lost }),
       async close() {
         await server.close();
-        await store[Symbol.asyncDispose]();
+        await Promise.race([store[Symbol.asyncDispose](), sleep(STORE_CLOSE_MS_MAX)]);
         await logStream.close?.();
       },
     };

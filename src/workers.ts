@@ -6,8 +6,8 @@ import type { Configuration } from './config.ts';
 /** A worker that ended is replaced after this, so that workers which end at every start keep nobody busy. */
 const REPLACEMENT_WAIT_MS = 1_000;
 
-/** How long a stop waits for the workers, which need four seconds at most; who has not ended by then is killed. */
-const STOP_MS_MAX = 4_500;
+/** How long a stop waits for the workers, which need 4.5 seconds at most; who has not ended by then is killed. */
+const STOP_MS_MAX = 4_700;
 
 /** Whether this process is a worker, or the one that starts them: the primary. */
 export const { isWorker } = cluster;

@@ -35,5 +35,5 @@ export const FIXED_LIMITS = {
   unreadBytesAtOnce: 64 * 1_024 * 1_024,
   checkingIntervalMs: 200,
   graceMs: 1_000,
-  drainMs: 4_000,
+  drainMs: 3_500,
 } as const satisfies Partial<HttpLimits>;

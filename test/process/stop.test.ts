@@ -3,8 +3,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startCluster } from '../support/cluster.ts';
 import { createFolder } from '../support/folder.ts';
 import { createBook, listTitles, type ServiceProcess, startService, tokenFrom } from './service-process.ts';
+
+/** Longer than a stop takes on any machine, and shorter than statements of the search are waited for. */
+const PATIENCE_MS = 30_000;
 
 const BODY = '{"title":"The Iliad","author":"Homer","year":-750}';
 
@@ -17,6 +22,20 @@ async function beginRequest(service: ServiceProcess, token: string): Promise<Soc
   assert.equal(interim.toString(), 'HTTP/1.1 100 Continue\r\n\r\n');
   socket.write(BODY.slice(0, 20));
   return socket;
+}
+
+/** @returns the status of the answer; undefined when there is none */
+async function ask(
+  { url }: ServiceProcess,
+  token: string,
+  method: string,
+  path: string,
+  body: string | null = null,
+): Promise<number | undefined> {
+  const answer = await fetch(`${url}${path}`, { method, body, headers: { Authorization: token } }).catch(
+    () => undefined,
+  );
+  return answer?.status;
 }
 
 /** Sends the rest of the body. @returns everything that is answered until the connection closes */
@@ -101,6 +120,29 @@ describe('A service that is stopping', { concurrency: 2 }, () => {
 
     assert.equal(code, 0);
     assert.ok(['', 'ECONNRESET'].includes((await answer) ?? ''));
+  });
+
+  test('does not wait for a database that is frozen', async () => {
+    await using cluster = await startCluster();
+    await using folder = await createFolder();
+    await using service = await startService(folder.path, { DB_URL: cluster.url });
+    const token = await tokenFrom(service, folder.path);
+    await createBook(service, token, 'Dune');
+    await ask(service, token, 'GET', '/books?q=dune');
+    await cluster.freeze();
+    const calls = [
+      ask(service, token, 'POST', '/book', BODY),
+      ask(service, token, 'POST', '/books', `[${BODY}]`),
+      ask(service, token, 'GET', '/books?q=dune'),
+      ask(service, token, 'GET', '/books'),
+    ];
+    await sleep(100);
+    const signalledMs = performance.now();
+    const { code } = await service.stop();
+
+    assert.equal(code, 0);
+    assert.ok(performance.now() - signalledMs < PATIENCE_MS);
+    assert.ok((await Promise.all(calls)).every((status) => status === 503 || status === undefined));
   });
 
   test('keeps what it has acknowledged: it is there at the next start, and the token is still good', async () => {
