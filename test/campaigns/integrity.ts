@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
+import { parseConninfo } from '../../src/store/postgres/conninfo.ts';
+import { Servers } from '../../src/store/postgres/servers.ts';
 
 /**
  * Lets an engine look for damage in its own files, on a connection of its own, while the service runs.
@@ -26,8 +27,8 @@ function inspectSqlite(path: string): string[] {
 
 /** Reads every row whole, and compares table and index where the server brings what does that. */
 async function inspectPostgres(url: string): Promise<string[]> {
-  const client = new Client(url);
-  await client.connect();
+  // It may list several hosts, which the driver's clients do not know.
+  const { client } = await Servers.find(parseConninfo(url));
   try {
     await client.query(
       'set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off',

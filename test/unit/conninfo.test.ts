@@ -4,8 +4,13 @@ import { type Conninfo, parseConninfo } from '../../src/store/postgres/conninfo.
 
 /** The parameters with the password in plain text, without those that are as usual. */
 function parse(text: string): Record<string, unknown> {
-  const { password, applicationName, sslmode, ...others } = parseConninfo(text);
+  const { password, applicationName, sslmode, hosts, sessionAttributes, isBalanced, ...others } =
+    parseConninfo(text);
+  const [{ name, ...host } = {}] = hosts;
   return {
+    ...(hosts.length > 1 ? { hosts } : { ...(name !== undefined && { host: name }), ...host }),
+    ...(sessionAttributes !== (hosts.length > 1 ? 'read-write' : 'any') && { sessionAttributes }),
+    ...(isBalanced && { isBalanced }),
     ...others,
     ...(password && { password: password.reveal() }),
     ...(applicationName !== 'bookkeeping' && { applicationName }),
@@ -137,8 +142,71 @@ describe('A connection string in the form of keywords', () => {
     assert.deepEqual(parse('host=a HOST=b user='), { host: 'b' });
   });
 
-  test('connects to hostaddr rather than to host', () => {
-    assert.deepEqual(parse('host=db.example hostaddr=192.0.2.7'), { host: '192.0.2.7' });
+  test('has addresses beside the names of its hosts', () => {
+    assert.deepEqual(parse('host=db.example hostaddr=192.0.2.7'), {
+      host: 'db.example',
+      address: '192.0.2.7',
+    });
+    assert.deepEqual(parse('hostaddr=192.0.2.7,::1 host=a,b').hosts, [
+      { name: 'a', address: '192.0.2.7' },
+      { name: 'b', address: '::1' },
+    ]);
+  });
+});
+
+describe('A connection string with several hosts', () => {
+  test('has them in their order, with a port for all or one for each', () => {
+    const expected = [
+      { name: 'a', port: 5432 },
+      { name: 'b', port: 5433 },
+    ];
+    assert.deepEqual(parse('postgres://app@a:5432,b:5433/books'), {
+      user: 'app',
+      hosts: expected,
+      dbname: 'books',
+    });
+    assert.deepEqual(parse('postgres:///?host=a,b&port=5432,5433').hosts, expected);
+    assert.deepEqual(parse('host=a,b port=5432,5433').hosts, expected);
+    assert.deepEqual(parse('host=a,b port=5433').hosts, [
+      { name: 'a', port: 5433 },
+      { name: 'b', port: 5433 },
+    ]);
+  });
+
+  test('may leave out hosts and ports, which are those by default', () => {
+    const expected = [{ name: 'a' }, { name: 'b', port: 5433 }];
+    assert.deepEqual(parse('postgres://a,b:5433').hosts, expected);
+    assert.deepEqual(parse('host=a,b port=,5433').hosts, expected);
+    assert.deepEqual(parse('host=a,').hosts, [{ name: 'a' }, {}]);
+  });
+
+  test('may mix names, addresses and the folders of unix sockets', () => {
+    assert.deepEqual(parse('postgres://[::1]:5433,%2Frun%2Fpostgresql,192.0.2.7/books').hosts, [
+      { name: '::1', port: 5433 },
+      { name: '/run/postgresql' },
+      { name: '192.0.2.7' },
+    ]);
+  });
+
+  test('wants a server that can be written, unless it says otherwise', () => {
+    assert.equal(parseConninfo('host=a,b').sessionAttributes, 'read-write');
+    assert.equal(parseConninfo('host=a').sessionAttributes, 'any');
+    for (const wanted of [
+      'any',
+      'read-write',
+      'read-only',
+      'primary',
+      'standby',
+      'prefer-standby',
+    ] as const) {
+      assert.equal(parseConninfo(`postgres://a,b?target_session_attrs=${wanted}`).sessionAttributes, wanted);
+    }
+  });
+
+  test('keeps the order of its hosts, unless it says otherwise', () => {
+    assert.equal(parseConninfo('host=a,b').isBalanced, false);
+    assert.equal(parseConninfo('host=a,b load_balance_hosts=disable').isBalanced, false);
+    assert.equal(parseConninfo('host=a,b load_balance_hosts=random').isBalanced, true);
   });
 });
 
@@ -167,8 +235,25 @@ describe('A faulty connection string', () => {
       'password=hunter2 connect_timeout=soon',
       /^connect_timeout must be a whole number/,
     ],
-    'several hosts': ['postgres://app:hunter2@a,b/books', /^a list of hosts is not supported$/],
-    'several hosts in keywords': ['password=hunter2 host=a,b', /^a list of hosts/],
+    'more ports than hosts': [
+      'password=hunter2 host=a,b port=1,2,3',
+      /^port must list one port, or as many as there are hosts$/,
+    ],
+    'fewer ports than hosts': ['password=hunter2 host=a,b,c port=1,2', /^port must list/],
+    'ports without hosts': ['password=hunter2 port=1,2', /^port must list/],
+    'a port of a list that is none': ['postgres://app:hunter2@a:1,b:x/books', /^port must be a whole number/],
+    'more addresses than hosts': [
+      'password=hunter2 host=a hostaddr=192.0.2.1,192.0.2.2',
+      /^host and hostaddr must list as many hosts$/,
+    ],
+    'unknown attributes of a session': [
+      'password=hunter2 target_session_attrs=hunter2',
+      /^target_session_attrs must be one of any, read-write, /,
+    ],
+    'an unknown order of hosts': [
+      'password=hunter2 load_balance_hosts=hunter2',
+      /^load_balance_hosts must be one of disable, random$/,
+    ],
     'a percent sign alone': [
       'postgres://app:hunter2%@db/books',
       /% in it is not followed by two hexadecimal digits$/,

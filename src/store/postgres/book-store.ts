@@ -13,15 +13,16 @@ import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { connect, createPool, INDEX, LONG, QUICK, SEARCHES } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
 import { Database } from './database.ts';
 import { reasonOf } from './errors.ts';
+import { ConnectionPool, INDEX, LONG, QUICK, SEARCHES } from './pool.ts';
 import { columnsOf, matchIds } from './rows.ts';
 import { prepareSchema } from './schema.ts';
 import { SearchIndex } from './search-index.ts';
 import { Searcher } from './searcher.ts';
+import { Servers } from './servers.ts';
 import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
 
 /**
@@ -30,7 +31,7 @@ import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED }
  * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
  */
 export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> {
-  const { client, config } = await connect(conninfo);
+  const { servers, client } = await Servers.find(conninfo);
   try {
     await prepareSchema(client);
   } catch (error) {
@@ -39,11 +40,11 @@ export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> 
   } finally {
     await client.end();
   }
-  const index = new SearchIndex(createPool(config, INDEX));
+  const index = new SearchIndex(new ConnectionPool(servers, INDEX));
   return new PostgresBookStore(
-    new Database(createPool(config, QUICK)),
-    new Database(createPool(config, LONG)),
-    new Searcher(createPool(config, SEARCHES), index),
+    new Database(new ConnectionPool(servers, QUICK)),
+    new Database(new ConnectionPool(servers, LONG)),
+    new Searcher(new ConnectionPool(servers, SEARCHES), index),
   );
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Pool } from 'pg';
 import { isLostToOthers, isPreparedStatementRefused, toStoreError } from './errors.ts';
+import type { ConnectionPool } from './pool.ts';
 import { passUsedIds } from './schema.ts';
 import type { Statement } from './sql.ts';
 
@@ -9,11 +9,11 @@ const ATTEMPTS_MAX = 5;
 
 /** A database, as its statements see it: some connection takes each of them, as a transaction of its own. */
 export class Database {
-  readonly #pool: Pool;
+  readonly #pool: ConnectionPool;
   /** Prepared statements halve what a trip costs the server, but not every pooler of connections knows them. */
   #isPreparing = true;
 
-  constructor(pool: Pool) {
+  constructor(pool: ConnectionPool) {
     this.#pool = pool;
   }
 
@@ -28,10 +28,15 @@ export class Database {
       } catch (error) {
         const isRefused = this.#isPreparing && isPreparedStatementRefused(error);
         if (isRefused) this.#isPreparing = false;
-        else if (!isLostToOthers(error) || attempt >= ATTEMPTS_MAX) throw toStoreError(error);
+        else if (!this.#mayTryAgain(error) || attempt >= ATTEMPTS_MAX) throw toStoreError(error);
         else await sleep(Math.random() * 10 * attempt);
       }
     }
+  }
+
+  /** Whether nothing has happened, and there may be more luck the next time. */
+  #mayTryAgain(error: unknown): boolean {
+    return isLostToOthers(error) || this.#pool.mayTryAgain(error);
   }
 
   /** See {@link passUsedIds}. @throws StoreUnavailable when the server cannot be reached */

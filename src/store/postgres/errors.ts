@@ -23,6 +23,24 @@ export function isLostToOthers(error: unknown): boolean {
   return LOST_TO_OTHERS.has(sqlState(error) ?? '');
 }
 
+/** Whether a server refused a statement because it only reads at present: nothing of it has happened. */
+export function isReadOnly(error: unknown): boolean {
+  return sqlState(error) === '25006';
+}
+
+/** Whether no connection came about, because nobody listens there, or a server that takes nobody at present. */
+export function isNeverSent(error: unknown): boolean {
+  const isOfConnecting = error instanceof AggregateError || (error instanceof Error && 'syscall' in error);
+  if (isOfConnecting && codeOf(error) === 'ECONNREFUSED') return true;
+  return sqlState(error) === '57P03';
+}
+
+/** Whether the connection broke, or the server sent us away or said nothing, and may be gone. */
+export function isConnectionLost(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === undefined ? isConnectionError(error) : /^(08|57P)/.test(state);
+}
+
 const LOST_TO_OTHERS: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /**

@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import { COUNTED_MAX, countInWords } from '../inspection.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { connect } from './connection.ts';
 import type { Conninfo } from './conninfo.ts';
 import { reasonOf } from './errors.ts';
 import { expectBooks, expectUtf8 } from './schema.ts';
+import { Servers } from './servers.ts';
 
 /**
  * Looks at a PostgreSQL database, and changes nothing in it.
@@ -13,7 +13,7 @@ import { expectBooks, expectUtf8 } from './schema.ts';
  * @throws StoreNotReady when a service could not use it
  */
 export async function inspectPostgresStore(conninfo: Conninfo): Promise<string> {
-  const { client } = await connect(conninfo);
+  const { client } = await Servers.find(conninfo);
   try {
     await client.query('begin transaction read only');
     return await describe(client);

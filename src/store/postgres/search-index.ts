@@ -1,8 +1,9 @@
 import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Pool, PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
 import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { sqlState, toStoreError } from './errors.ts';
+import type { ConnectionPool } from './pool.ts';
 import { ADD, BOOKS_BY_ID, LEAVE_NOTES, NEXT_IDS, SIZES, schemaOf, TAKE_NOTES } from './search-schema.ts';
 import { trigramsOf } from './trigrams.ts';
 
@@ -21,12 +22,12 @@ const SEARCH_WAITS_MS = 100;
 
 /** The index of a database, which several processes keep up together. */
 export class SearchIndex {
-  readonly #pool: Pool;
+  readonly #pool: ConnectionPool;
   #preparing: Promise<boolean> | undefined;
   #going: Promise<void> | undefined;
   #isClosed = false;
 
-  constructor(pool: Pool) {
+  constructor(pool: ConnectionPool) {
     this.#pool = pool;
   }
 

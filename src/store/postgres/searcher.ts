@@ -1,10 +1,10 @@
-import type { Pool } from 'pg';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book.ts';
 import { isPlain } from '../finding.ts';
 import { toStoreError } from './errors.ts';
 import { IndexedLook } from './indexed-look.ts';
 import type { Look, Row } from './look.ts';
 import { PlainLook } from './plain-look.ts';
+import type { ConnectionPool } from './pool.ts';
 import type { SearchIndex } from './search-index.ts';
 import { RENDER } from './search-sql.ts';
 
@@ -14,10 +14,10 @@ import { RENDER } from './search-sql.ts';
  * index, the books themselves are looked through.
  */
 export class Searcher {
-  readonly #pool: Pool;
+  readonly #pool: ConnectionPool;
   readonly #index: SearchIndex;
 
-  constructor(pool: Pool, index: SearchIndex) {
+  constructor(pool: ConnectionPool, index: SearchIndex) {
     this.#pool = pool;
     this.#index = index;
   }

@@ -1,45 +1,61 @@
 import assert from 'node:assert/strict';
+import { findFreePort } from '../../support/free-port.ts';
 import { createDatabase, startCluster } from '../../support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { inWords } from '../outage/campaign.ts';
 import { Subject } from '../outage/subject.ts';
 import { Relay } from './relay.ts';
 import { addStandby } from './standby.ts';
+import { withHosts } from './with-hosts.ts';
 
 export const campaign: Campaign = {
   summary:
-    'the primary of a synchronously replicated PostgreSQL is killed and its standby promoted, under 16 clients',
-  rounds: [5],
+    'the primary of a synchronously replicated PostgreSQL is killed or freezes, and its standby promoted, under 16 clients',
+  rounds: [6],
   engines: ['PostgreSQL'],
-  run: (options) => failOver(options, 5_000),
+  async run(options) {
+    const figures: Record<string, number | string> = {};
+    for (const way of ['hosts', 'relay'] as const) {
+      for (const [name, figure] of Object.entries(await failOver(options, { way, writingMsMax: 5_000 }))) {
+        figures[`${way}: ${name}`] = figure;
+      }
+    }
+    return figures;
+  },
 };
 
+/** How the primary's place is taken. */
+export interface FailOver {
+  /** Whether the service knows both hosts, or one address that leads to the primary. */
+  readonly way: 'hosts' | 'relay';
+  /** How long it may take from the promotion until a write is acknowledged. */
+  readonly writingMsMax: number;
+}
+
 /**
- * Kills the primary in every round, after it was given a standby that it waits for.
- *
- * @param writingMsMax how long it may take from the promotion until a write is acknowledged
+ * Takes the primary away in every round, after it was given a standby that it waits for. One that freezes instead of
+ * dying keeps its connections open, and takes new ones, but never answers.
  */
 export async function failOver(
   { rounds, seed, report }: CampaignOptions,
-  writingMsMax: number,
+  { way, writingMsMax }: FailOver,
 ): Promise<Figures> {
   await using servers = new AsyncDisposableStack();
   let primary = servers.use(await startCluster());
   const { url } = await createDatabase({ server: primary.url });
   await using relay = await Relay.open(primary.port);
-  await using subject = await Subject.start(
-    Object.assign(new URL(url), { port: `${relay.port}` }).href,
-    seed,
-  );
+  let vacantPort = await findFreePort();
+  const ports = way === 'relay' ? [relay.port] : [vacantPort, primary.port];
+  await using subject = await Subject.start(withHosts(url, ports), seed);
   let slowestMs = 0;
   for (let round = 1; round <= rounds; round++) {
     const former = primary;
-    const standby = await addStandby(former);
+    const standby = await addStandby(former, vacantPort);
     primary = servers.use(standby.cluster);
     const waits = await subject.endure({
       isAway: true,
       lastsMs: 0,
-      begin: () => former.stop('kill'),
+      begin: () => (way === 'hosts' && round % 2 === 0 ? former.freeze() : former.stop('kill')),
       async end() {
         await standby.promote();
         relay.target = primary.port;
@@ -49,6 +65,7 @@ export async function failOver(
     assert.ok(waits.firstMs <= writingMsMax, `nothing was written for ${waits.firstMs} ms`);
     slowestMs = Math.max(slowestMs, Math.round(waits.firstMs));
     await former[Symbol.asyncDispose]();
+    vacantPort = former.port;
   }
   await subject.stop();
   return { failovers: rounds, ...subject.writes, 'longest from promotion to first write, ms': slowestMs };

@@ -18,8 +18,10 @@ export interface Standby {
 /**
  * Gives a primary a standby, which every commit waits for from now on. The primary is restarted: the standby begins
  * as a copy of its files, as that needs no program that the npm package lacks.
+ *
+ * @param port where it listens
  */
-export async function addStandby(primary: Cluster): Promise<Standby> {
+export async function addStandby(primary: Cluster, port?: number): Promise<Standby> {
   const data = await ask<string>(primary.url, 'show data_directory');
   await primary.stop();
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-standby-'));
@@ -31,7 +33,7 @@ export async function addStandby(primary: Cluster): Promise<Standby> {
   await appendFile(join(data, SETTINGS), `synchronous_standby_names = '*'\n`);
 
   const { password } = new URL(primary.url);
-  const place = { folder, programs: primary.programs, port: await findFreePort() };
+  const place = { folder, programs: primary.programs, port: port ?? (await findFreePort()) };
   const cluster = new Cluster(place, password, janitor);
   await primary.start();
   // It accepts connections, other than for reading, when it has been promoted.

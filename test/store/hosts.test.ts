@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { Client } from 'pg';
+import { type BookStore, StoreUnavailable } from '../../src/book.ts';
+import { addStandby, type Standby } from '../campaigns/failover/standby.ts';
+import { withHosts } from '../campaigns/failover/with-hosts.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { type Cluster, createDatabase, startCluster } from '../support/postgres.ts';
+import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
+
+const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
+
+/** A server that says nothing takes its time out of each of these. */
+const timeout = 60_000;
+
+describe('A store on several hosts', () => {
+  let primary: Cluster;
+  let standby: Standby;
+  let url: string;
+
+  before(async () => {
+    primary = await startCluster();
+    ({ url } = await createDatabase({ server: primary.url }));
+    standby = await addStandby(primary);
+    await using store = await openStoreAt(url);
+    await store.create(DUNE);
+  });
+
+  after(async () => {
+    await standby.cluster[Symbol.asyncDispose]();
+    await primary[Symbol.asyncDispose]();
+  });
+
+  /** Opens a store on the standby, and on the primary if there is none that suits before. */
+  function open(attributes?: string): Promise<BookStore> {
+    const parameters = attributes === undefined ? '' : `?target_session_attrs=${attributes}`;
+    return openStoreAt(`${withHosts(url, [standby.cluster.port, primary.port])}${parameters}`);
+  }
+
+  for (const attributes of [undefined, 'read-write', 'primary']) {
+    test(`uses the one that can be written: target_session_attrs ${attributes ?? 'by default'}`, async () => {
+      await using store = await open(attributes);
+      const { id } = await store.create(DUNE);
+      assert.equal(await store.delete(id), true);
+    });
+  }
+
+  for (const attributes of ['any', 'read-only', 'standby', 'prefer-standby']) {
+    test(`may read from a standby, and says that it cannot write: target_session_attrs ${attributes}`, async () => {
+      await using store = await open(attributes);
+      assert.equal((await store.find(1))?.title, 'Dune');
+      assert.equal((await listBooks(store)).length, 1);
+      await assert.rejects(store.create(DUNE), new StoreUnavailable('25006'));
+      assert.equal((await store.find(1))?.title, 'Dune');
+    });
+  }
+
+  test('prefers a standby, and does without', async () => {
+    await using store = await openStoreAt(
+      `${withHosts(url, [primary.port])}?target_session_attrs=prefer-standby`,
+    );
+    const { id } = await store.create(DUNE);
+    assert.equal(await store.delete(id), true);
+  });
+
+  test('tries them in an order by chance when it is told to', async () => {
+    const both = withHosts(url, [standby.cluster.port, primary.port]);
+    const places = new Set<boolean>();
+    while (places.size < 2) {
+      await using store = await openStoreAt(`${both}?target_session_attrs=any&load_balance_hosts=random`);
+      places.add(
+        await store.deleteExpected({ id: 2, ...DUNE }).then(
+          () => true,
+          () => false,
+        ),
+      );
+    }
+  });
+
+  test('passes by those where nobody listens or answers', { timeout }, async () => {
+    await using silent = createServer((socket) => socket.on('error', () => {}).resume());
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = silent.address() as AddressInfo;
+
+    await using store = await openStoreAt(withHosts(url, [await findFreePort(), port, primary.port]));
+    assert.equal((await store.find(1))?.title, 'Dune');
+  });
+
+  test('does not open where none suits, and says why of each', async () => {
+    const nobody = await findFreePort();
+    await assertNotReady(
+      withHosts(url, [nobody, standby.cluster.port]),
+      new RegExp(
+        `^PostgreSQL \\(host 127.0.0.1, port ${nobody}, .*cannot be reached \\(ECONNREFUSED\\); ` +
+          `\\(host 127.0.0.1, port ${standby.cluster.port}, .*does not suit \\(the server only reads\\)$`,
+      ),
+    );
+    await assertNotReady(
+      `${url}?target_session_attrs=standby`,
+      /does not suit \(the server is no standby\)$/,
+    );
+  });
+
+  /** These come last: the primary is one no longer. */
+  test('leaves a server that is told to be read-only, also to read, and finds the one promoted', async () => {
+    await using store = await open();
+    await using faithful = await openStoreAt(`${url}?target_session_attrs=read-write`);
+    // Connections that stay open, and idle ones.
+    await Promise.all([
+      store.find(1),
+      store.list(),
+      faithful.find(1),
+      store.updateExpected({ id: 9, ...DUNE }, {}),
+    ]);
+
+    await command(primary.url, 'alter system set default_transaction_read_only = on');
+    await command(primary.url, 'select pg_reload_conf()');
+    for (const reader of [store, faithful]) {
+      await rejection(() => reader.find(1), 'the server only reads');
+      await assert.rejects(reader.create(DUNE), StoreUnavailable);
+    }
+    await standby.promote();
+    await success(() => store.create({ ...DUNE, title: 'Dune Messiah' }));
+    assert.deepEqual(
+      (await listBooks(store)).map(({ title }) => title),
+      ['Dune', 'Dune Messiah'],
+    );
+    await assert.rejects(faithful.find(1), StoreUnavailable);
+
+    await command(primary.url, 'alter system reset default_transaction_read_only');
+    await command(primary.url, 'select pg_reload_conf()');
+    await success(() => faithful.find(1));
+  });
+});
+
+async function command(url: string, sql: string): Promise<void> {
+  const client = new Client(url);
+  await client.connect();
+  await client.query(sql);
+  await client.end();
+}
+
+/** Asks until the store says that it is unavailable. */
+async function rejection(ask: () => Promise<unknown>, reason: string): Promise<void> {
+  for (;;) {
+    try {
+      await ask();
+    } catch (error) {
+      assert.ok(error instanceof StoreUnavailable, String(error));
+      if (error.reason.includes(reason)) return;
+    }
+  }
+}
+
+/** Asks until the store is no longer unavailable. */
+async function success(ask: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await ask();
+      return;
+    } catch (error) {
+      assert.ok(error instanceof StoreUnavailable, String(error));
+    }
+  }
+}
