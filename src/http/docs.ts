@@ -30,7 +30,8 @@ const CONTENT_SECURITY_POLICY = [
   `frame-ancestors 'none'`,
 ].join('; ');
 
-const HEADERS = {
+/** What every file of a page is sent with, here and at `/console/`. */
+export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': CONTENT_SECURITY_POLICY,
   'referrer-policy': 'no-referrer',
@@ -67,7 +68,7 @@ function serve(app: FastifyInstance, path: string, type: string, make: () => Pro
       const bytes = await make();
       content = { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };
     }
-    reply.headers(HEADERS).header('etag', content.tag);
+    reply.headers(PAGE_HEADERS).header('etag', content.tag);
     if (isKnown(content.tag, request.headers['if-none-match'])) return reply.code(304).send();
     return reply.type(type).send(content.bytes);
   });

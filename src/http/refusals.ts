@@ -12,6 +12,7 @@ import {
   noteAnswer,
   takeNoMore,
 } from './connection.ts';
+import { leadToConsole } from './console.ts';
 import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
 import { logFailure } from './request-log.ts';
 import { routableTarget } from './target.ts';
@@ -22,8 +23,8 @@ export function refuseInEnvelope(app: FastifyInstance): void {
   app.addHook('onRequest', refuseOddRequests);
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods(request.url);
-    if (allowed === undefined) return send(reply, { outcome: 'notFound' });
-    return send(reply.header('allow', allowed), { outcome: 'methodNotAllowed' });
+    if (allowed !== undefined) return send(reply.header('allow', allowed), { outcome: 'methodNotAllowed' });
+    return leadToConsole(app, request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
     const isUnavailable = error instanceof StoreUnavailable;

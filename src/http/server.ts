@@ -11,6 +11,7 @@ import { BodyReader } from './body.ts';
 import { BookHandlers } from './books.ts';
 import { Budget } from './budget.ts';
 import { Connections } from './connections.ts';
+import { serveConsole } from './console.ts';
 import { serveDocs } from './docs.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health.ts';
 import type { HttpLimits } from './limits.ts';
@@ -79,6 +80,7 @@ export function createServer(parts: ServerParts): HttpServer {
   passBodiesUnread(app);
   if (parts.corsOrigins.length > 0) allowOrigins(app, parts.corsOrigins);
   serveDocs(app);
+  serveConsole(app);
 
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const token = new TokenHandlers(tokens, credentials, throttle, bodies);

@@ -22,7 +22,7 @@ export function assertSuccess(answer: Answer, status: number, message: string): 
 /** All that an answer may have in its head. */
 const HEADERS = new Set(
   `content-type x-content-type-options cache-control www-authenticate allow retry-after etag invalid-index link
-    x-total-count
+    x-total-count vary
     content-length transfer-encoding connection keep-alive date`.split(/\s+/),
 );
 

@@ -23,7 +23,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 
 /** What is no endpoint of the API, and so not in its description. */
-const BESIDE_THE_API = /^\/(openapi\.json|docs(\/.*)?)$/;
+const BESIDE_THE_API = /^\/(openapi\.json|(docs|console)(\/.*)?)$/;
 
 describe('/openapi.json', () => {
   test('is OpenAPI 3.1 of this version', () => {

@@ -70,12 +70,17 @@ describe('The package', () => {
   test('holds what is built, the types of the client, and what npm adds', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/http\/docs\/[\w-]+\.(html|css|svg)|dist\/(contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/http\/docs\/[\w-]+\.(html|css|svg)|dist\/(contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],
     );
-    for (const path of ['dist/main.js', 'dist/client/index.js', 'dist/client/index.d.ts']) {
+    for (const path of [
+      'dist/main.js',
+      'dist/client/index.js',
+      'dist/client/index.d.ts',
+      'console/dist/index.html',
+    ]) {
       assert.ok(files.includes(path), path);
     }
   });

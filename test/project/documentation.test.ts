@@ -144,7 +144,9 @@ function readVariables(): ReadonlyMap<string, string> {
 
 /** Whether code in a document names a file or folder of the project. */
 function isPath(code: string): boolean {
-  return /^(src|test|scripts|bench|\.ci)\/[\w./-]*$/.test(code) || /^[\w.-]+\.(md|json|ts|mjs)$/.test(code);
+  return (
+    /^(src|console|test|scripts|bench|\.ci)\/[\w./-]*$/.test(code) || /^[\w.-]+\.(md|json|ts|mjs)$/.test(code)
+  );
 }
 
 /** Whether a link in a document leads to a file and, where it names one, to a heading in it. */

@@ -19,6 +19,11 @@ export function listSources(): string[] {
   return globSync('src/**/*.ts', { cwd: ROOT }).toSorted();
 }
 
+/** The paths of all modules of the page for people, such as `console/src/main.tsx`. */
+export function listConsoleSources(): string[] {
+  return globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT }).toSorted();
+}
+
 /** What the tests need of package.json. */
 export interface Package {
   readonly version: string;

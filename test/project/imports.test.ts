@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { listSources, readText } from './files.ts';
+import { listConsoleSources, listSources, readText } from './files.ts';
 import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } from './imports.ts';
 
 const NOTHING = /^$/;
@@ -9,7 +9,7 @@ const NOTHING = /^$/;
 const RULES: readonly ImportRule[] = [
   {
     rule: 'these know nothing of ours',
-    modules: /^(contract|json|json-array|secret|env-file|log)\.ts$/,
+    modules: /^(contract|json|json-array|secret|env-file|log|console-folder)\.ts$/,
     mayImport: NOTHING,
   },
   {
@@ -21,7 +21,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'http knows no store',
     modules: /^http\//,
-    mayImport: /^(http\/|auth\/|(books?|contract|log)\.ts)/,
+    mayImport: /^(http\/|auth\/|(books?|contract|log|console-folder)\.ts)/,
   },
   { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
   { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
@@ -104,6 +104,24 @@ test('The environment is read in config.ts only', () => {
     /\bprocess\s*\.\s*env\b/.test(sources.get(path) ?? ''),
   );
   assert.deepEqual(readers, ['config.ts']);
+});
+
+describe('The imports of the page for people', () => {
+  const ofConsole = new Map(listConsoleSources().map((path) => [path, readText(path)]));
+  const imported = ofConsole.entries().flatMap(([path, source]) => importsOf(path, source));
+  const ours = [...imported].filter((path) => /^(src|console)\//.test(path) || path.startsWith('.'));
+
+  test('lead to modules of its own, and to the client', () => {
+    assert.ok(ours.includes('src/client/index.ts'));
+    assert.deepEqual(
+      ours.filter((path) => path !== 'src/client/index.ts' && !ofConsole.has(path)),
+      [],
+    );
+  });
+
+  test('have no cycle', () => {
+    assert.equal(findCycle(ofConsole), undefined);
+  });
 });
 
 describe('The check of imports', () => {

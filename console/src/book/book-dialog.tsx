@@ -1,0 +1,106 @@
+import { effect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { explain } from '../language/explain.ts';
+import { texts } from '../language/language.ts';
+import { closeBook, show, view } from '../page/address.ts';
+import { Dialog } from '../page/dialog.tsx';
+import { tellForAWhile } from '../page/toasts.tsx';
+import { session } from '../session/session.ts';
+import { BookForm } from './book-form.tsx';
+import { Conflict } from './conflict.tsx';
+import { Editing } from './editing.ts';
+
+/** What somebody has begun and not finished, by the id of the book. */
+const begun = new Map<number | 'new', Editing>();
+
+effect(() => {
+  if (session.value === 'out') begun.clear();
+});
+
+// Leaving the page would lose what only it knows.
+addEventListener('beforeunload', (event) => {
+  if ([...begun.values()].some((editing) => !editing.isUnchanged)) event.preventDefault();
+});
+
+/** The dialog of the book in the address bar, if there is one. */
+export function BookDialog() {
+  const { book } = view.value;
+  if (book === undefined) return null;
+  const editing = begun.get(book) ?? new Editing(book);
+  begun.set(book, editing);
+  return <OpenBook key={book} editing={editing} />;
+}
+
+function OpenBook({ editing }: { editing: Editing }) {
+  const t = texts.value;
+  const state = editing.state.value;
+  const isNew = editing.id === 'new';
+
+  useEffect(() => {
+    if (state.is !== 'saved') return;
+    begun.delete(editing.id);
+    closeBook();
+    tellForAWhile({
+      text: () => (isNew ? texts.value.added : texts.value.saved),
+      ...(isNew && {
+        action: { label: () => texts.value.showNewest, run: () => show({ sort: '-id', q: '' }) },
+      }),
+    });
+  }, [state]);
+
+  function dismiss(): void {
+    const isLeft = !editing.isUnchanged && editing.state.value.is !== 'missing';
+    if (!isLeft) begun.delete(editing.id);
+    closeBook();
+    if (!isLeft) return;
+    tellForAWhile({
+      text: () => texts.value.notSaved,
+      action: { label: () => texts.value.goOn, run: () => show({ book: editing.id }) },
+    });
+  }
+
+  const label = isNew ? t.addBook : t.editBook;
+  return (
+    <Dialog label={label} onDismiss={dismiss} class={state.is === 'conflict' ? 'wide' : ''}>
+      {state.is === 'conflict' ? (
+        <Conflict editing={editing} theirs={state.theirs} />
+      ) : state.is === 'missing' ? (
+        <Missing editing={editing} onClose={dismiss} />
+      ) : state.is === 'loading' ? (
+        <>
+          <h2>{label}</h2>
+          <p class="quiet">{editing.fault.value === undefined ? t.loading : explain(editing.fault.value)}</p>
+          {editing.fault.value !== undefined && typeof editing.id === 'number' && (
+            <button type="button" class="button" onClick={() => void editing.load(Number(editing.id))}>
+              {t.tryAgain}
+            </button>
+          )}
+        </>
+      ) : (
+        <BookForm editing={editing} onCancel={dismiss} />
+      )}
+    </Dialog>
+  );
+}
+
+/** There is no such book, or not any more. */
+function Missing({ editing, onClose }: { editing: Editing; onClose: () => void }) {
+  const t = texts.value;
+  const hasTyped = !editing.isUnchanged && editing.base !== undefined;
+  return (
+    <>
+      <h2>{t.bookMissing}</h2>
+      <p class="quiet">{hasTyped ? t.bookMissingTyped : t.bookMissingHint}</p>
+      <div class="buttons">
+        <button type="button" class="button" onClick={onClose}>
+          {t.close}
+        </button>
+        {hasTyped && (
+          <button type="button" class="button primary" onClick={() => editing.createAnew()}>
+            {t.createAnew}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,44 @@
+import type { Book } from '../../../src/client/index.ts';
+import { texts } from '../language/language.ts';
+import type { Editing } from './editing.ts';
+import { FIELDS, type TypedFields, typedFieldsOf } from './fields.ts';
+
+/** Both versions of a book that two people have changed at the same time, side by side. */
+export function Conflict({ editing, theirs }: { editing: Editing; theirs: Book }) {
+  const t = texts.value;
+  const versions: [name: string, fields: TypedFields, choose: string, act: () => void][] = [
+    [t.yourVersion, editing.typed.value, t.keepMine, () => void editing.keepMine()],
+    [t.theirVersion, typedFieldsOf(theirs), t.takeTheirs, () => editing.takeTheirs()],
+  ];
+  const isOther = (field: keyof TypedFields) => editing.typed.value[field] !== typedFieldsOf(theirs)[field];
+  return (
+    <>
+      <h2>{t.conflict}</h2>
+      <p class="quiet">{t.conflictHint}</p>
+      <div class="versions">
+        {versions.map(([name, fields, choose, act]) => (
+          <section key={name} class="version" aria-label={name}>
+            <h3>{name}</h3>
+            <dl>
+              {FIELDS.map((field) => (
+                <div key={field} class={isOther(field) ? `part ${field} other` : `part ${field}`}>
+                  <dt>
+                    {t.columns[field]}
+                    {isOther(field) && <span class="mark-other">{t.differs}</span>}
+                  </dt>
+                  <dd dir="auto">{fields[field] || '–'}</dd>
+                </div>
+              ))}
+            </dl>
+            <button type="button" class="button" onClick={act}>
+              {choose}
+            </button>
+          </section>
+        ))}
+      </div>
+      <button type="button" class="link" onClick={() => editing.editFurther()}>
+        {t.editFurther}
+      </button>
+    </>
+  );
+}

@@ -1,0 +1,67 @@
+import { effect, signal, untracked } from '@preact/signals';
+import type { BookQuery } from '../../../src/client/index.ts';
+import { view } from '../page/address.ts';
+import { session } from '../session/session.ts';
+import { bookAt, changes, firstPage, isLoading, rowCount, total } from './catalogue.ts';
+import { type Bar, barsBetween, countInto } from './decades.ts';
+
+/** The bars of the chart: of all books that are searched for, whatever the years, so that one can go from bar to bar. */
+export const bars = signal<readonly Bar[]>([]);
+
+let abortion = new AbortController();
+let counted = '';
+
+effect(() => {
+  const { q } = view.value;
+  const key = JSON.stringify([q, changes.value]);
+  if (session.value === 'out') counted = '';
+  // The chart waits its turn: the books themselves come first.
+  if (session.value !== 'in' || isLoading.value || key === counted) return;
+  counted = key;
+  abortion.abort();
+  abortion = new AbortController();
+  const mine = abortion.signal;
+  untracked(() => countBars({ q: q.trim() === '' ? undefined : q }, mine)).catch(() => {
+    // Without a chart the catalogue is still a catalogue; it is counted with the next change.
+    if (!mine.aborted) counted = '';
+  });
+});
+
+/**
+ * Where all books are here, they are counted here. Otherwise the service counts them, decade by decade, in one request
+ * after the other: each costs a look into an index, and none has more than one book in its answer.
+ */
+async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
+  const years = yearsAtHand();
+  if (years) {
+    bars.value =
+      years.length === 0 ? [] : countInto(barsBetween(Math.min(...years), Math.max(...years)), years);
+    return;
+  }
+  const [oldest, newest] = await Promise.all(
+    (['year', '-year'] as const).map((sort) => firstPage({ ...query, sort, limit: 1 }, mine)),
+  );
+  const [first, last] = [oldest?.books[0]?.year, newest?.books[0]?.year];
+  if (first === undefined || last === undefined) {
+    bars.value = [];
+    return;
+  }
+  const next = barsBetween(first, last);
+  for (const [index, { from, to }] of next.entries()) {
+    const page = await firstPage({ ...query, year_from: from, year_to: to, limit: 1, count: true }, mine);
+    next[index] = { from, to, count: page.total };
+  }
+  bars.value = next;
+}
+
+/** The years of all books that are searched for, if every one of them has come; undefined otherwise. */
+function yearsAtHand(): number[] | undefined {
+  const { from, to } = view.peek();
+  if (from !== undefined || to !== undefined || total.peek() !== rowCount()) return undefined;
+  const books = Array.from({ length: rowCount() }, (_, index) => bookAt(index));
+  return books.every((book) => book !== undefined) && books.length <= AT_HAND_MAX
+    ? books.map(({ year }) => year)
+    : undefined;
+}
+
+const AT_HAND_MAX = 1_000;

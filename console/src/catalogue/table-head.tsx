@@ -1,0 +1,27 @@
+import { texts } from '../language/language.ts';
+import { show } from '../page/address.ts';
+import { COLUMNS, directionOf, nextSort, type Sort } from './sort.ts';
+
+/** The names of the columns, which sort by them. */
+export function TableHead({ sort }: { sort: Sort }) {
+  const t = texts.value;
+  return (
+    <div role="rowgroup" class="head sticky">
+      <div role="row" class="row" aria-rowindex={1}>
+        {COLUMNS.map((column) => {
+          const direction = directionOf(column, sort);
+          return (
+            <div key={column} role="columnheader" class={`cell ${column}`} aria-sort={direction}>
+              <button type="button" onClick={() => show({ sort: nextSort(column, sort) })}>
+                {t.columns[column]}
+                <span class="arrow" aria-hidden="true">
+                  {direction === 'none' ? '' : direction === 'ascending' ? '↑' : '↓'}
+                </span>
+              </button>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

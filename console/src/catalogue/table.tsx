@@ -1,0 +1,127 @@
+import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { remove } from '../book/deletions.ts';
+import { texts } from '../language/language.ts';
+import { show, view } from '../page/address.ts';
+import { bookAt, isLoading, revision, rowCount, want } from './catalogue.ts';
+import { TableHead } from './table-head.tsx';
+import { TableRow } from './table-row.tsx';
+import { type Window, windowOf } from './window.ts';
+
+/** The keys that move through the rows, by how far: in rows, or in screens. */
+const MOVES: Readonly<Record<string, (index: number, screen: number, count: number) => number>> = {
+  ArrowDown: (index) => index + 1,
+  ArrowUp: (index) => index - 1,
+  PageDown: (index, screen) => index + screen,
+  PageUp: (index, screen) => index - screen,
+  Home: () => 0,
+  End: (_index, _screen, count) => count - 1,
+};
+
+/** The books. Only the rows that can be seen are there, however many books there are; one of them can be focused. */
+export function Table() {
+  const grid = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const rowHeight = useSignal(48);
+  const drawn = useSignal<Window>({ start: 0, end: 40 });
+  const active = useSignal(0);
+  const count = useComputed(rowCount);
+
+  function draw(): void {
+    const top = body.current?.getBoundingClientRect().top ?? 0;
+    const { start, end } = windowOf(top, innerHeight, rowHeight.value, count.value);
+    if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
+    want(end);
+  }
+
+  useEffect(() => {
+    const measure = () => {
+      rowHeight.value = grid.current?.querySelector<HTMLElement>('.row-measure')?.offsetHeight || 48;
+      draw();
+    };
+    const observer = new ResizeObserver(measure);
+    if (grid.current) observer.observe(grid.current);
+    addEventListener('scroll', draw, { passive: true });
+    return () => {
+      observer.disconnect();
+      removeEventListener('scroll', draw);
+    };
+  }, []);
+  useSignalEffect(() => {
+    void revision.value;
+    void isLoading.value;
+    if (active.peek() >= count.value) active.value = Math.max(0, count.value - 1);
+    draw();
+  });
+
+  function move(to: number): void {
+    const index = Math.min(Math.max(to, 0), count.value - 1);
+    active.value = index;
+    const rect = body.current?.getBoundingClientRect();
+    if (!rect) return;
+    const top = rect.top + index * rowHeight.value;
+    const upper = stickyHeight();
+    if (top < upper) scrollBy(0, top - upper);
+    else if (top + rowHeight.value > innerHeight) scrollBy(0, top + 2 * rowHeight.value - innerHeight);
+    draw();
+    requestAnimationFrame(() => focusRow(index));
+  }
+
+  function focusRow(index: number): void {
+    body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
+  }
+
+  function handleKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const isRow = (event.target as Element).getAttribute('role') === 'row';
+    const next = MOVES[event.key];
+    const book = bookAt(active.value);
+    if (next) {
+      const screen = Math.max(1, Math.floor((innerHeight - stickyHeight()) / rowHeight.value) - 1);
+      move(next(active.value, screen, count.value));
+    } else if (isRow && event.key === 'Enter' && book) show({ book: book.id });
+    else if (isRow && event.key === 'Delete' && book) remove(book);
+    else return;
+    event.preventDefault();
+  }
+
+  const { start, end } = drawn.value;
+  const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
+  // What has the focus is there, wherever somebody has scrolled to.
+  if (active.value < count.value && !indexes.includes(active.value)) indexes.push(active.value);
+  void revision.value;
+  return (
+    <div
+      ref={grid}
+      class="table"
+      role="grid"
+      aria-label={texts.value.books}
+      aria-rowcount={count.value + 1}
+      aria-colcount={4}
+      aria-busy={isLoading.value}
+      onKeyDown={handleKey}
+    >
+      <TableHead sort={view.value.sort} />
+      <div ref={body} class="rows" role="rowgroup" style={{ height: `${count.value * rowHeight.value}px` }}>
+        <div class="row row-measure" aria-hidden="true" />
+        {indexes.map((index) => (
+          <TableRow
+            key={index}
+            index={index}
+            top={index * rowHeight.value}
+            book={bookAt(index)}
+            isActive={index === active.value}
+            onFocus={() => {
+              active.value = index;
+            }}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+/** How much of the window is covered by what stays at its upper edge. */
+function stickyHeight(): number {
+  return document.querySelector('.sticky')?.getBoundingClientRect().bottom ?? 0;
+}

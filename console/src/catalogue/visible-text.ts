@@ -1,0 +1,10 @@
+/** More than fits into the widest row; the rest would only cost time. */
+const LENGTH_MAX = 400;
+
+/** A text as a row can show it: in one line, cut where it is long, and with marks where nothing could be seen. */
+export function visibleText(text: string): string {
+  const short =
+    text.length > LENGTH_MAX ? `${text.slice(0, LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')}…` : text;
+  if (/^\s*$/u.test(short)) return short.replace(/\s/gu, '␣');
+  return short.replace(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/g, '↵').replaceAll('\t', '⇥');
+}

@@ -1,0 +1,101 @@
+import type { Texts } from './en.ts';
+
+/** The texts of the page in German. */
+export const de: Texts = {
+  catalogue: 'Katalog',
+  language: 'Sprache',
+  theme: 'Darstellung',
+  themes: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
+  skip: 'Zu den Büchern',
+
+  welcome: 'Bookkeeping',
+  signInHint: 'Melden Sie sich an, um im Katalog nachzuschlagen und an ihm zu arbeiten.',
+  username: 'Benutzername',
+  password: 'Passwort',
+  signIn: 'Anmelden',
+  signingIn: 'Wird angemeldet …',
+  signOut: 'Abmelden',
+  signInAgain: 'Bitte noch einmal anmelden',
+  signInAgainHint:
+    'Ihre Sitzung ist abgelaufen. Woran Sie gerade waren, ist noch da und geht weiter, sobald Sie angemeldet sind.',
+  signOutInstead: 'Abmelden und nicht weitermachen',
+  signInFault: {
+    wrong: () => 'Benutzername oder Passwort stimmt nicht.',
+    throttled: (seconds) =>
+      seconds > 0
+        ? `Zu viele Anmeldungen sind fehlgeschlagen. Versuchen Sie es in ${seconds === 1 ? '1 Sekunde' : `${seconds} Sekunden`} wieder.`
+        : 'Zu viele Anmeldungen sind fehlgeschlagen. Jetzt können Sie es wieder versuchen.',
+    away: () => 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es wieder.',
+  },
+
+  search: 'Titel und Autoren durchsuchen',
+  searchHint: 'Titel und Autoren durchsuchen',
+  years: 'Jahre',
+  yearFrom: 'Ab Jahr',
+  yearTo: 'Bis Jahr',
+  sortBy: 'Sortiert nach',
+  books: 'Bücher',
+  columns: { id: 'Nr.', title: 'Titel', author: 'Autor', year: 'Jahr' },
+  count: (count, formatted) => (count === 1 ? '1 Buch' : `${formatted} Bücher`),
+  noTitle: '(ohne Titel)',
+  noAuthor: '(ohne Autor)',
+  beforeCommonEra: (year) => `${year} v. Chr.`,
+  byDecade: 'Bücher nach Jahrzehnten',
+  decade: (year) => `${year}er`,
+  upTo: (year) => `bis ${year}`,
+  nothingFound: 'Kein Buch passt dazu.',
+  nothingFoundHint: 'Weniger Buchstaben oder mehr Jahre finden mehr.',
+  showAll: 'Alle Bücher zeigen',
+  noBooks: 'Noch gibt es keine Bücher.',
+  noBooksHint: 'Der Katalog beginnt mit dem ersten.',
+
+  add: 'Buch hinzufügen',
+  addBook: 'Buch hinzufügen',
+  editBook: 'Buch bearbeiten',
+  loading: 'Wird geladen …',
+  yearHint: 'Vor unserer Zeitrechnung mit Minus: -750',
+  noYear: 'Ein Jahr ist eine ganze Zahl, etwa 1851 oder -750.',
+  save: 'Speichern',
+  saving: 'Wird gespeichert …',
+  cancel: 'Abbrechen',
+  close: 'Schließen',
+  delete: 'Löschen',
+  notStored: (why) => `Das ist noch nicht gespeichert. ${why}`,
+  added: 'Das Buch ist hinzugefügt.',
+  showNewest: 'Neueste zeigen',
+  saved: 'Gespeichert.',
+  notSaved: 'Ihre Änderungen sind nicht gespeichert.',
+  goOn: 'Weiter bearbeiten',
+  bookMissing: 'Dieses Buch ist nicht da',
+  bookMissingHint: 'Unter dieser Nummer gibt es kein Buch. Vielleicht hat es jemand gelöscht.',
+  bookMissingTyped:
+    'Jemand hat es inzwischen gelöscht. Was Sie geschrieben haben, kann ein neues Buch werden.',
+  createAnew: 'Als neues Buch anlegen',
+
+  conflict: 'Jemand war schneller',
+  conflictHint: 'Das Buch ist geändert worden, seit Sie es geöffnet haben. Welche Fassung soll bleiben?',
+  yourVersion: 'Ihre Fassung',
+  theirVersion: 'Inzwischen gespeichert',
+  differs: 'anders',
+  keepMine: 'Meine behalten',
+  takeTheirs: 'Die andere nehmen',
+  editFurther: 'Meine weiter bearbeiten',
+
+  deleted: (title) => `„${title}“ ist gelöscht.`,
+  undo: 'Rückgängig',
+  toastHint: 'Strg+Z macht eine Löschung rückgängig.',
+  notDeleted: (title, why) => `„${title}“ ließ sich nicht löschen. ${why}`,
+  notDeletedAsChanged: (title) => `„${title}“ hat jemand anders geändert; es ist nicht gelöscht.`,
+  look: 'Ansehen',
+  tryAgain: 'Noch einmal versuchen',
+
+  faults: {
+    away: 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es wieder.',
+    timeout: 'Der Dienst hat nicht rechtzeitig geantwortet. Versuchen Sie es wieder.',
+    unavailable:
+      'Der Dienst ist überlastet, oder sein Speicher ist nicht da. Versuchen Sie es gleich wieder.',
+    defect: 'Im Dienst ist etwas schiefgegangen. Sein Protokoll nennt den Grund.',
+    refused: 'Das kann der Dienst nicht annehmen.',
+    tooLong: 'Das ist länger, als der Dienst es annimmt.',
+  },
+};

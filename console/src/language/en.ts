@@ -1,0 +1,101 @@
+/** The texts of the page in English; other languages have the same. */
+export const en = {
+  catalogue: 'Catalogue',
+  language: 'Language',
+  theme: 'Appearance',
+  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  skip: 'Skip to the books',
+
+  welcome: 'Bookkeeping',
+  signInHint: 'Sign in to look things up in the catalogue and to work on it.',
+  username: 'Username',
+  password: 'Password',
+  signIn: 'Sign in',
+  signingIn: 'Signing in …',
+  signOut: 'Sign out',
+  signInAgain: 'Please sign in again',
+  signInAgainHint:
+    'Your session has expired. What you were doing is still here, and goes on when you have signed in.',
+  signOutInstead: 'Sign out and leave it',
+  signInFault: {
+    wrong: () => 'Username or password is not right.',
+    throttled: (seconds: number) =>
+      seconds > 0
+        ? `Too many sign-ins have failed. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
+        : 'Too many sign-ins have failed. You can try again now.',
+    away: () => 'The service does not answer. Check that it runs, and try again.',
+  },
+
+  search: 'Search titles and authors',
+  searchHint: 'Search titles and authors',
+  years: 'Years',
+  yearFrom: 'From year',
+  yearTo: 'To year',
+  sortBy: 'Sort by',
+  books: 'Books',
+  columns: { id: 'No.', title: 'Title', author: 'Author', year: 'Year' },
+  count: (count: number, formatted: string) => (count === 1 ? '1 book' : `${formatted} books`),
+  noTitle: '(no title)',
+  noAuthor: '(no author)',
+  beforeCommonEra: (year: number) => `${year} BC`,
+  byDecade: 'Books by decade',
+  decade: (year: string) => `${year}s`,
+  upTo: (year: string) => `up to ${year}`,
+  nothingFound: 'No book matches.',
+  nothingFoundHint: 'Fewer letters or more years find more.',
+  showAll: 'Show all books',
+  noBooks: 'There are no books yet.',
+  noBooksHint: 'The catalogue begins with the first one.',
+
+  add: 'Add a book',
+  addBook: 'Add a book',
+  editBook: 'Edit the book',
+  loading: 'Loading …',
+  yearHint: 'Before the common era with a minus: -750',
+  noYear: 'A year is a whole number, such as 1851 or -750.',
+  save: 'Save',
+  saving: 'Saving …',
+  cancel: 'Cancel',
+  close: 'Close',
+  delete: 'Delete',
+  notStored: (why: string) => `This is not saved yet. ${why}`,
+  added: 'The book has been added.',
+  showNewest: 'Show the newest',
+  saved: 'Saved.',
+  notSaved: 'Your changes have not been saved.',
+  goOn: 'Go on editing',
+  bookMissing: 'This book is gone',
+  bookMissingHint: 'There is no book with this number. Perhaps somebody has deleted it.',
+  bookMissingTyped: 'Somebody has deleted it meanwhile. What you have typed can become a new book.',
+  createAnew: 'Make it a new book',
+
+  conflict: 'Somebody else was quicker',
+  conflictHint: 'The book has been changed since you opened it. Which version should stay?',
+  yourVersion: 'Your version',
+  theirVersion: 'Saved meanwhile',
+  differs: 'differs',
+  keepMine: 'Keep mine',
+  takeTheirs: 'Take theirs',
+  editFurther: 'Go on editing mine',
+
+  deleted: (title: string) => `“${title}” is deleted.`,
+  undo: 'Undo',
+  toastHint: 'Ctrl+Z undoes a deletion.',
+  notDeleted: (title: string, why: string) => `“${title}” could not be deleted. ${why}`,
+  notDeletedAsChanged: (title: string) =>
+    `“${title}” was changed by somebody else, and has not been deleted.`,
+  look: 'Look at it',
+  tryAgain: 'Try again',
+
+  faults: {
+    away: 'The service does not answer. Check that it runs, and try again.',
+    timeout: 'The service has not answered in time. Try again.',
+    unavailable: 'The service is busy or its store is away. Try again in a moment.',
+    defect: 'Something went wrong in the service. Its log has the reason.',
+    refused: 'The service cannot take this.',
+    tooLong: 'This is longer than the service takes.',
+  },
+};
+
+/** What every language has to say. */
+export type Texts = typeof en;

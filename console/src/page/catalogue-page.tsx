@@ -1,0 +1,102 @@
+import { BookDialog } from '../book/book-dialog.tsx';
+import { sendAll } from '../book/deletions.ts';
+import { fault, isLoading, reload, total } from '../catalogue/catalogue.ts';
+import { Chart } from '../catalogue/chart.tsx';
+import { Empty } from '../catalogue/empty.tsx';
+import { Search } from '../catalogue/search.tsx';
+import { COLUMNS } from '../catalogue/sort.ts';
+import { Table } from '../catalogue/table.tsx';
+import { explain } from '../language/explain.ts';
+import { formatNumber, texts } from '../language/language.ts';
+import { signOut } from '../session/session.ts';
+import { show, view } from './address.ts';
+import { Choices } from './choices.tsx';
+import { useShortcuts } from './shortcuts.ts';
+import { Toasts } from './toasts.tsx';
+
+/** The catalogue, and what lies over it. */
+export function CataloguePage() {
+  const t = texts.value;
+  useShortcuts();
+  return (
+    <>
+      <a class="skip" href="#books">
+        {t.skip}
+      </a>
+      <header class="top">
+        <p class="mark" aria-hidden="true" />
+        <Choices />
+        <button type="button" class="link" onClick={() => void sendAll().then(signOut)}>
+          {t.signOut}
+        </button>
+      </header>
+      <main>
+        <div class="heading">
+          <h1>{t.catalogue}</h1>
+          <Count />
+          <div class="actions">
+            <button type="button" class="button primary" onClick={() => show({ book: 'new' })}>
+              {t.add}
+            </button>
+          </div>
+        </div>
+        <Search />
+        <Chart />
+        <Trouble />
+        <SortChoice />
+        <section id="books" aria-label={t.books}>
+          {total.value === 0 ? <Empty /> : <Table />}
+        </section>
+      </main>
+      <Toasts />
+      <BookDialog />
+    </>
+  );
+}
+
+/** How many books are shown. It is read out whenever it changes. */
+function Count() {
+  const t = texts.value;
+  const count = total.value;
+  return (
+    <p class="count" role="status" aria-busy={isLoading.value}>
+      {count !== undefined && t.count(count, formatNumber(count))}
+    </p>
+  );
+}
+
+/** Why books are missing, and a way on. */
+function Trouble() {
+  if (fault.value === undefined) return <div role="alert" />;
+  return (
+    <div class="trouble" role="alert">
+      <p>{explain(fault.value)}</p>
+      <button type="button" class="button" onClick={() => void reload()}>
+        {texts.value.tryAgain}
+      </button>
+    </div>
+  );
+}
+
+/** The order, where there is no room for the heads of columns. */
+function SortChoice() {
+  const t = texts.value;
+  return (
+    <label class="sort-choice">
+      <span>{t.sortBy}</span>
+      <select
+        value={view.value.sort}
+        onChange={({ currentTarget }) => show({ sort: currentTarget.value as typeof view.value.sort })}
+      >
+        {COLUMNS.flatMap((column) => [
+          <option key={column} value={column}>
+            {t.columns[column]} ↑
+          </option>,
+          <option key={`-${column}`} value={`-${column}`}>
+            {t.columns[column]} ↓
+          </option>,
+        ])}
+      </select>
+    </label>
+  );
+}
