@@ -48,6 +48,7 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
     logStream,
+    logLevel: config.logLevel,
   });
   try {
     const url = await server.listen(config.port, config.host);

@@ -1,5 +1,15 @@
-import { isIP } from 'node:net';
+import {
+  parseConnections,
+  parseLogLevel,
+  parseOrigins,
+  parsePort,
+  parseSeconds,
+  parseTrustProxy,
+  parseWorkers,
+  required,
+} from './config-values.ts';
 import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } from './env-file.ts';
+import type { LogLevel } from './log-level.ts';
 import { Secret } from './secret.ts';
 import { parseStoreAddress, type StoreAddress } from './store/address.ts';
 
@@ -12,6 +22,8 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
   readonly clientLimits: ClientLimits;
+  /** The least grave of the log lines that are written. */
+  readonly logLevel: LogLevel;
 }
 
 /** What clients may take of the service. */
@@ -36,9 +48,6 @@ export interface Secrets {
 
 /** A key shorter than the hash is weaker than the algorithm (RFC 7518, section 3.2). */
 const SECRET_BYTES_RECOMMENDED = 32;
-
-/** More than machines have cores for; each has connections of its own to the store. */
-const WORKERS_MAX = 64;
 
 /** A configuration that cannot be used. The message names every fault with its variable, and no value. */
 export class ConfigError extends Error {
@@ -123,6 +132,7 @@ export function readConfig(
   const requestMs = read('REQUEST_TIMEOUT_SECONDS', '30', parseSeconds);
   const stallMs = read('STALL_TIMEOUT_SECONDS', '30', parseSeconds);
   const connections = read('CONNECTIONS_MAX', '10000', parseConnections);
+  const logLevel = read('LOG_LEVEL', 'info', parseLogLevel);
   const token = read('SECRET_TOKEN', '', required);
   const username = read('AUTH_USERNAME', 'admin', String);
   const password = read('AUTH_PASSWORD', '', required);
@@ -136,6 +146,7 @@ export function readConfig(
     requestMs === undefined ||
     stallMs === undefined ||
     connections === undefined ||
+    logLevel === undefined ||
     token === undefined ||
     username === undefined ||
     password === undefined
@@ -147,7 +158,7 @@ export function readConfig(
   const isWeak = Buffer.byteLength(token) < SECRET_BYTES_RECOMMENDED;
   const isAlone = store.engine === 'sqlite';
   return {
-    config: { port, ...(host && { host }), store, corsOrigins, trustProxy, clientLimits },
+    config: { port, ...(host && { host }), store, corsOrigins, trustProxy, clientLimits, logLevel },
     secrets: { token: new Secret(token), username, password: new Secret(password) },
     workers: isAlone ? 1 : workers,
     warnings: [
@@ -155,70 +166,4 @@ export function readConfig(
       ...(isAlone && workers > 1 ? ['WORKERS is taken as 1: a SQLite file is written by one process'] : []),
     ],
   };
-}
-
-function required(text: string): string {
-  if (text === '') throw new Error('must be set');
-  return text;
-}
-
-function parsePort(text: string): number {
-  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65_535)) throw new Error('must be a whole number from 0 to 65535');
-  return port;
-}
-
-function parseWorkers(text: string): number {
-  const workers = /^[0-9]{1,2}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(workers >= 1 && workers <= WORKERS_MAX))
-    throw new Error(`must be a whole number from 1 to ${WORKERS_MAX}`);
-  return workers;
-}
-
-/** @returns milliseconds */
-function parseSeconds(text: string): number {
-  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds >= 1 && seconds <= 3_600)) throw new Error('must be a whole number from 1 to 3600');
-  return seconds * 1_000;
-}
-
-function parseConnections(text: string): number {
-  const connections = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(connections >= 1 && connections <= 1_000_000))
-    throw new Error('must be a whole number from 1 to 1000000');
-  return connections;
-}
-
-function parseOrigins(text: string): string[] {
-  const origins = list(text);
-  for (const origin of origins) {
-    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
-      throw new Error('must be a list of origins such as https://books.example, with commas between them');
-    }
-  }
-  return origins;
-}
-
-function parseTrustProxy(text: string): boolean | number | string[] {
-  if (text === 'true' || text === 'false') return text === 'true';
-  if (/^[0-9]{1,3}$/.test(text)) return Number(text);
-  const addresses = list(text);
-  if (!addresses.every(isNetwork)) {
-    throw new Error(
-      'must be true, false, a number of proxies, or a list of addresses with commas between them',
-    );
-  }
-  return addresses;
-}
-
-function list(text: string): string[] {
-  return text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
-}
-
-function isNetwork(text: string): boolean {
-  const [, address = '', prefix = '1'] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? [];
-  return Number(prefix) <= (isIP(address) === 4 ? 32 : 128) && isIP(address) !== 0;
 }

@@ -1,12 +1,18 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
+import type { LogLevel } from './log-level.ts';
 
 /** Where log lines go. */
 export interface LogStream {
   write(line: string): void;
   /** Resolves when everything is written, or after {@link CLOSE_MS_MAX}; what is written later is dropped. */
   close?(): Promise<void>;
+}
+
+/** Writes lines about what is no request. */
+export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger, 'info' | 'fatal'> {
+  return pino({ base: null, level }, stream);
 }
 
 /** Lines are gathered into blocks of at most so many bytes, … */

@@ -1,6 +1,7 @@
 import type { App } from './app.ts';
 import { ConfigError, type Configuration, loadConfig } from './config.ts';
 import { greet } from './greeting.ts';
+import type { LogStream } from './log.ts';
 import { StoreNotReady } from './store/not-ready.ts';
 
 /** The service as a process: configuration, start, signals, end. */
@@ -29,15 +30,28 @@ try {
   process.exit(1);
 }
 
-/** Serves in this process. It loads what a primary can do without: most of the code. */
+/**
+ * Serves in this process. It loads what a primary can do without: most of the code. The log has what happens to what
+ * serves; who started it is told on standard error why it ends by itself.
+ */
 async function serve({ config, secrets, workers }: Configuration): Promise<App> {
-  const [{ startApp }, { openLog }] = await Promise.all([import('./app.ts'), import('./log.ts')]);
-  const serving = await startApp(config, secrets, { logStream: openLog({ isShared: workers > 1 }) });
+  const [{ startApp }, { openLog, openLogger }] = await Promise.all([import('./app.ts'), import('./log.ts')]);
+  let logStream: LogStream = openLog({ isShared: workers > 1 });
+  if (process.stdout.isTTY) logStream = (await import('./log-terminal.ts')).forPeople(logStream);
+  const logger = openLogger(logStream, config.logLevel);
+  const serving = await startApp(config, secrets, { logStream });
   void serving.lost?.then((reason) => {
     console.error(`bookkeeping ends: ${reason}`);
+    logger.fatal('the store is lost');
     return stop(1);
   });
-  return serving;
+  return {
+    ...serving,
+    close() {
+      logger.info('stopping');
+      return serving.close();
+    },
+  };
 }
 
 /** Drains and ends. A second signal changes nothing: npm passes on what the whole process group got. */

@@ -5,6 +5,7 @@ import { endWith } from './answer.ts';
 import { isIdle, isOver, lastAnswer, linger } from './connection.ts';
 import type { HttpLimits } from './limits.ts';
 import { refuse } from './refusals.ts';
+import type { RequestLog } from './request-log.ts';
 
 /** Connections beyond the limit that may be on their way out with their refusal; more are closed unanswered. */
 const REFUSED_CONNECTIONS_MAX = 1_000;
@@ -23,13 +24,15 @@ interface Progress {
 /** The connections of a server: how many there may be, and when they end. */
 export class Connections {
   readonly #limits: HttpLimits;
+  readonly #log: RequestLog;
   readonly #open = new Map<Socket, Progress>();
   /** How many connections there have been. */
   #taken = 0;
   #isStopping = false;
 
-  constructor(app: FastifyInstance, limits: HttpLimits) {
+  constructor(app: FastifyInstance, limits: HttpLimits, log: RequestLog) {
     this.#limits = limits;
+    this.#log = log;
     app.server.maxConnections = limits.connections + REFUSED_CONNECTIONS_MAX;
     app.server.on('connection', (socket) => this.#admit(socket));
     const watch = setInterval(() => this.#cutOffStalled(), limits.stallMs / 10).unref();
@@ -72,7 +75,7 @@ export class Connections {
     socket.once('close', () => this.#open.delete(socket));
     // What Node does behind the last answer would cut off a client that is still sending.
     socket.destroySoon = () => linger(socket);
-    if (this.#open.size > this.#limits.connections) refuse(socket, 'serviceUnavailable');
+    if (this.#open.size > this.#limits.connections) refuse(socket, this.#log, 'serviceUnavailable');
   }
 
   /** Who reads nothing may still send, so that the connection does not seem to stand still. */

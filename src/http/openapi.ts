@@ -5,6 +5,7 @@ import {
   isProtected,
   type Operation,
   type OperationSchema,
+  REQUEST_ID,
   type RefusalName,
 } from './operations.ts';
 import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
@@ -97,6 +98,7 @@ function operationObject(path: string, operation: OperationSchema['operation']):
     withoutContent = {},
     refusals,
   } = operation;
+  const always = { ...REQUEST_ID, ...headers, ...cacheControlFor(operation) };
   const names = [...path.matchAll(/\{([a-z]+)\}/g)].map(([, name = '']) => name);
   const parameters = [
     ...names.map((name) => ({ ...parameter('path', name, PATH_PARAMETERS[name] ?? {}), required: true })),
@@ -124,7 +126,7 @@ function operationObject(path: string, operation: OperationSchema['operation']):
       ]),
       ...Object.entries(withoutContent).map(([status, meaning]) => [
         status,
-        { description: meaning, headers: headerObjects({ ...headers, ...cacheControlFor(operation) }, true) },
+        { description: meaning, headers: headerObjects(always, true) },
       ]),
     ]),
   };
@@ -175,6 +177,7 @@ function headersOf(status: number, group: readonly OutcomeName[], operation: Ope
   const { 'www-authenticate': challenge, 'retry-after': wait } = STATUS_HEADERS[status] ?? {};
   const cacheControl = cacheControlFor(operation);
   const always = {
+    ...REQUEST_ID,
     ...(challenge !== undefined && { 'WWW-Authenticate': { ...CHALLENGE, const: challenge } }),
     ...((wait !== undefined || group.includes('tooManyRequests')) && { 'Retry-After': RETRY_AFTER }),
     ...(group.includes('methodNotAllowed') && { Allow: ALLOW }),
@@ -198,11 +201,7 @@ const CHALLENGE = {
   type: 'string',
   description: 'The challenge (RFC 9110, section 11.6.1). It names no `Bearer`: the token goes alone.',
 };
-const RETRY_AFTER = {
-  type: 'integer',
-  minimum: 1,
-  description: 'After how many seconds another try is worth it.',
-};
+const RETRY_AFTER = { type: 'integer', minimum: 1, description: 'After how many seconds to try again.' };
 const ALLOW = { type: 'string', description: 'The methods that the path has.', examples: ['GET, HEAD'] };
 
 function headerObjects(schemas: Readonly<Record<string, Schema>>, required: boolean): object {

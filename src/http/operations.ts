@@ -73,6 +73,13 @@ const OF_ONE_BOOK = ['bookNotFound', 'notFound', ...BEHIND_TOKEN] as const satis
 
 const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
 
+/** What every answer has. */
+export const REQUEST_ID = {
+  'X-Request-Id': {
+    type: 'string',
+    description: 'The id of the request in the log: that of its own `X-Request-Id`, or a new one.',
+  },
+};
 const ETAG = {
   ETag: { type: 'string', description: 'Changes when the book does (RFC 9110, section 8.8.3).' },
 };

@@ -14,11 +14,12 @@ import {
 } from './connection.ts';
 import { leadToConsole } from './console.ts';
 import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
-import { logFailure } from './request-log.ts';
+import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import { noteFailure, type RequestLog } from './request-log.ts';
 import { routableTarget } from './target.ts';
 
 /** Makes everything that the framework or the socket refuses an answer in the envelope. */
-export function refuseInEnvelope(app: FastifyInstance): void {
+export function refuseInEnvelope(app: FastifyInstance, log: RequestLog): void {
   const methods = collectMethods(app);
   app.addHook('onRequest', refuseOddRequests);
   app.setNotFoundHandler((request, reply) => {
@@ -27,11 +28,11 @@ export function refuseInEnvelope(app: FastifyInstance): void {
     return leadToConsole(app, request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
+    noteFailure(request, error);
     const isUnavailable = error instanceof StoreUnavailable;
-    logFailure(request.log, error, isUnavailable ? 'the store is unavailable' : 'a defect');
     return send(reply, { outcome: isUnavailable ? 'serviceUnavailable' : 'internalError' });
   });
-  refuseOnSockets(app.server, methods);
+  refuseOnSockets(app.server, log, methods);
 }
 
 /**
@@ -117,38 +118,44 @@ const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /** What comes on a connection without becoming a request. */
-function refuseOnSockets(server: Server, methods: (target: string) => string | undefined): void {
+function refuseOnSockets(
+  server: Server,
+  log: RequestLog,
+  methods: (target: string) => string | undefined,
+): void {
   server.prependListener('request', ({ socket }, response) => noteAnswer(socket, response));
 
   // Both go through the routes like any request; who waits for a 100 gets it when its body is read.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
 
-  server.on('connect', ({ url = '', socket }) => {
+  server.on('connect', ({ url = '', headers, socket }) => {
     socket.on('error', () => socket.destroy());
     const allowed = methods(routableTarget(url));
-    const headers = allowed === undefined ? {} : { allow: allowed };
-    afterAnswers(socket, () =>
-      refuse(socket, allowed === undefined ? 'notFound' : 'methodNotAllowed', headers),
-    );
+    const outcome = allowed === undefined ? 'notFound' : 'methodNotAllowed';
+    const extraHeaders = {
+      [REQUEST_ID_HEADER]: requestIdOf({ headers }),
+      ...(allowed !== undefined && { allow: allowed }),
+    };
+    afterAnswers(socket, () => refuse(socket, log, outcome, extraHeaders));
   });
 
   // Fastify's own listener comes first, and is told to do nothing.
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (GONE.has(error.code ?? '')) socket.destroy();
-    else breakOff(socket, OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest');
+    else breakOff(socket, log, OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest');
   });
 
   // A connection stands still because its client does not read, or because it does not say the rest of a request.
   server.on('timeout', (socket) => {
     const isRead = socket.writableLength === 0;
-    if (isRead && lastAnswer(socket)?.req.complete === false) breakOff(socket, 'requestTimeout');
+    if (isRead && lastAnswer(socket)?.req.complete === false) breakOff(socket, log, 'requestTimeout');
     else socket.destroy();
   });
 }
 
 /** No further request can be read from this connection. Everything that was asked before is still answered. */
-function breakOff(socket: Connection, outcome: OutcomeName): void {
+function breakOff(socket: Connection, log: RequestLog, outcome: OutcomeName): void {
   const wasOver = isOver(socket);
   takeNoMore(socket);
   const request = lastAnswer(socket)?.req;
@@ -156,7 +163,7 @@ function breakOff(socket: Connection, outcome: OutcomeName): void {
   const isInBody = request !== undefined && !request.complete;
   if (isInBody) refuseBody(request, outcome as BodyRefusal);
   // What a client goes on sending is malformed again and again, but refused once.
-  if (!wasOver) afterAnswers(socket, () => (isInBody ? linger(socket) : refuse(socket, outcome)));
+  if (!wasOver) afterAnswers(socket, () => (isInBody ? linger(socket) : refuse(socket, log, outcome)));
 }
 
 function afterAnswers(socket: Connection, proceed: () => void): void {
@@ -168,20 +175,24 @@ function afterAnswers(socket: Connection, proceed: () => void): void {
 /** Answers on a socket that has no request, and ends it. */
 export function refuse(
   socket: Connection,
+  log: RequestLog,
   outcome: OutcomeName,
   extraHeaders: Record<string, string> = {},
 ): void {
   if (!socket.writable) return;
   const { status } = outcomes[outcome];
   const body = JSON.stringify(envelope(outcome, null));
+  const id = extraHeaders[REQUEST_ID_HEADER] ?? newRequestId();
   const headers = {
     date: new Date().toUTCString(),
     ...headersOf(outcome),
     ...extraHeaders,
+    [REQUEST_ID_HEADER]: id,
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  log.refused(id, status);
   linger(socket);
 }

@@ -6,6 +6,7 @@ import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/token.ts';
 import type { BookStore } from '../book.ts';
 import type { LogStream } from '../log.ts';
+import type { LogLevel } from '../log-level.ts';
 import { answering } from './answer.ts';
 import { BodyReader } from './body.ts';
 import { BookHandlers } from './books.ts';
@@ -18,6 +19,7 @@ import type { HttpLimits } from './limits.ts';
 import { listen, portOf } from './listening.ts';
 import { operations } from './operations.ts';
 import { refuseInEnvelope } from './refusals.ts';
+import { requestIdOf, tellRequestIds } from './request-id.ts';
 import { RequestLog } from './request-log.ts';
 import { routableTarget } from './target.ts';
 import { TokenHandlers } from './token.ts';
@@ -35,6 +37,8 @@ export interface ServerParts {
   readonly trustProxy: boolean | number | readonly string[];
   /** Where the log goes, a JSON line at a time. */
   readonly logStream: LogStream;
+  /** The least grave of its lines. */
+  readonly logLevel: LogLevel;
 }
 
 /** A server with the whole API. */
@@ -52,7 +56,8 @@ export interface HttpServer {
 
 /** Makes the server: the whole API, in the order in which a request meets its parts: limits, refusals, token check, handler. */
 export function createServer(parts: ServerParts): HttpServer {
-  const { store, tokens, credentials, throttle, limits } = parts;
+  const { store, tokens, credentials, throttle, limits, logStream, logLevel } = parts;
+  const requestLog = new RequestLog(logStream, logLevel);
   const app: FastifyInstance = fastify({
     http: {
       headersTimeout: limits.headersMs,
@@ -69,14 +74,16 @@ export function createServer(parts: ServerParts): HttpServer {
     rewriteUrl: ({ url = '' }) => routableTarget(url),
     clientErrorHandler: () => {},
     trustProxy: proxyTrust(parts.trustProxy),
-    logger: { stream: parts.logStream, base: null },
-    logController: new RequestLog(parts.logStream),
+    genReqId: requestIdOf,
+    logger: { stream: logStream, base: null, level: logLevel },
+    logController: requestLog,
     childLoggerFactory: (logger) => logger,
   });
   // A client that has said all it has to say may close its side, and still gets its answer.
   Object.assign(app.server, { httpAllowHalfOpen: true });
-  const connections = new Connections(app, limits);
-  refuseInEnvelope(app);
+  const connections = new Connections(app, limits, requestLog);
+  tellRequestIds(app);
+  refuseInEnvelope(app, requestLog);
   passBodiesUnread(app);
   if (parts.corsOrigins.length > 0) allowOrigins(app, parts.corsOrigins);
   serveDocs(app);
@@ -144,7 +151,15 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: ['ETag', 'Invalid-Index', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-Total-Count'],
+    exposedHeaders: [
+      'ETag',
+      'Invalid-Index',
+      'Link',
+      'Retry-After',
+      'WWW-Authenticate',
+      'X-Request-Id',
+      'X-Total-Count',
+    ],
     maxAge: 600,
     strictPreflight: false,
   });

@@ -4,6 +4,7 @@ import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/token.ts';
 import { type Answer, CACHE_CONTROL, send } from './answer.ts';
 import type { BodyReader } from './body.ts';
+import { noteFailure } from './request-log.ts';
 
 /** The token endpoint, and the check in front of all others (specification, "Authentication"). */
 export class TokenHandlers {
@@ -39,7 +40,7 @@ export class TokenHandlers {
     try {
       return { outcome: 'tokenGenerated', data: { token: await this.#tokens.issue() } };
     } catch (error) {
-      request.log.error({ err: error }, 'a token could not be signed');
+      noteFailure(request, error);
       return { outcome: 'tokenNotGenerated' };
     }
   };

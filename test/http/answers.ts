@@ -19,10 +19,13 @@ export function assertSuccess(answer: Answer, status: number, message: string): 
   return envelope.data;
 }
 
+/** The ids that requests are given. */
+export const REQUEST_ID = /^[0-9a-f]{12}-[0-9a-z]+$/;
+
 /** All that an answer may have in its head. */
 const HEADERS = new Set(
   `content-type x-content-type-options cache-control www-authenticate allow retry-after etag invalid-index link
-    x-total-count vary
+    x-total-count x-request-id vary
     content-length transfer-encoding connection keep-alive date`.split(/\s+/),
 );
 
@@ -38,7 +41,9 @@ export function assertEnvelope({ status, headers, body }: Answer): void {
   assert.equal(known?.status, status);
   if (status >= 400) {
     assert.equal(envelope.data, null);
-    assertTellsNothing(body + [...headers].flat().join(' '));
+    // The id is the client's, or random: now and then it looks like anything.
+    const told = [...headers].filter(([name]) => name !== 'x-request-id');
+    assertTellsNothing(body + told.flat().join(' '));
   }
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
   for (const name of headers.keys()) assert.ok(HEADERS.has(name), `a strange header: ${name}`);
@@ -49,4 +54,5 @@ function assertHeaders({ status, headers }: Answer, expectedStatus: number): voi
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
   assert.equal(headers.get('x-content-type-options'), 'nosniff');
   assert.ok(!Number.isNaN(Date.parse(headers.get('date') ?? '')));
+  assert.match(headers.get('x-request-id') ?? '', REQUEST_ID);
 }

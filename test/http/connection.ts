@@ -20,8 +20,8 @@ export interface Place {
   readonly onAnswer?: (asked: Asked | undefined, answer: Answered) => Promise<void>;
 }
 
-/** Header fields that are hashes and cursors: now and then they look like anything. */
-const MADE_OF_BOOKS = /^(?:etag|link): .*$/gim;
+/** Header fields that are hashes, cursors and random ids: now and then they look like anything. */
+const LIKE_ANYTHING = /^(?:etag|link|x-request-id): .*$/gim;
 
 /** Far longer than any answer takes, on any machine. */
 const SILENCE_MS_MAX = 10_000;
@@ -93,7 +93,7 @@ export class Connection implements Disposable {
     const headers = new Headers(lines.map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
     const hasContent = !isToHead && status >= 200 && status !== 204 && status !== 304;
     const body = hasContent ? await this.#content(headers) : '';
-    const said = head.replaceAll(MADE_OF_BOOKS, '');
+    const said = head.replaceAll(LIKE_ANYTHING, '');
     assertTellsNothing(status >= 400 ? `${said} ${body}` : said);
     const answered = isToHead ? { status, headers } : { status, headers, body };
     if (status >= 200) await this.#onAnswer?.(this.#asked.next(), answered);

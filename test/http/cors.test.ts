@@ -68,6 +68,7 @@ describe('Browsers of the origins that CORS_ORIGINS lists', () => {
         'Link',
         'Retry-After',
         'WWW-Authenticate',
+        'X-Request-Id',
         'X-Total-Count',
       ]);
       assert.ok(listed(answer, 'vary').includes('Origin'));

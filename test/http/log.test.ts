@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Connection, request } from './connection.ts';
-import { assertLogTellsNothing } from './log.ts';
+import { assertLogTellsNothing, parseLog } from './log.ts';
 import { LOGIN, startService, TITLE, WRONG_LOGIN } from './service.ts';
 
 // Every test of this folder ends with the assertion that its log tells nothing. Here is what a log does tell.
@@ -31,6 +31,31 @@ test('a request is one line: what was asked, and what came of it', async () => {
     ],
   );
 });
+
+for (const [logLevel, statuses] of [
+  ['trace', [200, 500, 401, 429]],
+  ['info', [200, 500, 401, 429]],
+  ['warn', [500, 429]],
+  ['error', [500]],
+  ['fatal', []],
+  ['silent', []],
+] as const) {
+  test(`of the level ${logLevel} has the answers ${statuses.join(', ') || 'of none'}`, async () => {
+    const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
+    await using service = await startService({ logLevel, throttleLimits, secret: '' });
+    await service.fetch('GET', '/docs').catch(() => {});
+    await service.fetch('POST', '/token', LOGIN);
+    await service.fetch('POST', '/token', WRONG_LOGIN);
+    await service.fetch('POST', '/token', WRONG_LOGIN);
+    const lines = parseLog(service.log);
+    const requests = lines.filter(({ status }) => status !== undefined);
+    assert.deepEqual(
+      requests.map(({ status }) => status),
+      statuses,
+    );
+    if (logLevel === 'silent' || logLevel === 'fatal') assert.deepEqual(lines, []);
+  });
+}
 
 test('malformed HTTP leaves nothing of itself in the log', async () => {
   await using service = await startService();

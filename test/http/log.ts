@@ -7,9 +7,11 @@ const ERROR_KEYS = new Set(['type', 'message', 'stack', 'code']);
 
 /** What a log line tells. */
 export interface LogLine {
-  /** 30: it happened; 40: the operator should know; 50: a defect. */
+  /** 30: it happened; 40: the operator should know; 50: it failed. */
   readonly level: number;
+  readonly id?: string;
   readonly msg?: string;
+  readonly status?: number;
   readonly reason?: string;
   readonly err?: { readonly type: string; readonly message: string; readonly stack: string };
 }
@@ -21,7 +23,7 @@ export function parseLog(lines: readonly string[]): LogLine[] {
 
 /** The line of a request, which is nearly every line: wherever it has this form, there is no place in it to tell anything. */
 const REQUEST_LINE =
-  /^\{"level":30,"time":\d+,"id":"[\w-]+","method":"[A-Z-]+","route":(?:null|"\/(?:token|books?|book\/:id|healthz|readyz)"),"status":\d+,"ms":[\d.]+\}$/;
+  /^\{"level":(?:30|40),"time":\d+,"id":"[\w-]+","method":"[A-Z-]+","route":(?:null|"\/(?:token|books?|book\/:id|healthz|readyz)"),"status":\d+,"ms":[\d.]+\}$/;
 
 /** Asserts that a log holds nothing but what log lines are for, and none of these texts. */
 export function assertLogTellsNothing(lines: readonly string[], confidential: readonly string[]): void {
@@ -40,6 +42,7 @@ export function assertLogTellsNothing(lines: readonly string[], confidential: re
     );
     // A defect has its stack, a store that is away its reason, which is a code, and a route is a pattern of ours.
     assert.match(line.reason ?? '', /^[\w ]*$/);
-    assertTellsNothing(JSON.stringify({ ...line, route: '', reason: '', err: {} }));
+    assert.match(line.id ?? '', /^[\w.:=+/@~-]{0,128}$/);
+    assertTellsNothing(JSON.stringify({ ...line, id: '', route: '', reason: '', err: {} }));
   }
 }

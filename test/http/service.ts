@@ -35,6 +35,7 @@ export interface ServiceOptions extends Omit<Surroundings, 'logStream'> {
   readonly corsOrigins?: readonly string[];
   readonly trustProxy?: Config['trustProxy'];
   readonly secret?: string;
+  readonly logLevel?: Config['logLevel'];
 }
 
 /** A service within this process. Disposing stops it, and asserts that its log tells nothing confidential. */
@@ -100,13 +101,13 @@ const HASTE = { graceMs: 0 };
 /** Starts the whole service. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { dbUrl, engine = 'SQLite', secret = SECRET, ...others } = options;
-  const { corsOrigins = [], trustProxy = false, ...surroundings } = others;
+  const { corsOrigins = [], trustProxy = false, logLevel = 'info', ...surroundings } = others;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
   const address = await engineOfAddress?.createAddress();
   const store = parseStoreAddress(dbUrl ?? address?.dbUrl ?? '');
   const log: string[] = [];
   const app = await startApp(
-    { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy },
+    { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy, logLevel },
     { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     {
       ...surroundings,
@@ -132,6 +133,7 @@ export async function startServiceOn(store: BookStore): Promise<Service> {
     corsOrigins: [],
     trustProxy: false,
     logStream: { write: (line) => log.push(line) },
+    logLevel: 'info',
   });
   const url = await server.listen(0, 'localhost');
   return new Service(url, await signToken(), log, () => server.close());

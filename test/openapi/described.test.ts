@@ -76,7 +76,7 @@ function answer(
 ): Answered {
   return {
     status,
-    headers: new Headers({ 'content-type': 'application/json', ...headers }),
+    headers: new Headers({ 'content-type': 'application/json', 'x-request-id': 'a', ...headers }),
     body: JSON.stringify({ status, message, data }),
   };
 }

@@ -34,6 +34,7 @@ export async function startBareServer(): Promise<BareServer> {
     limits: { ...FIXED_LIMITS, ...config.clientLimits, graceMs: 0 },
     corsOrigins: [],
     trustProxy: false,
+    logLevel: 'silent',
     logStream: { write: () => {} },
   });
   diagnostics.unsubscribe('fastify.initialization', onServer);

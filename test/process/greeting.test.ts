@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { createFolder } from '../support/folder.ts';
 import { readEnvironmentFile, type ServiceProcess, startService, type Variables } from './service-process.ts';
 
 /** What `node` gets to take its standard output for a terminal. */
-const ON_TERMINAL = ['--import', 'data:text/javascript,process.stdout.isTTY=true'];
+const ON_TERMINAL = [
+  '--import',
+  `data:text/javascript,import { WriteStream } from 'node:tty';
+  const { getColorDepth } = WriteStream.prototype;
+  Object.assign(process.stdout, { isTTY: true, getColorDepth });`,
+];
 
 /** A stand-in for curl, which not every machine has, as far as the greeting uses it. */
 const CURL = 'curl() { "$NODE" "$CURL" "$@"; }';
@@ -69,6 +74,29 @@ describe('On a terminal the greeting has commands that work as they are', { conc
 
     assert.ok(!greeting.includes(AUTH_PASSWORD) && !greeting.includes(SECRET_TOKEN));
   });
+});
+
+describe('The log on a terminal is for people', { concurrency: 2 }, () => {
+  for (const [what, variables, isColoured] of [
+    ['coloured', { FORCE_COLOR: '1' }, true],
+    ['plain with NO_COLOR', { NO_COLOR: '1' }, false],
+  ] as const) {
+    test(what, async () => {
+      await using folder = await createFolder();
+      await using service = await startService(folder.path, variables, ON_TERMINAL);
+      assert.equal((await fetch(`${service.url}/nowhere`)).status, 404);
+      const { output } = await service.stop();
+      const lines = output
+        .split('\n')
+        .filter((line) => /^\d\d:\d\d:\d\d /.test(stripVTControlCharacters(line)));
+      assert.deepEqual(
+        lines.map((line) => / (listening|404|stopping)\b/.exec(line)?.[1]),
+        ['listening', '404', 'stopping'],
+      );
+      for (const line of lines) assert.equal(line.includes('\u001b['), isColoured);
+      assert.doesNotMatch(output, /"level"/);
+    });
+  }
 });
 
 test('Elsewhere there is no greeting: every line of the output is one of the log', async () => {

@@ -32,9 +32,10 @@ for (const [loss, happen] of Object.entries(LOSSES)) {
       // The end may come before the request does.
       const answer = await send(service, 'POST', '/book', { token, body: '{}' }).catch(() => undefined);
       assert.ok(answer === undefined || answer.status === 503, `status ${answer?.status}`);
-      const { code, complaints } = await service.ended();
+      const { code, output, complaints } = await service.ended();
       assert.equal(code, 1);
       assert.match(complaints, COMPLAINT);
+      assert.match(output, /^\{"level":60,.*"msg":"the store is lost"\}$/m);
     });
 
     test('the process ends though nobody asks it for anything', async () => {

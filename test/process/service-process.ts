@@ -56,7 +56,7 @@ export class ServiceProcess implements AsyncDisposable {
     });
     this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
-      const port = /"msg":"Server listening at [^"]*:([0-9]+)"/.exec(this.#output)?.[1];
+      const port = /Server listening at \S*:([0-9]+)["\n]/.exec(this.#output)?.[1];
       if (port) this.#listening.resolve(Number(port));
     });
     this.#process.stderr?.setEncoding('utf8').on('data', (text: string) => {

@@ -9,9 +9,10 @@ const NOTHING = /^$/;
 const RULES: readonly ImportRule[] = [
   {
     rule: 'these know nothing of ours',
-    modules: /^(contract|json|json-array|secret|env-file|log|console-folder)\.ts$/,
+    modules: /^(contract|json|json-array|secret|env-file|log-level|console-folder)\.ts$/,
     mayImport: NOTHING,
   },
+  { rule: 'the log knows itself', modules: /^log(-terminal)?\.ts$/, mayImport: /^log(-level)?\.ts$/ },
   {
     rule: 'a book knows no framework and no engine',
     modules: /^books?\.ts$/,
@@ -21,7 +22,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'http knows no store',
     modules: /^http\//,
-    mayImport: /^(http\/|auth\/|(books?|contract|log|console-folder)\.ts)/,
+    mayImport: /^(http\/|auth\/|(books?|contract|log|log-level|console-folder)\.ts)/,
   },
   { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
   { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },

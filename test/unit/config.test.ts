@@ -33,6 +33,7 @@ describe('The configuration', () => {
       corsOrigins: [],
       trustProxy: false,
       clientLimits: { headersMs: 10_000, requestMs: 30_000, stallMs: 30_000, connections: 10_000 },
+      logLevel: 'info',
     });
     assert.equal(secrets.username, 'admin');
     assert.equal(workers, 1);
@@ -50,6 +51,7 @@ describe('The configuration', () => {
       REQUEST_TIMEOUT_SECONDS: '2',
       STALL_TIMEOUT_SECONDS: '3',
       CONNECTIONS_MAX: '4',
+      LOG_LEVEL: 'DEBUG',
       AUTH_USERNAME: 'librarian',
     });
     assert.deepEqual(config, {
@@ -59,6 +61,7 @@ describe('The configuration', () => {
       corsOrigins: ['https://a.example'],
       trustProxy: 1,
       clientLimits: { headersMs: 1_000, requestMs: 2_000, stallMs: 3_000, connections: 4 },
+      logLevel: 'debug',
     });
     assert.equal(secrets.token.reveal(), SECRETS.SECRET_TOKEN);
     assert.equal(secrets.username, 'librarian');
@@ -99,6 +102,15 @@ describe('The configuration', () => {
 });
 
 describe('A faulty configuration', () => {
+  for (const level of ['loud', '30', 'constructor', 'info ']) {
+    test(`is a LOG_LEVEL of ${JSON.stringify(level)}`, () => {
+      assert.equal(
+        complaintAbout({ ...SECRETS, LOG_LEVEL: level }),
+        'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent',
+      );
+    });
+  }
+
   test('is told all at once, each fault with its variable and without a value', () => {
     const complaint = complaintAbout({
       PORT: 'hunter2',

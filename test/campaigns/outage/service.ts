@@ -19,6 +19,6 @@ export function startServiceAt(target: Target, folder: string, dbUrl: string): P
 export async function endUnharmed(service: ServiceProcess): Promise<void> {
   const { code, output, complaints } = await service.stop();
   assert.deepEqual([code, complaints], [0, '']);
-  const defects = parseLog(output.trim().split('\n')).filter(({ level }) => level >= 50);
+  const defects = parseLog(output.trim().split('\n')).filter(({ err }) => err);
   assert.deepEqual(defects, []);
 }

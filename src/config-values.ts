@@ -1,0 +1,79 @@
+import { isIP } from 'node:net';
+import { isLogLevel, LOG_LEVELS, type LogLevel } from './log-level.ts';
+
+/** What the texts of variables mean. Each of these throws an Error that says what a text must be, and not what it is. */
+
+/** More than machines have cores for; each has connections of its own to the store. */
+const WORKERS_MAX = 64;
+
+export function required(text: string): string {
+  if (text === '') throw new Error('must be set');
+  return text;
+}
+
+export function parsePort(text: string): number {
+  const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(port <= 65_535)) throw new Error('must be a whole number from 0 to 65535');
+  return port;
+}
+
+export function parseWorkers(text: string): number {
+  const workers = /^[0-9]{1,2}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(workers >= 1 && workers <= WORKERS_MAX))
+    throw new Error(`must be a whole number from 1 to ${WORKERS_MAX}`);
+  return workers;
+}
+
+/** @returns milliseconds */
+export function parseSeconds(text: string): number {
+  const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(seconds >= 1 && seconds <= 3_600)) throw new Error('must be a whole number from 1 to 3600');
+  return seconds * 1_000;
+}
+
+export function parseConnections(text: string): number {
+  const connections = /^[0-9]{1,7}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(connections >= 1 && connections <= 1_000_000))
+    throw new Error('must be a whole number from 1 to 1000000');
+  return connections;
+}
+
+export function parseLogLevel(text: string): LogLevel {
+  const level = text.toLowerCase();
+  if (!isLogLevel(level)) throw new Error(`must be one of ${Object.keys(LOG_LEVELS).join(', ')}`);
+  return level;
+}
+
+export function parseOrigins(text: string): string[] {
+  const origins = list(text);
+  for (const origin of origins) {
+    if (!URL.canParse(origin) || new URL(origin).origin !== origin) {
+      throw new Error('must be a list of origins such as https://books.example, with commas between them');
+    }
+  }
+  return origins;
+}
+
+export function parseTrustProxy(text: string): boolean | number | string[] {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (/^[0-9]{1,3}$/.test(text)) return Number(text);
+  const addresses = list(text);
+  if (!addresses.every(isNetwork)) {
+    throw new Error(
+      'must be true, false, a number of proxies, or a list of addresses with commas between them',
+    );
+  }
+  return addresses;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? [];
+  return Number(prefix) <= (isIP(address) === 4 ? 32 : 128) && isIP(address) !== 0;
+}

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { REQUEST_ID } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { type LogLine, parseLog } from './log.ts';
+import { LOGIN, type Service, startService, TITLE, WRONG_LOGIN } from './service.ts';
+
+const BOOK = JSON.stringify({ title: TITLE });
+
+/** One request for each kind of answer: how it begins, its header lines and its body. */
+const REQUESTS: readonly (readonly [
+  status: number,
+  start: string,
+  lines?: readonly string[],
+  body?: string,
+])[] = [
+  [200, 'POST /token', [], LOGIN],
+  [400, 'POST /token', [], '{'],
+  [401, 'POST /token', [], WRONG_LOGIN],
+  [201, 'POST /book', [], BOOK],
+  [201, 'POST /books', [], `[${BOOK}]`],
+  [200, 'GET /books'],
+  [200, 'GET /books?q=titus'],
+  [400, 'GET /books?limit=x'],
+  [200, 'HEAD /book/1'],
+  [304, 'GET /book/1', ['If-None-Match: *']],
+  [412, 'PUT /book/1', ['If-None-Match: *'], BOOK],
+  [404, 'DELETE /book/7'],
+  [404, 'GET /nowhere'],
+  [405, 'PATCH /book/1'],
+  [204, 'OPTIONS /books', ['Origin: https://a.example', 'Access-Control-Request-Method: GET']],
+  [401, 'GET /books', ['Authorization: nonsense']],
+  [200, 'GET /openapi.json'],
+  [200, 'GET /docs'],
+  [417, 'GET /books', ['Expect: miracles']],
+  [413, 'POST /book', [], 'x'.repeat(1_048_577)],
+  [405, 'CONNECT /books'],
+  [404, 'CONNECT /nowhere'],
+];
+
+describe('X-Request-Id', { timeout: 60_000 }, () => {
+  test('of a client is on every answer, and in its line of the log', async () => {
+    await using service = await startService({ corsOrigins: ['https://a.example'] });
+    for (const [index, [status, start, lines = [], body]] of REQUESTS.entries()) {
+      const id = `Root=1-67891233/${index}:a+b@c_~.d`;
+      const answer = await ask(service, start, [...lines, `X-Request-ID: ${id}`], body);
+      assert.equal(answer.status, status, start);
+      assert.equal(answer.headers.get('x-request-id'), id, start);
+      assert.equal((await lineOf(service, id)).status, status, start);
+    }
+  });
+
+  test('is given to each request that has none', async () => {
+    await using service = await startService({ corsOrigins: ['https://a.example'] });
+    const ids = new Set<string>();
+    for (const [status, start, lines, body] of REQUESTS) {
+      const answer = await ask(service, start, lines, body);
+      const id = answer.headers.get('x-request-id') ?? '';
+      assert.match(id, REQUEST_ID, start);
+      assert.equal((await lineOf(service, id)).status, status, start);
+      ids.add(id);
+    }
+    assert.equal(ids.size, REQUESTS.length);
+  });
+
+  test('is given to what is malformed, and to what is too long to be read', async () => {
+    await using service = await startService();
+    for (const [status, bytes] of [
+      [400, 'nonsense\r\n\r\n'],
+      [400, 'GET /books HTTP/1.1\r\n\r\n'],
+      [431, request('GET /books', [`X-Note: ${'x'.repeat(20_000)}`])],
+    ] as const) {
+      using connection = await Connection.open(service);
+      await connection.send(bytes);
+      const answer = await connection.answer();
+      assert.equal(answer.status, status);
+      assert.equal((await lineOf(service, answer.headers.get('x-request-id') ?? '')).status, status);
+    }
+  });
+
+  for (const [what, lines] of [
+    ['is empty', ['X-Request-Id:']],
+    ['is longer than 128 characters', [`X-Request-Id: ${'x'.repeat(129)}`]],
+    ['comes twice', ['X-Request-Id: a', 'X-Request-Id: a']],
+    ['has a space', ['X-Request-Id: a b']],
+    ['has a quote, which would end it in the log', ['X-Request-Id: a","level":"60']],
+    ['has a backslash', [String.raw`X-Request-Id: a\n`]],
+    ['is not in ASCII', ['X-Request-Id: é']],
+    ['begins as tokens do', ['X-Request-Id: eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl']],
+  ] as const) {
+    test(`of a client is not taken when it ${what}`, async () => {
+      await using service = await startService();
+      const answer = await ask(service, 'GET /books', lines);
+      assert.match(answer.headers.get('x-request-id') ?? '', REQUEST_ID);
+    });
+  }
+
+  test('of a client may have 128 characters', async () => {
+    await using service = await startService();
+    const id = 'x'.repeat(128);
+    const answer = await ask(service, 'GET /books', [`X-Request-Id: ${id}`]);
+    assert.equal(answer.headers.get('x-request-id'), id);
+  });
+});
+
+async function ask(service: Service, start: string, lines: readonly string[] = [], body = '') {
+  // Some of this is no part of the description.
+  using connection = await Connection.open({ port: service.port });
+  const token = lines.some((line) => line.startsWith('Authorization')) ? [] : [service.authorization];
+  await connection.send(request(start, [...token, ...lines], body));
+  return await connection.answer(start.startsWith('HEAD'));
+}
+
+/** The line of a request, which may come a moment after its answer. */
+async function lineOf(service: Service, id: string): Promise<LogLine> {
+  for (;;) {
+    const line = parseLog(service.log).find((each) => each.id === id);
+    if (line) return line;
+    await sleep(5);
+  }
+}
