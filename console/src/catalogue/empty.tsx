@@ -1,3 +1,4 @@
+import { openImport } from '../files/opened.ts';
 import { texts } from '../language/language.ts';
 import { show, view } from '../page/address.ts';
 
@@ -15,9 +16,14 @@ export function Empty() {
           {t.showAll}
         </button>
       ) : (
-        <button type="button" class="button primary" onClick={() => show({ book: 'new' })}>
-          {t.add}
-        </button>
+        <div class="buttons">
+          <button type="button" class="button" onClick={() => openImport()}>
+            {t.importFile}
+          </button>
+          <button type="button" class="button primary" onClick={() => show({ book: 'new' })}>
+            {t.add}
+          </button>
+        </div>
       )}
     </div>
   );

@@ -50,6 +50,10 @@ export const de: Texts = {
   noBooksHint: 'Der Katalog beginnt mit dem ersten.',
 
   add: 'Buch hinzufügen',
+  import: 'Importieren',
+  importFile: 'Datei importieren',
+  export: 'Exportieren',
+  dropFile: 'Lassen Sie die Datei los, um ihre Bücher zu importieren',
   addBook: 'Buch hinzufügen',
   editBook: 'Buch bearbeiten',
   loading: 'Wird geladen …',

@@ -48,6 +48,10 @@ export const en = {
   noBooksHint: 'The catalogue begins with the first one.',
 
   add: 'Add a book',
+  import: 'Import',
+  importFile: 'Import a file',
+  export: 'Export',
+  dropFile: 'Drop the file to import its books',
   addBook: 'Add a book',
   editBook: 'Edit the book',
   loading: 'Loading …',

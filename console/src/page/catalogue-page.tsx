@@ -6,6 +6,8 @@ import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
 import { COLUMNS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
+import { FileDialogs } from '../files/file-dialogs.tsx';
+import { FileLinks } from '../files/file-links.tsx';
 import { explain } from '../language/explain.ts';
 import { formatNumber, texts } from '../language/language.ts';
 import { signOut } from '../session/session.ts';
@@ -34,6 +36,7 @@ export function CataloguePage() {
         <div class="heading">
           <h1>{t.catalogue}</h1>
           <Count />
+          <FileLinks />
           <div class="actions">
             <button type="button" class="button primary" onClick={() => show({ book: 'new' })}>
               {t.add}
@@ -50,6 +53,7 @@ export function CataloguePage() {
       </main>
       <Toasts />
       <BookDialog />
+      <FileDialogs />
     </>
   );
 }

@@ -1,0 +1,48 @@
+import { signal } from '@preact/signals';
+import { type FileProblem, UnreadableFileError } from './file-bytes.ts';
+import { FileImport } from './file-import.ts';
+import { formatOf } from './formats.ts';
+import { openRowFile } from './row-file.ts';
+import { readSample } from './sample.ts';
+
+/** What there is of an import: no file yet, perhaps because of a problem with one; one that is being read; or all. */
+export type Choice =
+  | { readonly kind: 'none'; readonly problem?: FileProblem | 'several' }
+  | { readonly kind: 'reading'; readonly name: string }
+  | { readonly kind: 'chosen'; readonly fileImport: FileImport };
+
+export const choice = signal<Choice>({ kind: 'none' });
+
+/** Takes a file for the import, in place of what was there. */
+export async function chooseFile(files: readonly File[]): Promise<void> {
+  leaveFile();
+  const [file] = files;
+  if (!file) return;
+  if (files.length > 1) {
+    choice.value = { kind: 'none', problem: 'several' };
+    return;
+  }
+  const reading: Choice = { kind: 'reading', name: file.name };
+  choice.value = reading;
+  const next = await read(file);
+  if (choice.value === reading) choice.value = next;
+  else if (next.kind === 'chosen') next.fileImport.stop();
+}
+
+/** Forgets the file. */
+export function leaveFile(): void {
+  if (choice.value.kind === 'chosen') choice.value.fileImport.stop();
+  choice.value = { kind: 'none' };
+}
+
+async function read(file: File): Promise<Choice> {
+  try {
+    const source = await openRowFile(file, await formatOf(file));
+    const sample = await readSample(source);
+    if (sample.rows.length === 0) return { kind: 'none', problem: 'no-rows' };
+    return { kind: 'chosen', fileImport: new FileImport(source, sample) };
+  } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error;
+    return { kind: 'none', problem: error.problem };
+  }
+}

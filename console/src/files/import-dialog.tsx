@@ -1,0 +1,30 @@
+import { useEffect } from 'preact/hooks';
+import { Dialog } from '../page/dialog.tsx';
+import { choice, chooseFile, leaveFile } from './choosing.ts';
+import { FileChoice } from './file-choice.tsx';
+import { ImportEnding } from './import-ending.tsx';
+import { ImportPlan } from './import-plan.tsx';
+import { ImportProgress } from './import-progress.tsx';
+import { closeFiles } from './opened.ts';
+import { texts } from './texts.ts';
+
+/** Imports a file: chosen, looked at, stored. */
+export function ImportDialog({ files }: { files: readonly File[] }) {
+  useEffect(() => void chooseFile(files), [files]);
+  useEffect(() => leaveFile, []);
+  const { value: current } = choice;
+  const state = current.kind === 'chosen' ? current.fileImport.state.value : undefined;
+  const isUnderWay = state === 'sending' || state === 'stopping';
+  return (
+    <Dialog
+      label={texts.value.importBooks}
+      class="wide files"
+      onDismiss={isUnderWay ? undefined : closeFiles}
+    >
+      {current.kind !== 'chosen' && <FileChoice choice={current} />}
+      {current.kind === 'chosen' && state === 'ready' && <ImportPlan of={current.fileImport} />}
+      {current.kind === 'chosen' && isUnderWay && <ImportProgress of={current.fileImport} />}
+      {current.kind === 'chosen' && state === 'ended' && <ImportEnding of={current.fileImport} />}
+    </Dialog>
+  );
+}

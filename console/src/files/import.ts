@@ -1,0 +1,134 @@
+import { type BookClient, BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import type { Batch } from './batches.ts';
+import { highestId, isStored } from './doubt.ts';
+
+/** Does something with the service; where nobody is signed in any more, it waits until somebody is. */
+export type Caller = <Result>(work: (client: BookClient) => Promise<Result>) => Promise<Result>;
+
+/** What an import needs of the world around; tests bring their own. */
+export interface ImportSurroundings {
+  readonly call: Caller;
+  readonly sleep: (milliseconds: number) => Promise<void>;
+  /** In milliseconds, from whenever. */
+  readonly now: () => number;
+}
+
+/** What an import is doing: sending, or waiting for a service that is away, or for one to be done with a batch. */
+export type Phase = 'sending' | 'away' | 'doubt';
+
+/** How an import tells how it goes on. */
+export interface ImportListener {
+  readonly onPhase: (phase: Phase) => void;
+  /** So many more books are stored. */
+  readonly onStored: (books: number) => void;
+}
+
+/** How an import has ended. */
+export type ImportEnd =
+  | { readonly kind: 'done' }
+  /** A person wanted it so. */
+  | { readonly kind: 'cancelled'; readonly doubt: Doubt | undefined }
+  /** The service refuses a batch, and has stored nothing of it. */
+  | { readonly kind: 'refused'; readonly error: RefusedError; readonly batch: Batch };
+
+/** Nobody knows yet whether a batch has been stored, because no answer came. */
+export interface Doubt {
+  readonly batch: Batch;
+  /** An id below those that its books would have. */
+  readonly above: number;
+}
+
+/** How long to wait before asking again whether a service that was away is back. */
+const RETRY_MS = 1_000;
+
+/**
+ * How long a batch may still be stored whose answer got lost, once the service answers again: an engine is given 10 seconds
+ * for it (PostgreSQL) or 5 (SQLite, while another program writes). A service that was stopped cannot store it any more, but
+ * from here that looks the same.
+ */
+export const SETTLING_MS = 15_000;
+
+/**
+ * Stores books batch after batch, each once. A batch is sent again only when it is certain that it has not been stored: the
+ * service has said so, or it answers again and the books have not come to light for longer than storing them may take.
+ *
+ * @param doubt what an earlier import of the same batches has left open about the first of them
+ * @param cancel the batch under way is waited for, what waits for the service is not
+ * @throws what reading the batches throws, and `AbortError` when somebody signs out
+ */
+export async function importBatches(
+  batches: AsyncIterable<Batch>,
+  { call, sleep, now }: ImportSurroundings,
+  { onPhase, onStored }: ImportListener,
+  cancel: AbortSignal,
+  doubt?: Doubt,
+): Promise<ImportEnd> {
+  /** The highest id known to be given before the next batch; undefined when it has to be asked for. */
+  let highest: number | undefined;
+
+  /** Asks until the service answers. @returns undefined when the import is cancelled meanwhile */
+  async function ask<Result>(question: () => Promise<Result>): Promise<Result | undefined> {
+    while (!cancel.aborted) {
+      try {
+        return await question();
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        onPhase('away');
+        await sleep(RETRY_MS);
+      }
+    }
+    return undefined;
+  }
+
+  /** @returns undefined when the import is cancelled before that is certain */
+  async function hasBeenStored(batch: Batch, above: number): Promise<boolean | undefined> {
+    let answersSince: number | undefined;
+    while (!cancel.aborted) {
+      const isThere = await ask(() => call((client) => isStored(batch, above, client)));
+      if (isThere) return true;
+      answersSince ??= now();
+      if (now() - answersSince >= SETTLING_MS) return cancel.aborted ? undefined : false;
+      onPhase('doubt');
+      await sleep(RETRY_MS);
+    }
+    return undefined;
+  }
+
+  let above = doubt?.above;
+  for await (const batch of batches) {
+    for (let isThere = false; !isThere; ) {
+      if (above !== undefined) {
+        const found = await hasBeenStored(batch, above);
+        if (found === undefined) return { kind: 'cancelled', doubt: { batch, above } };
+        above = undefined;
+        isThere = found;
+        continue;
+      }
+      highest ??= await ask(() => call(highestId));
+      if (cancel.aborted || highest === undefined) return { kind: 'cancelled', doubt: undefined };
+      onPhase('sending');
+      try {
+        const books = await call((client) => client.createMany(batch.books));
+        highest = Math.max(highest, ...books.map(({ id }) => id));
+        isThere = true;
+      } catch (error) {
+        if (!isPassing(error)) {
+          if (error instanceof RefusedError) return { kind: 'refused', error, batch };
+          throw error;
+        }
+        onPhase('away');
+        if (error.mayHaveHappened) above = highest;
+        else await sleep(RETRY_MS);
+        highest = undefined;
+      }
+    }
+    onStored(batch.books.length);
+  }
+  return { kind: 'done' };
+}
+
+/** Whether a call may go better later: it was not answered, or the service is busy or broken for a while. */
+function isPassing(error: unknown): error is BookkeepingError {
+  if (!(error instanceof BookkeepingError)) return false;
+  return !(error instanceof RefusedError) || error.status === 429 || error.status >= 500;
+}

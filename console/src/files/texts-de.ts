@@ -1,0 +1,115 @@
+import type { Field } from './mapping.ts';
+import type { Counted, Texts } from './texts-en.ts';
+
+const books: Counted = (count, formatted) => (count === 1 ? '1 Buch' : `${formatted} Bücher`);
+
+const FIELDS: Readonly<Record<Field, string>> = { title: 'Titel', author: 'Autor', year: 'Jahr' };
+
+/** The texts of import and export in German. */
+export const de: Texts = {
+  importBooks: 'Bücher importieren',
+  dropHint: 'Legen Sie eine Datei hier ab, oder wählen Sie eine.',
+  kinds:
+    'CSV, wie Tabellenprogramme es speichern, JSON oder NDJSON. In CSV nennt die erste Zeile die Spalten.',
+  chooseFile: 'Datei wählen',
+  chooseAnother: 'Andere Datei',
+  reading: (name) => `${name} wird gelesen …`,
+  problems: {
+    workbook:
+      'Das ist eine Mappe eines Tabellenprogramms. Öffnen Sie sie dort, speichern Sie das Blatt als CSV, und importieren Sie das.',
+    binary: 'Das ist keine Textdatei. Bücher lassen sich aus CSV, JSON und NDJSON lesen.',
+    'not-utf8':
+      'Diese JSON-Datei ist nicht in UTF-8, wie sie es sein sollte. Speichern Sie sie neu in UTF-8.',
+    'no-array': 'Diese JSON-Datei beginnt nicht mit einer Liste von Büchern: mit „[“.',
+    'no-rows': 'In dieser Datei sind keine Bücher.',
+    gone: 'Die Datei lässt sich nicht lesen. Vielleicht ist sie inzwischen geändert, verschoben oder gesperrt; wählen Sie sie noch einmal.',
+    several: 'Importieren Sie eine Datei nach der anderen.',
+  },
+
+  columns: 'Welche Spalte ist was?',
+  none: 'leer lassen',
+  fields: FIELDS,
+  preview: 'Die ersten Zeilen, wie sie importiert werden',
+  line: 'Zeile',
+  western:
+    'Die Datei ist nicht in UTF-8. Sie ist als Windows-1252 gelesen worden: Bitte sehen Sie nach, ob alle Buchstaben stimmen.',
+  checking: 'Die Zeilen werden geprüft …',
+  allGood: (count, formatted) =>
+    count === 1 ? '1 Buch kann importiert werden.' : `${formatted} Bücher können importiert werden.`,
+  nothingGood: 'So kann keine Zeile dieser Datei importiert werden. Vielleicht sind es andere Spalten?',
+  badRows: (count, formatted) =>
+    count === 1
+      ? '1 Zeile ist kein Buch und wird ausgelassen.'
+      : `${formatted} Zeilen sind keine Bücher und werden ausgelassen.`,
+  badShown: (formatted) => `Das sind die ersten ${formatted}; der Bericht hat alle.`,
+  showBad: 'Zeigen',
+  atLine: (line) => `Zeile ${line}`,
+  saveReport: 'Bericht speichern',
+  reportName: 'ausgelassene Zeilen',
+  reason: 'Grund',
+  row: 'Inhalt',
+  start: (count, formatted) => `${books(count, formatted)} importieren`,
+  cancel: 'Abbrechen',
+
+  progress: (stored, total) => `${stored} von ${total} Büchern`,
+  pace: (perSecond) => `${perSecond} in der Sekunde`,
+  left: (seconds) => (seconds < 60 ? `noch ${seconds} s` : `noch ${Math.ceil(seconds / 60)} min`),
+  phases: {
+    sending: 'Die Bücher werden gespeichert.',
+    away: 'Der Dienst antwortet nicht. Der Import wartet auf ihn und geht von selbst weiter.',
+    doubt:
+      'Der Dienst war fort, während Bücher gespeichert wurden. Damit keines doppelt gespeichert wird, sucht der Import erst nach ihnen; das dauert bis zu 15 Sekunden.',
+  },
+  stop: 'Anhalten',
+  stopping: 'Wird angehalten …',
+
+  done: (count, formatted) =>
+    count === 1 ? '1 Buch ist gespeichert.' : `${formatted} Bücher sind gespeichert.`,
+  leftOut: (count, formatted) =>
+    `${count === 1 ? '1 Zeile ist' : `${formatted} Zeilen sind`} ausgelassen. Der Bericht sagt, warum.`,
+  stopped: (stored, total) => `Angehalten: ${stored} von ${total} Büchern sind gespeichert.`,
+  doubtful: (first, last) =>
+    `Ob die Bücher der Zeilen ${first} bis ${last} gespeichert sind, ist nicht bekannt. Wer weitermacht, findet es heraus und speichert nichts doppelt.`,
+  refused: (first, last, why) =>
+    `Die Bücher der Zeilen ${first} bis ${last} sind abgelehnt worden, und keines von ihnen ist gespeichert. ${why}`,
+  failed: 'Der Import ist zu Ende, weil sich die Datei nicht mehr lesen lässt.',
+  goOn: 'Weitermachen',
+  close: 'Schließen',
+
+  exportBooks: 'Bücher exportieren',
+  exported: (count, formatted) =>
+    `${books(count, formatted)}: alle, die jetzt gezeigt werden, in dieser Reihenfolge.`,
+  exportedSome: 'Alle Bücher, die jetzt gezeigt werden, in dieser Reihenfolge.',
+  formats: { csv: 'CSV', json: 'JSON', ndjson: 'NDJSON' },
+  formatHints: {
+    csv: 'für Tabellenprogramme. Texte, die sie als Formel ausführen würden, bekommen vorn einen Apostroph; ein Import hier nimmt ihn wieder weg.',
+    json: 'für Programme: eine Liste',
+    ndjson: 'für Programme: in jeder Zeile ein Buch',
+  },
+  format: 'Als was?',
+  save: 'Speichern',
+  saving: (count, formatted) => `bisher ${books(count, formatted)}`,
+  saved: (count, formatted) => `${books(count, formatted)} ${count === 1 ? 'ist' : 'sind'} gespeichert.`,
+  notSaved: (why) => `Nichts ist gespeichert. ${why}`,
+  diskFault: 'Die Datei ließ sich nicht schreiben.',
+  fileName: 'Bücher',
+
+  faults: {
+    'unclosed-quote':
+      'In dieser Zeile beginnt ein Anführungszeichen, das nirgends endet; der Rest der Datei lässt sich nicht lesen.',
+    'not-json': 'Das ist kein JSON.',
+    'not-object': 'Das ist kein Objekt mit Titel, Autor und Jahr.',
+    'cut-off': 'Die Datei endet mitten in dieser Zeile.',
+    trailing: 'Was hinter dem Ende der Liste steht, wird nicht gelesen.',
+    cells: (found, expected) =>
+      `Die Zeile hat ${found} Zellen, wo die erste Zeile ${expected} Spalten nennt.`,
+    'not-text': (field) => `Der Inhalt von „${FIELDS[field]}“ ist kein Text.`,
+    'not-number': (value) => `Das Jahr ist keine Zahl: ${value}`,
+    'not-whole': (value) => `Das Jahr ist keine ganze Zahl: „${value}“`,
+    'too-large': (value) => `Das Jahr ist zu groß: ${value}`,
+    'null-character': (field) =>
+      `„${FIELDS[field]}“ hat ein Zeichen, das sich nicht speichern lässt (U+0000).`,
+    'lone-surrogate': (field) => `„${FIELDS[field]}“ hat ein halbes Zeichen (ein einzelnes Surrogat).`,
+    'too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
+  },
+};

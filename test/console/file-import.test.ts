@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import type { Batch } from '../../console/src/files/batches.ts';
+import {
+  type Caller,
+  type Doubt,
+  type ImportEnd,
+  importBatches,
+  type Phase,
+  SETTLING_MS,
+} from '../../console/src/files/import.ts';
+import {
+  type Book,
+  type BookClient,
+  createClient,
+  NoAnswerError,
+  RefusedError,
+} from '../../src/client/index.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+
+/** What becomes of a batch that is sent: with `unanswered` and `lost` nobody hears of it, and only with the former it is stored. */
+type Fate = 'stored' | 'unanswered' | 'lost' | 'busy' | 'refused' | { readonly storedAfterMs: number };
+
+describe('An import', () => {
+  let service: Service;
+  let client: BookClient;
+  before(async () => {
+    service = await startService();
+    client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
+  });
+  after(() => service[Symbol.asyncDispose]());
+
+  /** What the next batches meet; those after them are stored. */
+  let fates: Fate[] = [];
+  /** How many of the next lists fail. */
+  let listFailures = 0;
+  let now = 0;
+  let late: { readonly at: number; readonly batch: readonly Partial<Book>[] }[] = [];
+  let phases: Phase[] = [];
+  let stored = 0;
+  let sent = 0;
+  let cancel = new AbortController();
+  beforeEach(async () => {
+    await Promise.all((await all(client.list())).map(({ id }) => client.delete(id)));
+    fates = [];
+    late = [];
+    phases = [];
+    listFailures = now = stored = sent = 0;
+    cancel = new AbortController();
+  });
+
+  /** The client as somebody sees it whose connection fails. */
+  const failing: BookClient = {
+    create: (...given) => client.create(...given),
+    find: (...given) => client.find(...given),
+    update: (...given) => client.update(...given),
+    delete: (...given) => client.delete(...given),
+    list(...given) {
+      if (listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);
+      return client.list(...given);
+    },
+    async createMany(books, options) {
+      sent++;
+      const fate = fates.shift() ?? 'stored';
+      if (fate === 'stored') return await client.createMany(books, options);
+      if (fate === 'unanswered') await client.createMany(books, options);
+      if (fate === 'busy') throw refusal(429, false);
+      if (fate === 'refused') throw refusal(400, false);
+      if (typeof fate === 'object') late.push({ at: now + fate.storedAfterMs, batch: books });
+      throw fate === 'lost' ? refusal(503, true) : new NoAnswerError('POST /books', 'network', true);
+    },
+  };
+
+  const call: Caller = (work) => work(failing);
+
+  async function sleep(milliseconds: number): Promise<void> {
+    now += milliseconds;
+    for (const { batch } of late.filter(({ at }) => at <= now)) await client.createMany(batch);
+    late = late.filter(({ at }) => at > now);
+  }
+
+  async function run(batches: readonly Batch[], doubt?: Doubt): Promise<ImportEnd> {
+    const surroundings = { call, sleep, now: () => now };
+    const listener = {
+      onPhase: (phase: Phase) => phases.at(-1) === phase || phases.push(phase),
+      onStored: (books: number) => {
+        stored += books;
+      },
+    };
+    return await importBatches(iterate(batches), surroundings, listener, cancel.signal, doubt);
+  }
+
+  /** Every book of the batches is there once, in their order. */
+  async function assertStored(batches: readonly Batch[]): Promise<void> {
+    const books: unknown[] = [];
+    for await (const { id: _, ...fields } of client.list()) books.push(fields);
+    assert.deepEqual(
+      books,
+      batches.flatMap((batch) => batch.books),
+    );
+    assert.equal(stored, books.length);
+  }
+
+  test('stores batch after batch', async () => {
+    const batches = batchesOf(3, 100);
+    assert.deepEqual(await run(batches), { kind: 'done' });
+    await assertStored(batches);
+    assert.deepEqual([phases, sent, now], [['sending'], 3, 0]);
+  });
+
+  test('finds out what became of a batch that nobody has answered, and never stores it twice', async () => {
+    const batches = batchesOf(5, 40);
+    fates = ['stored', 'unanswered', 'lost', 'stored', 'unanswered', 'lost'];
+    listFailures = 1;
+    assert.deepEqual(await run(batches), { kind: 'done' });
+    await assertStored(batches);
+    assert.equal(sent, 7);
+    assert.deepEqual([...new Set(phases)], ['away', 'sending', 'doubt']);
+  });
+
+  test('takes no batch for another one with the same books', async () => {
+    const [batch] = batchesOf(1, 10);
+    const batches = Array.from({ length: 4 }, () => batch as Batch);
+    fates = ['unanswered', 'lost', 'unanswered', 'lost', 'lost'];
+    assert.deepEqual(await run(batches), { kind: 'done' });
+    await assertStored(batches);
+  });
+
+  test('waits for a batch that is stored late, after the service has answered again', async () => {
+    const batches = batchesOf(2, 10);
+    fates = [{ storedAfterMs: SETTLING_MS - 2_000 }];
+    assert.deepEqual(await run(batches), { kind: 'done' });
+    await assertStored(batches);
+    assert.equal(sent, 2);
+  });
+
+  const changing: Caller = async (work) => {
+    const [first, second] = await all(client.list());
+    if (first && second) await Promise.all([client.update(first.id, { year: 1 }), client.delete(second.id)]);
+    return await work(failing);
+  };
+
+  test('knows a batch of which somebody has changed a book, and deleted another', async () => {
+    const batches = batchesOf(1, 10);
+    fates = ['unanswered'];
+    listFailures = 2;
+    const surroundings = { call: changing, sleep, now: () => now };
+    const listener = { onPhase: () => {}, onStored: () => {} };
+    const end = await importBatches(iterate(batches), surroundings, listener, cancel.signal);
+    assert.deepEqual(end, { kind: 'done' });
+    assert.equal(sent, 1);
+  });
+
+  test('waits while the service is busy, as long as it takes', async () => {
+    const batches = batchesOf(1, 3);
+    fates = Array.from({ length: 50 }, () => 'busy' as const);
+    assert.deepEqual(await run(batches), { kind: 'done' });
+    await assertStored(batches);
+    assert.deepEqual(phases.slice(0, 2), ['sending', 'away']);
+  });
+
+  test('ends where the service refuses a batch, and tells which', async () => {
+    const batches = batchesOf(3, 5);
+    fates = ['stored', 'refused'];
+    const end = await run(batches);
+    assert.ok(end.kind === 'refused' && end.error.status === 400);
+    assert.equal(end.batch, batches[1]);
+    await assertStored(batches.slice(0, 1));
+  });
+
+  test('can be cancelled between two batches, and while it waits', async () => {
+    const batches = batchesOf(3, 5);
+    const cancelling: BookClient = {
+      ...failing,
+      createMany: async (...given) => {
+        if (sent === 1) cancel.abort();
+        return await failing.createMany(...given);
+      },
+    };
+    const listener = { onPhase: () => {}, onStored: (books: number) => (stored += books) };
+    const calling: Caller = (work) => work(cancelling);
+    const end = await importBatches(
+      iterate(batches),
+      { call: calling, sleep, now: () => now },
+      listener,
+      cancel.signal,
+    );
+    assert.deepEqual(end, { kind: 'cancelled', doubt: undefined });
+    await assertStored(batches.slice(0, 2));
+  });
+
+  test('that is cancelled in doubt tells of it, and finds out when it goes on', async () => {
+    for (const fate of ['lost', 'unanswered'] as const) {
+      const batches = batchesOf(3, 5);
+      fates = ['stored', fate];
+      stored = 0;
+      cancel = new AbortController();
+      listFailures = 0;
+      const cancelling: Caller = async (work) => {
+        if (sent === 2) {
+          cancel.abort();
+          listFailures = 1;
+        }
+        return await work(failing);
+      };
+      const surroundings = { call: cancelling, sleep, now: () => now };
+      const listener = { onPhase: () => {}, onStored: (books: number) => (stored += books) };
+      const end = await importBatches(iterate(batches), surroundings, listener, cancel.signal);
+      assert.ok(end.kind === 'cancelled' && end.doubt);
+      assert.equal(end.doubt.batch, batches[1]);
+      assert.equal(stored, 5);
+      cancel = new AbortController();
+      assert.deepEqual(await run(batches.slice(1), end.doubt), { kind: 'done' });
+      await assertStored(batches);
+      await Promise.all((await all(client.list())).map(({ id }) => client.delete(id)));
+      sent = 0;
+    }
+  });
+});
+
+function batchesOf(count: number, size: number): Batch[] {
+  return Array.from({ length: count }, (_batch, batch) => ({
+    books: Array.from({ length: size }, (_book, n) => ({ title: `Book ${batch}`, author: '', year: n % 7 })),
+    firstLine: batch * size + 1,
+    lastLine: (batch + 1) * size,
+  }));
+}
+
+function refusal(status: number, isInDoubt: boolean): RefusedError {
+  return new RefusedError({
+    status,
+    message: '',
+    isInDoubt,
+    retryAfterSeconds: undefined,
+    invalidIndex: undefined,
+  });
+}
+
+async function* iterate<Item>(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const result: Item[] = [];
+  for await (const item of items) result.push(item);
+  return result;
+}
