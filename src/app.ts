@@ -41,7 +41,7 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
   const store = await openStore(config.store);
   const server = createServer({
     store,
-    tokens: new Tokens(secrets.token, now),
+    tokens: new Tokens(secrets.token, now, secrets.previousToken),
     credentials: new Credentials(secrets.username, secrets.password),
     throttle: new LoginThrottle({ ...THROTTLE_LIMITS, ...surroundings.throttleLimits }, now),
     limits: { ...FIXED_LIMITS, ...config.clientLimits, ...surroundings.httpLimits },

@@ -42,6 +42,8 @@ export interface ClientLimits {
 export interface Secrets {
   /** The key that signs and verifies tokens. */
   readonly token: Secret;
+  /** Another key whose signatures are accepted, while one key takes the place of the other. */
+  readonly previousToken?: Secret;
   readonly username: string;
   readonly password: Secret;
 }
@@ -134,6 +136,7 @@ export function readConfig(
   const connections = read('CONNECTIONS_MAX', '10000', parseConnections);
   const logLevel = read('LOG_LEVEL', 'info', parseLogLevel);
   const token = read('SECRET_TOKEN', '', required);
+  const previousToken = read('SECRET_TOKEN_PREVIOUS', '', String);
   const username = read('AUTH_USERNAME', 'admin', String);
   const password = read('AUTH_PASSWORD', '', required);
   if (
@@ -148,6 +151,7 @@ export function readConfig(
     connections === undefined ||
     logLevel === undefined ||
     token === undefined ||
+    previousToken === undefined ||
     username === undefined ||
     password === undefined
   ) {
@@ -155,15 +159,26 @@ export function readConfig(
   }
 
   const clientLimits = { headersMs: Math.min(headersMs, requestMs), requestMs, stallMs, connections };
-  const isWeak = Buffer.byteLength(token) < SECRET_BYTES_RECOMMENDED;
   const isAlone = store.engine === 'sqlite';
   return {
     config: { port, ...(host && { host }), store, corsOrigins, trustProxy, clientLimits, logLevel },
-    secrets: { token: new Secret(token), username, password: new Secret(password) },
+    secrets: {
+      token: new Secret(token),
+      ...(previousToken && { previousToken: new Secret(previousToken) }),
+      username,
+      password: new Secret(password),
+    },
     workers: isAlone ? 1 : workers,
     warnings: [
-      ...(isWeak ? [`SECRET_TOKEN is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`] : []),
+      ...(isWeak(token) ? [`SECRET_TOKEN is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`] : []),
+      ...(previousToken && isWeak(previousToken)
+        ? [`SECRET_TOKEN_PREVIOUS is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`]
+        : []),
       ...(isAlone && workers > 1 ? ['WORKERS is taken as 1: a SQLite file is written by one process'] : []),
     ],
   };
+}
+
+function isWeak(secret: string): boolean {
+  return Buffer.byteLength(secret) < SECRET_BYTES_RECOMMENDED;
 }

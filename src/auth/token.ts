@@ -1,4 +1,4 @@
-import { compactVerify, SignJWT } from 'jose';
+import { type CompactVerifyResult, compactVerify, errors, SignJWT } from 'jose';
 import type { Secret } from '../secret.ts';
 
 /** How long an issued token is good (specification, "Limits"). */
@@ -14,6 +14,7 @@ const VERIFIED_TOKEN_LENGTH_MAX = 1_024;
 /** Issues signed tokens and verifies them (RFC 7519, RFC 7515). */
 export class Tokens {
   readonly #key: Uint8Array;
+  readonly #previousKey: Uint8Array | undefined;
   readonly #now: () => number;
   /** Verified tokens with the time at which they expire, in milliseconds since 1970. */
   readonly #verified = new Map<string, number>();
@@ -21,9 +22,11 @@ export class Tokens {
   /**
    * @param secret the key of the HMAC; with an empty one nothing is ever signed or verified
    * @param now the clock, in milliseconds since 1970
+   * @param previous another key that tokens may be signed with, while one key takes the place of the other
    */
-  constructor(secret: Secret, now: () => number) {
+  constructor(secret: Secret, now: () => number, previous?: Secret) {
     this.#key = new TextEncoder().encode(secret.reveal());
+    this.#previousKey = previous && new TextEncoder().encode(previous.reveal());
     this.#now = now;
   }
 
@@ -53,7 +56,7 @@ export class Tokens {
     let claims: Record<string, unknown>;
     try {
       this.#expectKey();
-      const { payload, protectedHeader } = await compactVerify(token, this.#key, { algorithms: ALGORITHMS });
+      const { payload, protectedHeader } = await this.#open(token);
       // None of the extensions that a header may declare critical is known here (RFC 7515, section 4.1.11).
       if (protectedHeader.crit !== undefined) return false;
       claims = readClaims(payload);
@@ -66,6 +69,18 @@ export class Tokens {
     if (expiresAt <= this.#now()) return false;
     this.#remember(token, expiresAt);
     return true;
+  }
+
+  /** @throws Error when a token is malformed, or signed with neither key */
+  async #open(token: string): Promise<CompactVerifyResult> {
+    const options = { algorithms: ALGORITHMS };
+    try {
+      return await compactVerify(token, this.#key, options);
+    } catch (error) {
+      const isOtherKey = error instanceof errors.JWSSignatureVerificationFailed;
+      if (!isOtherKey || !this.#previousKey?.length) throw error;
+      return compactVerify(token, this.#previousKey, options);
+    }
   }
 
   #remember(token: string, expiresAt: number): void {

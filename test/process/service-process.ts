@@ -140,9 +140,12 @@ export class ServiceProcess implements AsyncDisposable {
 const SECRET_LENGTH_MIN = 6;
 
 /** What of the configuration nobody may print: the secrets, and the password of the store. */
-function confidentialIn({ SECRET_TOKEN = '', AUTH_PASSWORD = '', DB_URL = '' }: Variables): string[] {
+function confidentialIn(variables: Variables): string[] {
+  const { SECRET_TOKEN = '', SECRET_TOKEN_PREVIOUS = '', AUTH_PASSWORD = '', DB_URL = '' } = variables;
   const [, storePassword = ''] = /^\w+:\/\/[^:/@]*:([^@]*)@/.exec(DB_URL) ?? [];
-  return [SECRET_TOKEN, AUTH_PASSWORD, storePassword].filter(({ length }) => length >= SECRET_LENGTH_MIN);
+  return [SECRET_TOKEN, SECRET_TOKEN_PREVIOUS, AUTH_PASSWORD, storePassword].filter(
+    ({ length }) => length >= SECRET_LENGTH_MIN,
+  );
 }
 
 /** Starts a service and waits until it listens. */

@@ -93,6 +93,15 @@ describe('The configuration', () => {
     assert.doesNotMatch(shown, /hunter2|kkk/);
   });
 
+  test('knows another secret that tokens may be signed with, where there is one', () => {
+    const { secrets } = read({ SECRET_TOKEN_PREVIOUS: 'p'.repeat(32) });
+    assert.equal(secrets.previousToken?.reveal(), 'p'.repeat(32));
+    assert.ok(!('previousToken' in read({ SECRET_TOKEN_PREVIOUS: '' }).secrets));
+    assert.deepEqual(read({ SECRET_TOKEN_PREVIOUS: 'p' }).warnings, [
+      'SECRET_TOKEN_PREVIOUS is shorter than 32 bytes',
+    ]);
+  });
+
   test('warns of a SECRET_TOKEN under 32 bytes, and counts bytes', () => {
     assert.deepEqual(read({ SECRET_TOKEN: 'k'.repeat(31) }).warnings, [
       'SECRET_TOKEN is shorter than 32 bytes',

@@ -38,6 +38,12 @@ describe('An issued token', () => {
   });
 });
 
+/** Whose tokens are those of these tests: the only key, and the one before. */
+const VERIFIERS = {
+  '': tokens,
+  ', by the previous key': new Tokens(new Secret('another key'), now, new Secret(KEY)),
+};
+
 describe('A token is accepted', () => {
   const ACCEPTED: Record<string, string> = {
     'that expires later': make({ payload: { exp: NOW + 1 } }),
@@ -50,10 +56,12 @@ describe('A token is accepted', () => {
     'without typ, with kid': make({ header: { alg: 'HS256', kid: 'x' } }),
   };
   for (const [which, token] of Object.entries(ACCEPTED)) {
-    test(which, async () => {
-      assert.equal(await tokens.verify(token), true);
-      assert.equal(await tokens.verify(token), true, 'the second time');
-    });
+    for (const [how, verifier] of Object.entries(VERIFIERS)) {
+      test(which + how, async () => {
+        assert.equal(await verifier.verify(token), true);
+        assert.equal(await verifier.verify(token), true, 'the second time');
+      });
+    }
   }
 });
 
@@ -123,11 +131,34 @@ describe('A token is refused', () => {
     'of random text': 'x'.repeat(100_000),
   };
   for (const [which, token] of Object.entries(REFUSED)) {
-    test(which, async () => {
-      assert.equal(await tokens.verify(token), false);
-      assert.equal(await tokens.verify(token), false, 'the second time');
-    });
+    for (const [how, verifier] of Object.entries(VERIFIERS)) {
+      test(which + how, async () => {
+        assert.equal(await verifier.verify(token), false);
+        assert.equal(await verifier.verify(token), false, 'the second time');
+      });
+    }
   }
+});
+
+describe('The previous key', () => {
+  const OTHER = 'the key that has taken its place';
+  const changing = new Tokens(new Secret(OTHER), now, new Secret(KEY));
+
+  test('signs nothing: a new token is that of the other', async () => {
+    const token = await changing.issue();
+    assert.equal(await new Tokens(new Secret(OTHER), now).verify(token), true);
+    assert.equal(await tokens.verify(token), false);
+  });
+
+  test('does not keep the other from being verified', async () => {
+    assert.equal(await changing.verify(make({ key: OTHER })), true);
+    assert.equal(await changing.verify(make({ key: OTHER, payload: { exp: NOW } })), false);
+  });
+
+  test('verifies nothing when it is empty, and nothing when the other is', async () => {
+    assert.equal(await new Tokens(new Secret(OTHER), now, new Secret('')).verify(make({ key: '' })), false);
+    assert.equal(await new Tokens(new Secret(''), now, new Secret(KEY)).verify(make()), false);
+  });
 });
 
 describe('An empty key', () => {
