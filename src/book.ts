@@ -152,8 +152,8 @@ export interface BookStore extends AsyncDisposable {
   deleteExpected(expected: Book): Promise<boolean>;
 
   /**
-   * Resolves when the store takes calls at present: it has been read, and would have been written had there been anything
-   * to write. It waits in no queue of calls, but takes their way, and has no bound of its own on how long that may be.
+   * Resolves when the store can be read at present: it was asked for no book, on the way that calls for single books
+   * take, but without waiting in their queue. Whether it can be written shows in nothing but a write.
    */
   check(): Promise<void>;
 

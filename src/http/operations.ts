@@ -192,7 +192,7 @@ const declared = {
     tag: 'Health',
     summary: 'Ask whether the store answers',
     description:
-      'To send requests elsewhere while it is 503: the store is away, slow or cannot be written, or the service is stopping. Answered within 2 seconds.',
+      'To send requests elsewhere while it is 503: the store is away or slow, or the service is stopping. Answered within 2 seconds.',
     success: 'ready',
     data: nothing,
     refusals: ANYWHERE,

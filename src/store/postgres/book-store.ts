@@ -126,9 +126,8 @@ class PostgresBookStore implements BookStore {
     return this.#expectedDeletes.call(expected);
   }
 
-  /** To delete no books needs the table, and a server that can be written. */
   async check(): Promise<void> {
-    await this.#database.query(DELETE, [[]]);
+    await this.#select([]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -115,10 +115,8 @@ class SqliteBookStore implements BookStore {
     return this.#writes.call({ verb: 'delete', id, expected }) as Promise<boolean>;
   }
 
-  /** A transaction of no writes takes the lock, and needs no fsync. */
   async check(): Promise<void> {
     this.#find([0]);
-    await this.#writer.ask([]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
