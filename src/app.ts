@@ -6,7 +6,9 @@ import type { Config, Secrets } from './config.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { createServer } from './http/server.ts';
 import type { LogStream } from './log.ts';
+import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
 import { openStore } from './store/open.ts';
+import { readVersion } from './version.ts';
 
 /** A service that is serving. */
 export interface App {
@@ -25,6 +27,8 @@ export interface Surroundings {
   readonly now?: () => number;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
+  /** How metrics are those of all processes, where others serve beside this one. */
+  readonly shareMetrics?: ShareMetrics | undefined;
 }
 
 /** How long a stop waits for the store, which may not answer: nothing that is acknowledged depends on it any more. */
@@ -37,11 +41,15 @@ const STORE_CLOSE_MS_MAX = 500;
  * @throws Error with a code such as `EADDRINUSE` when the port cannot be had
  */
 export async function startApp(config: Config, secrets: Secrets, surroundings: Surroundings): Promise<App> {
-  const { logStream, now = Date.now } = surroundings;
-  const store = await openStore(config.store);
+  const { logStream, now = Date.now, shareMetrics } = surroundings;
+  const metrics = config.hasMetrics
+    ? new Metrics(readVersion(), config.store.engine, shareMetrics)
+    : undefined;
+  const store = await openStore(config.store, metrics?.store);
+  const tokens = new Tokens(secrets.token, now, secrets.previousToken);
   const server = createServer({
     store,
-    tokens: new Tokens(secrets.token, now, secrets.previousToken),
+    tokens,
     credentials: new Credentials(secrets.username, secrets.password),
     throttle: new LoginThrottle({ ...THROTTLE_LIMITS, ...surroundings.throttleLimits }, now),
     limits: { ...FIXED_LIMITS, ...config.clientLimits, ...surroundings.httpLimits },
@@ -49,7 +57,9 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
     trustProxy: config.trustProxy,
     logStream,
     logLevel: config.logLevel,
+    metrics,
   });
+  metrics?.begin(() => ({ ...server.state(), tokens: tokens.cache }));
   try {
     const url = await server.listen(config.port, config.host);
     return {
@@ -57,11 +67,13 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
       ...(store.lost && { lost: store.lost }),
       async close() {
         await server.close();
+        metrics?.close();
         await Promise.race([store[Symbol.asyncDispose](), sleep(STORE_CLOSE_MS_MAX)]);
         await logStream.close?.();
       },
     };
   } catch (error) {
+    metrics?.close();
     await store[Symbol.asyncDispose]();
     throw error;
   }

@@ -44,6 +44,11 @@ export function parseLogLevel(text: string): LogLevel {
   return level;
 }
 
+export function parseSwitch(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new Error('must be on or off');
+  return text === 'on';
+}
+
 export function parseOrigins(text: string): string[] {
   const origins = list(text);
   for (const origin of origins) {

@@ -4,6 +4,7 @@ import {
   parseOrigins,
   parsePort,
   parseSeconds,
+  parseSwitch,
   parseTrustProxy,
   parseWorkers,
   required,
@@ -24,6 +25,8 @@ export interface Config {
   readonly clientLimits: ClientLimits;
   /** The least grave of the log lines that are written. */
   readonly logLevel: LogLevel;
+  /** Whether the service measures itself, and shows it at `/metrics`. */
+  readonly hasMetrics: boolean;
 }
 
 /** What clients may take of the service. */
@@ -135,6 +138,7 @@ export function readConfig(
   const stallMs = read('STALL_TIMEOUT_SECONDS', '30', parseSeconds);
   const connections = read('CONNECTIONS_MAX', '10000', parseConnections);
   const logLevel = read('LOG_LEVEL', 'info', parseLogLevel);
+  const hasMetrics = read('METRICS', 'on', parseSwitch);
   const token = read('SECRET_TOKEN', '', required);
   const previousToken = read('SECRET_TOKEN_PREVIOUS', '', String);
   const username = read('AUTH_USERNAME', 'admin', String);
@@ -150,6 +154,7 @@ export function readConfig(
     stallMs === undefined ||
     connections === undefined ||
     logLevel === undefined ||
+    hasMetrics === undefined ||
     token === undefined ||
     previousToken === undefined ||
     username === undefined ||
@@ -161,7 +166,16 @@ export function readConfig(
   const clientLimits = { headersMs: Math.min(headersMs, requestMs), requestMs, stallMs, connections };
   const isAlone = store.engine === 'sqlite';
   return {
-    config: { port, ...(host && { host }), store, corsOrigins, trustProxy, clientLimits, logLevel },
+    config: {
+      port,
+      ...(host && { host }),
+      store,
+      corsOrigins,
+      trustProxy,
+      clientLimits,
+      logLevel,
+      hasMetrics,
+    },
     secrets: {
       token: new Secret(token),
       ...(previousToken && { previousToken: new Secret(previousToken) }),

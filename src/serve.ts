@@ -39,7 +39,8 @@ async function serve({ config, secrets, workers }: Configuration): Promise<App> 
   let logStream: LogStream = openLog({ isShared: workers > 1 });
   if (process.stdout.isTTY) logStream = (await import('./log-terminal.ts')).forPeople(logStream);
   const logger = openLogger(logStream, config.logLevel);
-  const serving = await startApp(config, secrets, { logStream });
+  const shareMetrics = workers > 1 ? (await import('./worker-metrics.ts')).shareMetrics : undefined;
+  const serving = await startApp(config, secrets, { logStream, shareMetrics });
   void serving.lost?.then((reason) => {
     console.error(`bookkeeping ends: ${reason}`);
     logger.fatal('the store is lost');

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from './app.ts';
 import type { Configuration } from './config.ts';
+import { WorkerMetrics } from './worker-metrics.ts';
 
 /** A worker that ended is replaced after this, so that workers which end at every start keep nobody busy. */
 const REPLACEMENT_WAIT_MS = 1_000;
@@ -20,9 +21,10 @@ export const { isWorker } = cluster;
  */
 export async function startWorkers({ workers: count, variables }: Configuration): Promise<App | undefined> {
   const workers = new Set<Worker>();
+  const metrics = new WorkerMetrics();
   let isStopping = false;
 
-  const first = cluster.fork(variables);
+  const first = start();
   const url = await Promise.race([addressOf(first), ended(first).then(() => undefined)]);
   if (url === undefined) {
     const hasSaidWhy = first.process.exitCode === 1;
@@ -30,7 +32,7 @@ export async function startWorkers({ workers: count, variables }: Configuration)
     return undefined;
   }
   void keep(first);
-  for (let started = 1; started < count; started++) void keep(cluster.fork(variables));
+  for (let started = 1; started < count; started++) void keep(start());
 
   return {
     url,
@@ -43,6 +45,12 @@ export async function startWorkers({ workers: count, variables }: Configuration)
     },
   };
 
+  function start(): Worker {
+    const worker = cluster.fork(variables);
+    metrics.admit(worker);
+    return worker;
+  }
+
   /** Keeps the place of a worker filled. */
   async function keep(worker: Worker): Promise<void> {
     workers.add(worker);
@@ -51,14 +59,16 @@ export async function startWorkers({ workers: count, variables }: Configuration)
     if (isStopping) return;
     console.error(`bookkeeping replaces worker ${worker.process.pid}, which ended (${endOf(worker)})`);
     await sleep(REPLACEMENT_WAIT_MS);
-    if (!isStopping) void keep(cluster.fork(variables));
+    if (!isStopping) void keep(start());
   }
 }
 
 /** Resolves when a worker serves: with its address. */
 function addressOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
-    worker.once('message', resolve);
+    worker.on('message', (message) => {
+      if (typeof message === 'string') resolve(message);
+    });
   });
 }
 

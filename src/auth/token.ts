@@ -18,6 +18,8 @@ export class Tokens {
   readonly #now: () => number;
   /** Verified tokens with the time at which they expire, in milliseconds since 1970. */
   readonly #verified = new Map<string, number>();
+  #hits = 0;
+  #misses = 0;
 
   /**
    * @param secret the key of the HMAC; with an empty one nothing is ever signed or verified
@@ -42,10 +44,19 @@ export class Tokens {
     return new SignJWT({ exp }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(this.#key);
   }
 
+  /** How often a token that was to be verified had been verified before, and how often not. */
+  get cache(): { readonly hits: number; readonly misses: number } {
+    return { hits: this.#hits, misses: this.#misses };
+  }
+
   /** Whether a token is valid at this moment. The answer is immediate for one that was verified before. */
   verify(token: string): boolean | Promise<boolean> {
     const expiresAt = this.#verified.get(token);
-    if (expiresAt === undefined) return this.#verifyAnew(token);
+    if (expiresAt === undefined) {
+      this.#misses++;
+      return this.#verifyAnew(token);
+    }
+    this.#hits++;
     if (expiresAt > this.#now()) return true;
     this.#verified.delete(token);
     return false;

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { ConfigError } from '../config.ts';
 import { StoreNotReady } from '../store/not-ready.ts';
+import { readVersion } from '../version.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { CommandFailed, EXIT_CODES } from './exit.ts';
@@ -46,11 +46,6 @@ function isCommand(name: string): name is CommandName {
 function print(text: string): number {
   console.log(text);
   return EXIT_CODES.success;
-}
-
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Who reads our output may have enough of it, as `head` does: that is no fault, and nothing more can be said. */

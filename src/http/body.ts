@@ -16,6 +16,11 @@ export class BodyReader {
   readonly #bytesMax: number;
   readonly #budget: Budget;
 
+  /** What the bodies under way hold. */
+  get bytesHeld(): number {
+    return this.#budget.bytesHeld;
+  }
+
   /**
    * @param bytesMax the longest body that is read
    * @param bytesAtOnceMax what all bodies together may hold, from when they arrive until they are answered

@@ -38,6 +38,11 @@ export class BookHandlers {
     this.#searches = new Searches(store, unread);
   }
 
+  /** How many searches are under way. */
+  get searchesUnderWay(): number {
+    return this.#searches.underWay;
+  }
+
   /** POST /book */
   readonly create = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const key = readIdempotencyKey(request.headers['idempotency-key']);

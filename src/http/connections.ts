@@ -40,6 +40,12 @@ export class Connections {
     this.#endSomeWithTheirAnswer(app);
   }
 
+  /** How many there are: active ones have a request under way. */
+  get counts(): { readonly active: number; readonly idle: number } {
+    const idle = this.#open.keys().reduce((count, socket) => (isIdle(socket) ? count + 1 : count), 0);
+    return { active: this.#open.size - idle, idle };
+  }
+
   /** Whether {@link drain} has been called. */
   get isStopping(): boolean {
     return this.#isStopping;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
+import { readVersion } from '../version.ts';
 import { type OperationRoute, openApi } from './openapi.ts';
 import type { OperationSchema } from './operations.ts';
 import { isKnown } from './preconditions.ts';
@@ -50,15 +51,12 @@ export function serveDocs(app: FastifyInstance): void {
     if (operation && typeof method === 'string' && method !== 'HEAD') routes.push({ method, url, operation });
   });
   serve(app, '/openapi.json', 'application/json; charset=utf-8', async () => {
-    const { version } = JSON.parse(await readFile(MANIFEST, 'utf8')) as { version: string };
-    return Buffer.from(JSON.stringify(openApi(routes, version)));
+    return Buffer.from(JSON.stringify(openApi(routes, readVersion())));
   });
   for (const [path, [file, type]] of Object.entries(FILES)) {
     serve(app, path, type, () => readFile(new URL(`docs/${file}`, import.meta.url)));
   }
 }
-
-const MANIFEST = new URL('../../package.json', import.meta.url);
 
 /** Serves bytes that are made when somebody asks for the first time. */
 function serve(app: FastifyInstance, path: string, type: string, make: () => Promise<Buffer>): void {

@@ -3,9 +3,10 @@ import { StoreUnavailable } from '../book.ts';
 import type { LogStream } from '../log.ts';
 import { LOG_LEVELS, type LogLevel } from '../log-level.ts';
 import { HEALTH_PATH, READINESS_PATH } from './health.ts';
+import { METRICS_PATH, type RequestObserver } from './metrics.ts';
 
 /** Who asks these may ask every second: that all is well is no line. */
-const PROBES: ReadonlySet<string | undefined> = new Set([HEALTH_PATH, READINESS_PATH]);
+const PROBES: ReadonlySet<string | undefined> = new Set([HEALTH_PATH, READINESS_PATH, METRICS_PATH]);
 
 /**
  * One line a request, but for probes that find all well, when its answer has left: what was asked and what came of it,
@@ -16,12 +17,14 @@ const PROBES: ReadonlySet<string | undefined> = new Set([HEALTH_PATH, READINESS_
 export class RequestLog extends LogController {
   readonly #stream: LogStream;
   readonly #level: number;
+  readonly #observer: RequestObserver | undefined;
 
   /** @param level the least grave of the lines that are written */
-  constructor(stream: LogStream, level: LogLevel) {
+  constructor(stream: LogStream, level: LogLevel, observer?: RequestObserver) {
     super();
     this.#stream = stream;
     this.#level = LOG_LEVELS[level];
+    this.#observer = observer;
   }
 
   override incomingRequest(): void {}
@@ -44,6 +47,7 @@ export class RequestLog extends LogController {
 
   /** What was refused on its socket, before there was a request: nothing is known of it but what was answered. */
   refused(id: string, status: number): void {
+    this.#observer?.refused(status);
     if (LOG_LEVELS.info < this.#level) return;
     this.#stream.write(
       `{"level":${LOG_LEVELS.info},"time":${Date.now()},"id":"${id}","method":null,"route":null,"status":${status},"msg":"refused unread"}\n`,
@@ -56,8 +60,9 @@ export class RequestLog extends LogController {
     { statusCode, elapsedTime }: FastifyReply,
     more?: object,
   ): void {
-    if (LOG_LEVELS[level] < this.#level) return;
     const { url } = routeOptions;
+    this.#observer?.answered(url, method, statusCode, elapsedTime);
+    if (LOG_LEVELS[level] < this.#level) return;
     if (statusCode === 200 && PROBES.has(url)) return;
     const route = url === undefined ? 'null' : `"${url}"`;
     const ending = more === undefined ? '' : `,${JSON.stringify(more).slice(1, -1)}`;

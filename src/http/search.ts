@@ -18,6 +18,11 @@ export class Searches {
   readonly #unread: Budget;
   #underWay = 0;
 
+  /** How many of them are under way. */
+  get underWay(): number {
+    return this.#underWay;
+  }
+
   /** @param unread what answers may hold that their clients have not read yet */
   constructor(store: BookStore, unread: Budget) {
     this.#store = store;

@@ -17,6 +17,7 @@ import { serveDocs } from './docs.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health.ts';
 import type { HttpLimits } from './limits.ts';
 import { listen, portOf } from './listening.ts';
+import { type ServedMetrics, serveMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
 import { refuseInEnvelope } from './refusals.ts';
 import { requestIdOf, tellRequestIds } from './request-id.ts';
@@ -39,6 +40,20 @@ export interface ServerParts {
   readonly logStream: LogStream;
   /** The least grave of its lines. */
   readonly logLevel: LogLevel;
+  /** What is measured; nothing when absent. */
+  readonly metrics?: ServedMetrics | undefined;
+}
+
+/** A server at present. */
+export interface ServerState {
+  /** Active connections have a request under way. */
+  readonly connections: { readonly active: number; readonly idle: number };
+  /** What long bodies, and answers that their clients have not read, hold of the memory. */
+  readonly heldBytes: { readonly bodies: number; readonly answers: number };
+  /** Searches under way. */
+  readonly searches: number;
+  /** How many logins there were so far, by what came of them. */
+  readonly logins: TokenHandlers['logins'];
 }
 
 /** A server with the whole API. */
@@ -52,12 +67,14 @@ export interface HttpServer {
   listen(port: number, host?: string): Promise<string>;
   /** Takes no new connections, and answers what comes on the others for a while; within `drainMs` all are gone. */
   close(): Promise<void>;
+  /** What it looks like at present. */
+  state(): ServerState;
 }
 
 /** Makes the server: the whole API, in the order in which a request meets its parts: limits, refusals, token check, handler. */
 export function createServer(parts: ServerParts): HttpServer {
   const { store, tokens, credentials, throttle, limits, logStream, logLevel } = parts;
-  const requestLog = new RequestLog(logStream, logLevel);
+  const requestLog = new RequestLog(logStream, logLevel, parts.metrics?.requests);
   const app: FastifyInstance = fastify({
     http: {
       headersTimeout: limits.headersMs,
@@ -91,7 +108,8 @@ export function createServer(parts: ServerParts): HttpServer {
 
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const token = new TokenHandlers(tokens, credentials, throttle, bodies);
-  const books = new BookHandlers(store, bodies, new Budget(limits.unreadBytesAtOnce));
+  const unread = new Budget(limits.unreadBytesAtOnce);
+  const books = new BookHandlers(store, bodies, unread);
   const health = new HealthHandlers(store, () => connections.isStopping);
   const protect = { onRequest: token.require };
 
@@ -105,6 +123,8 @@ export function createServer(parts: ServerParts): HttpServer {
   app.get(HEALTH_PATH, { schema: operations.checkHealth }, answering(health.check));
   app.get(READINESS_PATH, { schema: operations.checkReadiness }, answering(health.checkReadiness));
 
+  if (parts.metrics) serveMetrics(app, parts.metrics);
+
   let listeners: readonly Listener[] = [];
   return {
     async listen(port, host) {
@@ -115,6 +135,12 @@ export function createServer(parts: ServerParts): HttpServer {
       await connections.drain(listeners);
       await app.close();
     },
+    state: () => ({
+      connections: connections.counts,
+      heldBytes: { bodies: bodies.bytesHeld, answers: unread.bytesHeld },
+      searches: books.searchesUnderWay,
+      logins: token.logins,
+    }),
   };
 }
 

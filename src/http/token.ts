@@ -12,6 +12,8 @@ export class TokenHandlers {
   readonly #credentials: Credentials;
   readonly #throttle: LoginThrottle;
   readonly #bodies: BodyReader;
+  /** How many logins there were, by what came of them. */
+  readonly logins = { succeeded: 0, failed: 0, throttled: 0 };
 
   constructor(tokens: Tokens, credentials: Credentials, throttle: LoginThrottle, bodies: BodyReader) {
     this.#tokens = tokens;
@@ -26,19 +28,21 @@ export class TokenHandlers {
     // There is none where the client has gone already.
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);
-    if (secondsToWait > 0) return tooManyRequests(reply, secondsToWait);
+    if (secondsToWait > 0) return this.#refuse(reply, secondsToWait);
     const body = await this.#bodies.read(request.raw, reply.raw);
     if (typeof body === 'string') return { outcome: body };
     const login = readLoginRequest(body);
     if (!login) return { outcome: 'invalidRequestPayload' };
     if (!this.#credentials.match(login)) {
       const secondsOverLimit = this.#throttle.fail(ip);
-      return secondsOverLimit > 0
-        ? tooManyRequests(reply, secondsOverLimit)
-        : { outcome: 'invalidCredentials' };
+      if (secondsOverLimit > 0) return this.#refuse(reply, secondsOverLimit);
+      this.logins.failed++;
+      return { outcome: 'invalidCredentials' };
     }
     try {
-      return { outcome: 'tokenGenerated', data: { token: await this.#tokens.issue() } };
+      const token = await this.#tokens.issue();
+      this.logins.succeeded++;
+      return { outcome: 'tokenGenerated', data: { token } };
     } catch (error) {
       noteFailure(request, error);
       return { outcome: 'tokenNotGenerated' };
@@ -59,9 +63,10 @@ export class TokenHandlers {
     else if (verdict === false) refuse();
     else void verdict.then((isValid) => (isValid ? pass() : refuse()));
   };
-}
 
-function tooManyRequests(reply: FastifyReply, seconds: number): Answer {
-  reply.header('retry-after', seconds);
-  return { outcome: 'tooManyRequests' };
+  #refuse(reply: FastifyReply, seconds: number): Answer {
+    this.logins.throttled++;
+    reply.header('retry-after', seconds);
+    return { outcome: 'tooManyRequests' };
+  }
 }

@@ -1,8 +1,12 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../book.ts';
+import type { StoreObserver, TripObserver } from './observer.ts';
 
 /** How a {@link Batch} groups its calls. */
 export interface BatchOptions<Item> {
+  /** What kind of call it is, for the observer. */
+  readonly name: string;
+  readonly observer?: StoreObserver | undefined;
   /** The most items that share one trip. */
   readonly tripItemsMax: number;
   /** The most items that wait for the next trip; one more is refused at once. */
@@ -28,6 +32,7 @@ const GATHERING_TURNS_MAX = 8;
 export class Batch<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #options: BatchOptions<Item>;
+  readonly #observe: TripObserver | undefined;
   #queue: Call<Item, Result>[] = [];
   /** How many calls at the head of the queue are on their way again after a trip that failed. */
   #travelAlone = 0;
@@ -38,6 +43,7 @@ export class Batch<Item, Result> {
   constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, options: BatchOptions<Item>) {
     this.#run = run;
     this.#options = options;
+    this.#observe = options.observer?.operation(options.name, () => this.#queue.length);
   }
 
   /**
@@ -100,10 +106,13 @@ export class Batch<Item, Result> {
   }
 
   async #trip(calls: Call<Item, Result>[]): Promise<void> {
+    const startedMs = performance.now();
     try {
       const results = await this.#run(calls.map((call) => call.item));
+      this.#observe?.(calls.length, performance.now() - startedMs, false);
       for (const [index, call] of calls.entries()) call.resolve(results[index] as Result);
     } catch (error) {
+      this.#observe?.(calls.length, performance.now() - startedMs, true);
       if (error instanceof StoreUnavailable) {
         this.#travelAlone = 0;
         for (const call of [...calls, ...this.#queue.splice(0)]) call.reject(error);

@@ -36,6 +36,7 @@ export interface ServiceOptions extends Omit<Surroundings, 'logStream'> {
   readonly trustProxy?: Config['trustProxy'];
   readonly secret?: string;
   readonly logLevel?: Config['logLevel'];
+  readonly hasMetrics?: boolean;
 }
 
 /** A service within this process. Disposing stops it, and asserts that its log tells nothing confidential. */
@@ -101,13 +102,19 @@ const HASTE = { graceMs: 0 };
 /** Starts the whole service. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const { dbUrl, engine = 'SQLite', secret = SECRET, ...others } = options;
-  const { corsOrigins = [], trustProxy = false, logLevel = 'info', ...surroundings } = others;
+  const {
+    corsOrigins = [],
+    trustProxy = false,
+    logLevel = 'info',
+    hasMetrics = true,
+    ...surroundings
+  } = others;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
   const address = await engineOfAddress?.createAddress();
   const store = parseStoreAddress(dbUrl ?? address?.dbUrl ?? '');
   const log: string[] = [];
   const app = await startApp(
-    { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy, logLevel },
+    { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy, logLevel, hasMetrics },
     { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     {
       ...surroundings,

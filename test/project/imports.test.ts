@@ -9,7 +9,7 @@ const NOTHING = /^$/;
 const RULES: readonly ImportRule[] = [
   {
     rule: 'these know nothing of ours',
-    modules: /^(contract|json|json-array|secret|env-file|log-level|console-folder)\.ts$/,
+    modules: /^(contract|json|json-array|secret|env-file|log-level|console-folder|version)\.ts$/,
     mayImport: NOTHING,
   },
   { rule: 'the log knows itself', modules: /^log(-terminal)?\.ts$/, mayImport: /^log(-level)?\.ts$/ },
@@ -22,7 +22,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'http knows no store',
     modules: /^http\//,
-    mayImport: /^(http\/|auth\/|(books?|contract|log|log-level|console-folder)\.ts)/,
+    mayImport: /^(http\/|auth\/|(books?|contract|log|log-level|console-folder|version)\.ts)/,
   },
   { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
   { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
@@ -46,7 +46,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'the command line knows no http, and no engine',
     modules: /^cli\//,
-    mayImport: /^(cli\/|auth\/token\.ts|(book|config|env-file|json)\.ts|store\/[^/]+\.ts)/,
+    mayImport: /^(cli\/|auth\/token\.ts|(book|config|env-file|json|version)\.ts|store\/[^/]+\.ts)/,
   },
   {
     rule: 'nobody but the process knows the command line',
@@ -65,7 +65,21 @@ const RULES: readonly ImportRule[] = [
     modules: /^(?!workers\.ts)/,
     mayNotImport: /^node:(cluster|child_process)$/,
   },
-  { rule: 'workers know the app by its type', modules: /^workers\.ts$/, mayImport: /^(app|config)\.ts$/ },
+  {
+    rule: 'workers know the app by its type',
+    modules: /^workers\.ts$/,
+    mayImport: /^(app|config|worker-metrics)\.ts$/,
+  },
+  {
+    rule: 'metrics know nothing of what they measure',
+    modules: /^(metrics\/|worker-metrics\.ts)/,
+    mayImport: /^metrics\//,
+  },
+  {
+    rule: 'metrics are known where the parts meet',
+    modules: /^(?!app\.ts|metrics\/|worker-metrics\.ts)/,
+    mayNotImport: /^metrics\//,
+  },
   {
     rule: 'the framework has its folder',
     modules: /^(?!http\/)/,
@@ -196,6 +210,16 @@ describe('The check of imports', () => {
       'http/answer.ts',
       `import { readNumber } from '../client/exchange.ts';`,
       /without its client/,
+    ],
+    'of metrics by the store': [
+      'store/batch.ts',
+      `import { Metrics } from '../metrics/metrics.ts';`,
+      /where the parts meet/,
+    ],
+    'of the store by metrics': [
+      'metrics/store.ts',
+      `import type { StoreObserver } from '../store/observer.ts';`,
+      /what they measure/,
     ],
     'of the framework by the app': ['app.ts', `import fastify from 'fastify';`, /the framework/],
   };

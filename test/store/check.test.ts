@@ -36,7 +36,7 @@ describe('check', () => {
     const name = new URL(database.url).pathname.slice(1);
     await database.query(`alter database "${name}" set default_transaction_read_only = on`);
     await store.check();
-    await database.query('set default_transaction_read_only = off; drop table books');
+    await database.query('begin read write; drop table books; commit');
     await assert.rejects(store.check(), new StoreUnavailable('42P01'));
   });
 

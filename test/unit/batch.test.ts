@@ -17,7 +17,7 @@ class Line {
       await end.promise;
       return items.map((item) => item.toUpperCase());
     };
-    this.batch = new Batch(run, { tripItemsMax: 100, queueItemsMax: 100, ...options });
+    this.batch = new Batch(run, { name: 'call', tripItemsMax: 100, queueItemsMax: 100, ...options });
   }
 
   /** Calls once for each item, all in one turn, and lets the trip leave. */
@@ -160,7 +160,7 @@ describe('A trip', () => {
     const run = () => {
       throw defect;
     };
-    const batch = new Batch(run, { tripItemsMax: 1, queueItemsMax: 1 });
+    const batch = new Batch(run, { name: 'call', tripItemsMax: 1, queueItemsMax: 1 });
     await assert.rejects(batch.call('a'), defect);
     await assert.rejects(batch.call('b'), defect);
   });

@@ -34,6 +34,7 @@ describe('The configuration', () => {
       trustProxy: false,
       clientLimits: { headersMs: 10_000, requestMs: 30_000, stallMs: 30_000, connections: 10_000 },
       logLevel: 'info',
+      hasMetrics: true,
     });
     assert.equal(secrets.username, 'admin');
     assert.equal(workers, 1);
@@ -52,6 +53,7 @@ describe('The configuration', () => {
       STALL_TIMEOUT_SECONDS: '3',
       CONNECTIONS_MAX: '4',
       LOG_LEVEL: 'DEBUG',
+      METRICS: 'off',
       AUTH_USERNAME: 'librarian',
     });
     assert.deepEqual(config, {
@@ -62,6 +64,7 @@ describe('The configuration', () => {
       trustProxy: 1,
       clientLimits: { headersMs: 1_000, requestMs: 2_000, stallMs: 3_000, connections: 4 },
       logLevel: 'debug',
+      hasMetrics: false,
     });
     assert.equal(secrets.token.reveal(), SECRETS.SECRET_TOKEN);
     assert.equal(secrets.username, 'librarian');
@@ -127,6 +130,7 @@ describe('A faulty configuration', () => {
       CORS_ORIGINS: 'hunter2',
       TRUST_PROXY: 'hunter2',
       WORKERS: 'hunter2',
+      METRICS: 'hunter2',
     });
     const names = complaint.split('; ').flatMap((fault) => /^([A-Z_]+): /.exec(fault)?.slice(1) ?? []);
     assert.deepEqual(names, [
@@ -135,6 +139,7 @@ describe('A faulty configuration', () => {
       'CORS_ORIGINS',
       'TRUST_PROXY',
       'WORKERS',
+      'METRICS',
       'SECRET_TOKEN',
       'AUTH_PASSWORD',
     ]);

@@ -12,12 +12,13 @@ import {
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
+import { type StoreObserver, Trips } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
 import { Database } from './database.ts';
 import { reasonOf } from './errors.ts';
-import { ConnectionPool, INDEX, LONG, QUICK, SEARCHES } from './pool.ts';
+import { ConnectionPool, INDEX, LONG, type PoolBounds, QUICK, SEARCHES } from './pool.ts';
 import { columnsOf, matchIds } from './rows.ts';
 import { prepareSchema } from './schema.ts';
 import { SearchIndex } from './search-index.ts';
@@ -28,9 +29,10 @@ import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED }
 /**
  * Connects to a PostgreSQL database and prepares its storage structure.
  *
+ * @param observer is told what the store does
  * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
  */
-export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> {
+export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   const { servers, client } = await Servers.find(conninfo);
   try {
     await prepareSchema(client);
@@ -40,11 +42,16 @@ export async function openPostgresStore(conninfo: Conninfo): Promise<BookStore> 
   } finally {
     await client.end();
   }
-  const index = new SearchIndex(new ConnectionPool(servers, INDEX));
+  const poolOf = (name: string, bounds: PoolBounds) => {
+    const pool = new ConnectionPool(servers, bounds);
+    observer?.pool(name, () => pool.state);
+    return pool;
+  };
   return new PostgresBookStore(
-    new Database(new ConnectionPool(servers, QUICK)),
-    new Database(new ConnectionPool(servers, LONG)),
-    new Searcher(new ConnectionPool(servers, SEARCHES), index),
+    new Database(poolOf('books', QUICK)),
+    new Database(poolOf('many', LONG)),
+    new Searcher(poolOf('searches', SEARCHES), new SearchIndex(poolOf('search_index', INDEX))),
+    observer,
   );
 }
 
@@ -53,6 +60,7 @@ class PostgresBookStore implements BookStore {
   readonly #database: Database;
   readonly #creator: Creator;
   readonly #searcher: Searcher;
+  readonly #searches: Trips;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
   readonly #updates: Batch<Update, Book | undefined>;
@@ -61,23 +69,36 @@ class PostgresBookStore implements BookStore {
   readonly #expectedDeletes: Batch<Book, boolean>;
 
   /** @param patient the same database, for what takes longer */
-  constructor(database: Database, patient: Database, searcher: Searcher) {
+  constructor(
+    database: Database,
+    patient: Database,
+    searcher: Searcher,
+    observer: StoreObserver | undefined,
+  ) {
     this.#database = database;
-    this.#creator = new Creator(database, patient);
+    this.#creator = new Creator(database, patient, observer);
     this.#searcher = searcher;
-    this.#finds = new Batch((ids) => this.#select(ids), TRIP_BOUNDS);
-    this.#lists = new Batch(
-      (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
-      TRIP_BOUNDS,
-    );
-    this.#updates = new Batch((updates) => this.#update(updates), { ...TRIP_BOUNDS, keyOf: ({ id }) => id });
-    this.#deletes = new Batch((ids) => this.#delete(ids), { ...TRIP_BOUNDS, keyOf: (id) => id });
+    this.#searches = new Trips('search', SEARCHES.connectionsMax, observer);
+    const options = { ...TRIP_BOUNDS, observer };
+    this.#finds = new Batch((ids) => this.#select(ids), { ...options, name: 'find' });
+    this.#lists = new Batch((afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)), {
+      ...options,
+      name: 'list',
+    });
+    this.#updates = new Batch((updates) => this.#update(updates), {
+      ...options,
+      name: 'update',
+      keyOf: ({ id }) => id,
+    });
+    this.#deletes = new Batch((ids) => this.#delete(ids), { ...options, name: 'delete', keyOf: (id) => id });
     this.#expectedUpdates = new Batch((updates) => this.#updateExpected(updates), {
-      ...TRIP_BOUNDS,
+      ...options,
+      name: 'update_expected',
       keyOf: ({ expected }) => expected.id,
     });
     this.#expectedDeletes = new Batch((books) => this.#deleteExpected(books), {
-      ...TRIP_BOUNDS,
+      ...options,
+      name: 'delete_expected',
       keyOf: ({ id }) => id,
     });
   }
@@ -103,11 +124,11 @@ class PostgresBookStore implements BookStore {
   }
 
   search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
-    return this.#searcher.search(query, limit, after);
+    return this.#searches.make(() => this.#searcher.search(query, limit, after));
   }
 
   count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
-    return this.#searcher.count(query, after);
+    return this.#searches.make(() => this.#searcher.count(query, after));
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {

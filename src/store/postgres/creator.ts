@@ -2,6 +2,7 @@ import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../idempotency.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
+import type { StoreObserver } from '../observer.ts';
 import type { Database } from './database.ts';
 import { sqlState, violatedConstraint } from './errors.ts';
 import { columnsOf, matchCreated } from './rows.ts';
@@ -35,16 +36,19 @@ export class Creator {
   #removalDueAt = 0;
 
   /** @param patient the same database, for many books at once */
-  constructor(database: Database, patient: Database) {
+  constructor(database: Database, patient: Database, observer: StoreObserver | undefined) {
     this.#database = database;
     this.#patient = patient;
-    this.#creates = new Batch((books) => this.#createAll(books), TRIP_BOUNDS);
+    const options = { ...TRIP_BOUNDS, observer };
+    this.#creates = new Batch((books) => this.#createAll(books), { ...options, name: 'create' });
     this.#keyedCreates = new Batch((books) => this.#createAllOnce(books), {
-      ...TRIP_BOUNDS,
+      ...options,
+      name: 'create_once',
       keyOf: ({ key }) => key,
     });
     this.#manyCreates = new Batch(([books]) => this.#createMany(books as string), {
-      ...TRIP_BOUNDS,
+      ...options,
+      name: 'create_many',
       tripItemsMax: 1,
     });
   }

@@ -1,5 +1,6 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../book.ts';
+import type { PoolState } from '../observer.ts';
 import type { SessionAttributes } from './conninfo.ts';
 import { isConnectionLost, isNeverSent, isReadOnly } from './errors.ts';
 import type { Server, Servers } from './servers.ts';
@@ -69,6 +70,12 @@ export class ConnectionPool {
       this.#hear(error, server);
       throw error;
     }
+  }
+
+  /** How many connections there are at present, and how many callers wait for one. */
+  get state(): PoolState {
+    const { idleCount = 0, totalCount = 0, waitingCount = 0 } = this.#pool ?? {};
+    return { idle: idleCount, used: totalCount - idleCount, waiting: waitingCount };
   }
 
   /** Waits for the statements under way, and closes all connections. */

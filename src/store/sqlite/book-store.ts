@@ -13,6 +13,7 @@ import type {
 } from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
+import { type StoreObserver, Trips } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
@@ -26,14 +27,15 @@ import type { Write, WriteResult } from './writer.ts';
 /**
  * Opens the SQLite file at `path`, which is created with its folder when missing.
  *
+ * @param observer is told what the store does
  * @throws StoreNotReady when the file cannot be opened, written or prepared
  */
-export async function openSqliteStore(path: string): Promise<BookStore> {
+export async function openSqliteStore(path: string, observer?: StoreObserver): Promise<BookStore> {
   let writer: Writer | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true });
     writer = await ConnectionThread.start(new URL('./writer.ts', import.meta.url), path);
-    return new SqliteBookStore(path, writer, await openConnection(path));
+    return new SqliteBookStore(path, writer, await openConnection(path), observer);
   } catch (error) {
     await writer?.close();
     throw toNotReady(error, path);
@@ -58,17 +60,20 @@ class SqliteBookStore implements BookStore {
   readonly #writes: Batch<Write, WriteResult>;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
+  readonly #searches: Trips;
 
-  constructor(path: string, writer: Writer, finder: DatabaseSync) {
+  constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
     this.#reader = new LateThread(new URL('./reader.ts', import.meta.url), path);
     this.#searcher = new LateThread(new URL('./searcher.ts', import.meta.url), path);
     this.#writer = writer;
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
-    this.#writes = new Batch((writes) => this.#writer.ask(writes), TRIP_BOUNDS);
-    this.#finds = new Batch(async (ids) => this.#find(ids), TRIP_BOUNDS);
-    this.#lists = new Batch((afters) => this.#readPages(afters), TRIP_BOUNDS);
+    const options = { ...TRIP_BOUNDS, observer };
+    this.#writes = new Batch((writes) => this.#writer.ask(writes), { ...options, name: 'write' });
+    this.#finds = new Batch(async (ids) => this.#find(ids), { ...options, name: 'find' });
+    this.#lists = new Batch((afters) => this.#readPages(afters), { ...options, name: 'list' });
+    this.#searches = new Trips('search', 1, observer);
   }
 
   create(fields: BookFields): Promise<Book> {
@@ -92,11 +97,11 @@ class SqliteBookStore implements BookStore {
   }
 
   async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
-    return (await this.#searcher.ask({ query, limit, after })) as SearchPage;
+    return (await this.#searches.make(() => this.#searcher.ask({ query, limit, after }))) as SearchPage;
   }
 
   count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
-    return this.#searcher.ask({ query, limit: 'count', after });
+    return this.#searches.make(() => this.#searcher.ask({ query, limit: 'count', after }));
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+
+/** A metric as it was read: its type, and its samples in their order. */
+export interface Metric {
+  readonly type: string;
+  readonly samples: readonly Sample[];
+}
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/**
+ * Reads Prometheus' text format (version 0.0.4), and asserts that it is as strict readers and `promtool check metrics`
+ * want it: every metric once and in one piece, with a text and a type, named for what it is, its series all different,
+ * and histograms that add up.
+ */
+export function readExposition(text: string): Map<string, Metric> {
+  const metrics = new Map<string, { readonly type: string; readonly samples: Sample[] }>();
+  assert.ok(text.endsWith('\n'), 'the last line does not end');
+  const lines = text.slice(0, -1).split('\n');
+  let name = '';
+  for (const [index, line] of lines.entries()) {
+    const [, helped] = /^# HELP ([a-z_][a-z0-9_]*) (?=\S)[^\\]*$/.exec(line) ?? [];
+    const [, typed, type = ''] = /^# TYPE ([a-z_][a-z0-9_]*) (counter|gauge|histogram)$/.exec(line) ?? [];
+    if (helped !== undefined) {
+      assert.ok(!metrics.has(helped), `${helped} comes twice`);
+      assert.ok(lines[index + 1]?.startsWith(`# TYPE ${helped} `), `${helped} has no type`);
+    } else if (typed !== undefined) {
+      assert.ok(lines[index - 1]?.startsWith(`# HELP ${typed} `), `${typed} has no text`);
+      name = typed;
+      metrics.set(name, { type, samples: [] });
+    } else {
+      const sample = readSample(line);
+      const { type: of = '', samples } = metrics.get(name) ?? {};
+      const suffix = sample.name.slice(name.length);
+      assert.ok(sample.name.startsWith(name), `${line} stands under ${name}`);
+      assert.match(suffix, of === 'histogram' ? /^_(bucket|sum|count)$/ : /^$/);
+      samples?.push(sample);
+    }
+  }
+  for (const [metric, { type, samples }] of metrics) assertSound(metric, type, samples);
+  return metrics;
+}
+
+/** The sum of the values whose labels are these, or more. */
+export function sumOf(
+  metrics: ReadonlyMap<string, Metric>,
+  sampleName: string,
+  labels: Readonly<Record<string, string>> = {},
+): number {
+  const samples = [...metrics.values()].flatMap((metric) => metric.samples);
+  return samples
+    .filter((sample) => sample.name === sampleName)
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+function readSample(line: string): Sample {
+  const [, name = '', list = '', value = ''] =
+    /^([a-z_][a-z0-9_]*)(?:\{(.*)\})? (-?[0-9.e+-]+|[+-]Inf|NaN)$/.exec(line) ?? [];
+  assert.ok(name, `not a sample: ${line}`);
+  const labels: Record<string, string> = {};
+  for (let rest = list; rest !== ''; ) {
+    const [pair, label = '', text = ''] =
+      /^([a-z_][a-z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(?:,(?=.)|$)/.exec(rest) ?? [];
+    assert.ok(pair && !(label in labels), `not labels: ${line}`);
+    labels[label] = text.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+    rest = rest.slice(pair.length);
+  }
+  const number = Number(value.replace('Inf', 'Infinity'));
+  assert.ok(value === 'NaN' || !Number.isNaN(number), `not a number: ${line}`);
+  return { name, labels, value: number };
+}
+
+function assertSound(name: string, type: string, samples: readonly Sample[]): void {
+  assert.ok(samples.length > 0, `${name} has no samples`);
+  const series = samples.map(
+    ({ name: sample, labels }) => `${sample} ${Object.entries(labels).map(String).toSorted().join()}`,
+  );
+  assert.equal(new Set(series).size, series.length, `${name} has a series twice`);
+  assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
+  assert.doesNotMatch(name, /_(ms|milliseconds|minutes|kilobytes|percent)\b/);
+  if (type !== 'gauge') assert.ok(samples.every(({ value }) => value >= 0));
+  if (type === 'histogram') assertAddsUp(name, samples);
+}
+
+/** Buckets are in one piece with their sum and count, in the order of their bounds, and each holds those before. */
+function assertAddsUp(name: string, samples: readonly Sample[]): void {
+  let [bound, count] = [Number.NEGATIVE_INFINITY, 0];
+  for (const { name: sample, labels, value } of samples) {
+    if (sample === `${name}_bucket`) {
+      const le = Number(labels.le?.replace('Inf', 'Infinity'));
+      assert.ok(le > bound && value >= count, `the buckets of ${name} are out of order`);
+      [bound, count] = [le, value];
+    } else {
+      assert.equal(bound, Number.POSITIVE_INFINITY, `${name} lacks its last bucket`);
+      if (sample === `${name}_count`) {
+        assert.equal(value, count);
+        [bound, count] = [Number.NEGATIVE_INFINITY, 0];
+      }
+    }
+  }
+}

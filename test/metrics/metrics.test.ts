@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Connection, request } from '../http/connection.ts';
+import {
+  LOGIN,
+  PASSWORD,
+  SECRET,
+  type Service,
+  startService,
+  TITLE,
+  USERNAME,
+  WRONG_LOGIN,
+} from '../http/service.ts';
+import { sumOf } from './exposition.ts';
+import { scrape, scrapeText } from './scrape.ts';
+
+const BOOK = JSON.stringify({ title: TITLE });
+const REQUESTS = 'bookkeeping_http_requests_total';
+const DURATIONS = 'bookkeeping_http_request_duration_seconds_count';
+const TRIPS = 'bookkeeping_store_trip_calls';
+
+describe('GET /metrics', () => {
+  for (const engine of ['SQLite', 'PostgreSQL'] as const) {
+    test(`counts what was asked, exactly: 500 reads, 50 creates, 20 of nothing, on ${engine}`, async () => {
+      await using service = await startService({ engine });
+      // The token is verified once when others do not come at the same time.
+      await repeat(service, 1, 'POST /book', BOOK);
+      await repeat(service, 49, 'POST /book', BOOK);
+      await repeat(service, 500, 'GET /book/1');
+      await repeat(service, 15, 'GET /book/99');
+      await repeat(service, 5, 'GET /nowhere');
+      await repeat(service, 3, 'POST /book', '{');
+      const metrics = await scrape(service.url);
+      for (const [route, method, status, count] of [
+        ['/book', 'POST', '201', 50],
+        ['/book', 'POST', '400', 3],
+        ['/book/:id', 'GET', '200', 500],
+        ['/book/:id', 'GET', '404', 15],
+        ['other', 'GET', '404', 5],
+      ] as const) {
+        assert.equal(
+          sumOf(metrics, REQUESTS, { route, method, status }),
+          count,
+          `${method} ${route} ${status}`,
+        );
+      }
+      assert.equal(sumOf(metrics, REQUESTS), 573);
+      assert.equal(sumOf(metrics, DURATIONS), 573);
+      assert.equal(sumOf(metrics, DURATIONS, { route: '/book/:id', method: 'GET' }), 515);
+
+      const [find, create] = engine === 'SQLite' ? ['find', 'write'] : ['find', 'create'];
+      assert.equal(sumOf(metrics, `${TRIPS}_sum`, { operation: find }), 515);
+      assert.equal(sumOf(metrics, `${TRIPS}_sum`, { operation: create }), 50);
+      assert.ok(sumOf(metrics, `${TRIPS}_count`, { operation: find }) <= 515);
+      assert.equal(sumOf(metrics, 'bookkeeping_store_trip_failures_total'), 0);
+      assert.equal(sumOf(metrics, 'bookkeeping_store_waiting_calls'), 0);
+      assert.equal(sumOf(metrics, 'bookkeeping_token_cache_total', { result: 'miss' }), 1);
+      assert.equal(sumOf(metrics, 'bookkeeping_token_cache_total', { result: 'hit' }), 567);
+      // The scrape itself came after its numbers.
+      assert.equal(sumOf(await scrape(service.url), REQUESTS, { route: '/metrics' }), 1);
+    });
+  }
+
+  test('counts logins by what came of them', async () => {
+    await using service = await startService({ throttleLimits: { failuresMax: 2, windowSeconds: 60 } });
+    for (const body of [LOGIN, WRONG_LOGIN, LOGIN, '{', WRONG_LOGIN, WRONG_LOGIN, LOGIN]) {
+      await service.fetch('POST', '/token', body);
+    }
+    const metrics = await scrape(service.url);
+    const logins = (result: string) => sumOf(metrics, 'bookkeeping_logins_total', { result });
+    assert.deepEqual([logins('succeeded'), logins('failed'), logins('throttled')], [2, 2, 2]);
+  });
+
+  test('tells connections with a request under way from those without', async () => {
+    await using service = await startService();
+    using idle = await Connection.open(service);
+    using active = await Connection.open(service);
+    await idle.send(request('GET /healthz'));
+    await idle.answer();
+    await active.send(
+      request('POST /book', [service.authorization, 'Expect: 100-continue', 'Content-Length: 2']),
+    );
+    assert.equal((await active.answer()).status, 100);
+    const metrics = await scrape(service.url);
+    const connections = (state: string) => sumOf(metrics, 'bookkeeping_http_connections', { state });
+    // The scrape is under way, too.
+    assert.deepEqual([connections('active'), connections('idle')], [2, 1]);
+  });
+
+  test('keeps its series few, whatever clients ask for', async () => {
+    await using service = await startService();
+    await service.fetch('GET', '/nowhere/1');
+    const before = await scrape(service.url);
+    for (let index = 2; index < 50; index++) await service.fetch('GET', `/nowhere/${index}?q=${index}`);
+    for (const method of ['PATCH', 'PROPFIND', 'TRACE', 'M-SEARCH']) {
+      using connection = await Connection.open(service);
+      await connection.send(request(`${method} /nowhere`));
+      await connection.answer();
+    }
+    const after = await scrape(service.url);
+    const routes = after.get(REQUESTS)?.samples.map(({ labels }) => `${labels.method} ${labels.route}`);
+    assert.deepEqual(routes, ['GET other', 'other other', 'GET /metrics']);
+    assert.equal(
+      sumOf(after, REQUESTS, { route: 'other' }) - sumOf(before, REQUESTS, { route: 'other' }),
+      52,
+    );
+  });
+
+  test('tells of the process and of what is running', async () => {
+    await using service = await startService({ engine: 'PostgreSQL' });
+    await repeat(service, 10, 'GET /book/1');
+    const metrics = await scrape(service.url);
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'nodejs_heap_size_used_bytes',
+    ]) {
+      assert.ok(sumOf(metrics, name) > 0, name);
+    }
+    assert.equal(
+      sumOf(metrics, 'bookkeeping_build_info', { engine: 'postgres', node: process.versions.node }),
+      1,
+    );
+    assert.equal(sumOf(metrics, 'bookkeeping_processes'), 1);
+    assert.equal(sumOf(metrics, 'bookkeeping_store_pool_connections', { pool: 'books', state: 'idle' }), 1);
+  });
+
+  test('tells no secret, no title and no path of a client, and needs no token', async () => {
+    await using service = await startService();
+    await repeat(service, 1, 'POST /book', BOOK);
+    await service.fetch('GET', `/${encodeURIComponent(TITLE)}`);
+    const text = await scrapeText(service.url);
+    for (const secret of [SECRET, PASSWORD, USERNAME, TITLE, service.token])
+      assert.ok(!text.includes(secret));
+    assert.equal((await fetch(`${service.url}/metrics`, { method: 'HEAD' })).status, 200);
+  });
+
+  test('is no line of the log', async () => {
+    await using service = await startService();
+    const lines = service.log.length;
+    await scrape(service.url);
+    assert.equal(service.log.length, lines);
+  });
+
+  test('is no path at all with METRICS=off', async () => {
+    await using service = await startService({ hasMetrics: false });
+    const answer = await service.fetch('GET', '/metrics');
+    assert.deepEqual(await answer.json(), { status: 404, message: 'Not found', data: null });
+  });
+
+  test('is 503 when the other processes cannot be asked in time', async () => {
+    await using service = await startService({ shareMetrics: () => async () => undefined });
+    const answer = await fetch(`${service.url}/metrics`);
+    assert.equal(answer.status, 503);
+    assert.deepEqual(await answer.json(), { status: 503, message: 'Service unavailable', data: null });
+  });
+});
+
+/** Sends one request many times over, from a few clients at once. */
+async function repeat(
+  { port, authorization }: Service,
+  count: number,
+  start: string,
+  body = '',
+): Promise<void> {
+  let left = count;
+  async function send(): Promise<void> {
+    using connection = await Connection.open({ port });
+    while (left-- > 0) {
+      await connection.send(request(start, [authorization], body));
+      await connection.answer();
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, send));
+}

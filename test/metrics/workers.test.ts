@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBook, send } from '../process/service-process.ts';
+import { findAnswering, startTwoWorkers, type TwoWorkers } from '../process/worker-processes.ts';
+import { sumOf } from './exposition.ts';
+import { scrape } from './scrape.ts';
+
+const REQUESTS = 'bookkeeping_http_requests_total';
+
+describe('GET /metrics of two workers', { concurrency: 2, timeout: 120_000 }, () => {
+  test('counts what both were asked, exactly, whichever is asked', async () => {
+    await using workers = await startTwoWorkers();
+    await load(workers);
+    for (let scrapes = 0; scrapes < 4; scrapes++) {
+      const metrics = await scrape(workers.service.url);
+      assert.equal(sumOf(metrics, REQUESTS, { route: '/book', method: 'POST', status: '201' }), 20);
+      assert.equal(sumOf(metrics, REQUESTS, { route: '/book/:id', method: 'GET', status: '200' }), 40);
+      assert.equal(sumOf(metrics, REQUESTS, { route: '/metrics' }), scrapes);
+      assert.equal(sumOf(metrics, 'bookkeeping_store_trip_calls_sum', { operation: 'create' }), 20);
+      assert.equal(sumOf(metrics, 'bookkeeping_processes'), 2);
+      assert.equal(sumOf(metrics, 'bookkeeping_build_info'), 1);
+    }
+  });
+
+  test('keeps what a worker had counted that was killed, and goes on with the next one', async () => {
+    await using workers = await startTwoWorkers();
+    const { service, pids } = workers;
+    await load(workers);
+    const before = await scrape(service.url);
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    await findAnswering(service.url, 2);
+    const after = await scrape(service.url);
+    for (const route of ['/book', '/book/:id']) {
+      assert.equal(sumOf(after, REQUESTS, { route }), sumOf(before, REQUESTS, { route }));
+    }
+    for (const name of ['process_cpu_seconds_total', 'bookkeeping_http_request_duration_seconds_sum']) {
+      assert.ok(sumOf(after, name) >= sumOf(before, name), name);
+    }
+    assert.equal(sumOf(after, 'bookkeeping_processes'), 2);
+  });
+
+  test('does not wait for a worker that hangs, which stands as it was known last', async () => {
+    await using workers = await startTwoWorkers();
+    const { service, pids } = workers;
+    await load(workers);
+    const before = await scrape(service.url);
+    process.kill(pids[0] ?? 0, 'SIGSTOP');
+    // Every other connection is for the worker that hangs.
+    const after = await Promise.any([scrape(service.url), sleep(50).then(() => scrape(service.url))]);
+    process.kill(pids[0] ?? 0, 'SIGCONT');
+    for (const route of ['/book', '/book/:id']) {
+      assert.equal(sumOf(after, REQUESTS, { route }), sumOf(before, REQUESTS, { route }));
+    }
+  });
+});
+
+/** 20 creates and 40 reads, each on a connection of its own, so that both workers have some of them. */
+async function load({ service, token }: TwoWorkers): Promise<void> {
+  for (let index = 0; index < 20; index++) {
+    const id = await createBook(service, token, `Volume ${index}`);
+    for (let reads = 0; reads < 2; reads++) {
+      assert.equal((await send(service, 'GET', `/book/${id}`, { token })).status, 200);
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { exposition } from '../../src/metrics/exposition.ts';
+import { counter, type Family, gauge } from '../../src/metrics/family.ts';
+import { Histogram, histogram } from '../../src/metrics/histogram.ts';
+import { counted, merge } from '../../src/metrics/merge.ts';
+import { readExposition, sumOf } from '../metrics/exposition.ts';
+
+/** A histogram of these values. */
+function histogramOf(...values: number[]): Histogram {
+  const made = new Histogram([0.1, 1]);
+  for (const value of values) made.observe(value);
+  return made;
+}
+
+describe('The text format', () => {
+  test('is that of Prometheus, to the byte', () => {
+    const families = [
+      counter('books_total', 'Books.', [
+        [{ kind: 'read' }, 3],
+        [{ kind: 'a "b"\\\n' }, 0],
+      ]),
+      gauge('waiting', 'Who waits.', [[{}, 0.5]]),
+      histogram('wait_seconds', 'How long.', [[{ who: 'me' }, histogramOf(0.05, 0.1, 0.5, 7)]]),
+      gauge('nothing', 'There is none.', []),
+    ];
+    const text = exposition(families);
+    assert.equal(
+      text,
+      `# HELP books_total Books.
+# TYPE books_total counter
+books_total{kind="read"} 3
+books_total{kind="a \\"b\\"\\\\\\n"} 0
+# HELP waiting Who waits.
+# TYPE waiting gauge
+waiting 0.5
+# HELP wait_seconds How long.
+# TYPE wait_seconds histogram
+wait_seconds_bucket{who="me",le="0.1"} 2
+wait_seconds_bucket{who="me",le="1"} 3
+wait_seconds_bucket{who="me",le="+Inf"} 4
+wait_seconds_sum{who="me"} 7.65
+wait_seconds_count{who="me"} 4
+`,
+    );
+    assert.equal(sumOf(readExposition(text), 'books_total', { kind: 'a "b"\\\n' }), 0);
+  });
+});
+
+describe('The metrics of several processes', () => {
+  const one: Family[] = [
+    counter('books_total', 'Books.', [[{ kind: 'read' }, 3]]),
+    gauge('waiting', 'Who waits.', [[{}, 1]]),
+    { ...gauge('started', 'When.', [[{}, 10]]), together: 'max' },
+    histogram('wait_seconds', 'How long.', [[{ who: 'me' }, histogramOf(0.05)]]),
+  ];
+  const other: Family[] = [
+    counter('books_total', 'Books.', [
+      [{ kind: 'written' }, 1],
+      [{ kind: 'read' }, 4],
+    ]),
+    gauge('waiting', 'Who waits.', [[{}, 2]]),
+    { ...gauge('started', 'When.', [[{}, 20]]), together: 'max' },
+    histogram('wait_seconds', 'How long.', [
+      [{ who: 'you' }, histogramOf(0.05)],
+      [{ who: 'me' }, histogramOf(0.5)],
+    ]),
+  ];
+
+  test('are added up, and are as well-formed as those of one', () => {
+    const text = exposition(merge([one, other, []]));
+    const metrics = readExposition(text);
+    assert.equal(sumOf(metrics, 'books_total', { kind: 'read' }), 7);
+    assert.equal(sumOf(metrics, 'books_total', { kind: 'written' }), 1);
+    assert.equal(sumOf(metrics, 'waiting'), 3);
+    assert.equal(sumOf(metrics, 'started'), 20);
+    assert.equal(sumOf(metrics, 'wait_seconds_bucket', { who: 'me', le: '0.1' }), 1);
+    assert.equal(sumOf(metrics, 'wait_seconds_count', { who: 'me' }), 2);
+  });
+
+  test('leave out what a process that has ended can be no more', () => {
+    assert.deepEqual(
+      counted(one).map(({ name }) => name),
+      ['books_total', 'wait_seconds'],
+    );
+  });
+});
+
+describe('The reader of the tests', () => {
+  const SOUND = '# HELP a_total Text.\n# TYPE a_total counter\na_total{b="c"} 1\n';
+  const HISTOGRAM = `# HELP h Text.\n# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 2\nh_sum 3\nh_count 2\n`;
+  for (const [what, text] of [
+    ['a line without an end', SOUND.slice(0, -1)],
+    ['a metric without a type', SOUND.replace(/# TYPE.*\n/, '')],
+    ['a metric without a text', SOUND.replace(/# HELP.*\n/, '')],
+    ['a metric without a sample', SOUND.replace(/\na_total.*/, '')],
+    ['a metric that comes twice', SOUND + SOUND],
+    ['a series that comes twice', `${SOUND}a_total{b="c"} 2\n`],
+    ['a sample of another metric', `${SOUND}c_total 2\n`],
+    ['a counter that goes below 0', SOUND.replace(' 1', ' -1')],
+    ['a counter with the name of a gauge', SOUND.replaceAll('_total', '')],
+    ['a value that is no number', SOUND.replace(' 1', ' one')],
+    ['a label without quotes', SOUND.replaceAll('"', '')],
+    ['a bucket that holds less than the one before', HISTOGRAM.replace('} 1\n', '} 3\n')],
+    ['a histogram without its last bucket', HISTOGRAM.replace(/h_bucket.*Inf.*\n/, '')],
+    ['a count that is not that of the buckets', HISTOGRAM.replace('count 2', 'count 3')],
+  ] as const) {
+    test(`refuses ${what}`, () => {
+      readExposition(SOUND + HISTOGRAM);
+      assert.throws(() => readExposition(text));
+    });
+  }
+});
