@@ -113,6 +113,7 @@ for (const [name, text] of Object.entries({
   'ARCHITECTURE.md': architecture,
   'CONTRIBUTING.md': contributing,
   'CHANGELOG.md': changelog,
+  'docs/deploying.md': readText('docs/deploying.md'),
 })) {
   test(`The commands in ${name} exist`, () => {
     const commands = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];

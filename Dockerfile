@@ -1,0 +1,41 @@
+# The service and its page for people, with what they need to run: docs/deploying.md.
+ARG NODE=26.12.1-trixie-slim
+
+FROM node:${NODE} AS console
+WORKDIR /app/console
+COPY console/package.json console/package-lock.json ./
+RUN npm ci --no-audit --no-fund
+COPY tsconfig.json ../
+COPY src ../src
+COPY console ./
+RUN npm run build
+
+FROM node:${NODE} AS service
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+COPY LICENSE ./
+COPY src ./src
+COPY --from=console /app/console/dist ./console/dist
+# A start leaves its compiled code to those that follow: one folder for each user, which nobody else may read.
+RUN install -d -o node node_modules/.cache
+USER node
+RUN SECRET_TOKEN=for-this-step-of-the-build-and-no-other AUTH_PASSWORD=none DB_URL=sqlite:/tmp/books.db PORT=0 \
+      timeout --preserve-status 10 node src/main.ts \
+    && chmod -R a+rX node_modules/.cache
+
+FROM node:${NODE}
+LABEL org.opencontainers.image.title="bookkeeping" \
+      org.opencontainers.image.description="Keeps book records behind a signed token, on SQLite or PostgreSQL" \
+      org.opencontainers.image.licenses="MIT"
+RUN install -d -o node -g node /data
+WORKDIR /app
+COPY --from=service /app ./
+# SQLite keeps the index of searches in a temporary file, which may be as large as the books.
+ENV NODE_ENV=production DB_URL=sqlite:/data/books.db SQLITE_TMPDIR=/data
+USER node
+VOLUME /data
+EXPOSE 8080
+HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1))"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "src/main.ts"]
