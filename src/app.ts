@@ -14,7 +14,7 @@ import { readVersion } from './version.ts';
 export interface App {
   /** Its address, as a client on this machine writes it. */
   readonly url: string;
-  /** Takes no new connections, answers the requests it has, and frees everything; within `drainMs` and a second. */
+  /** Takes no new connections, answers the requests it has, and frees everything; within a second of `stopDelayMs` and `drainMs`. */
   close(): Promise<void>;
   /** Resolves with the reason when the service has to end, as what it acknowledged may be lost (see BookStore). */
   readonly lost?: Promise<string>;

@@ -25,9 +25,9 @@ export function parseWorkers(text: string): number {
 }
 
 /** @returns milliseconds */
-export function parseSeconds(text: string): number {
+export function parseSeconds(text: string, min = 1): number {
   const seconds = /^[0-9]{1,4}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(seconds >= 1 && seconds <= 3_600)) throw new Error('must be a whole number from 1 to 3600');
+  if (!(seconds >= min && seconds <= 3_600)) throw new Error(`must be a whole number from ${min} to 3600`);
   return seconds * 1_000;
 }
 

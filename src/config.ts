@@ -39,6 +39,8 @@ export interface ClientLimits {
   readonly stallMs: number;
   /** How many connections there may be; who comes then is refused. */
   readonly connections: number;
+  /** How long all are served as before when the service is told to stop, so that who sends them here may notice. */
+  readonly stopDelayMs: number;
 }
 
 /** What nobody else may know. */
@@ -137,6 +139,7 @@ export function readConfig(
   const requestMs = read('REQUEST_TIMEOUT_SECONDS', '30', parseSeconds);
   const stallMs = read('STALL_TIMEOUT_SECONDS', '30', parseSeconds);
   const connections = read('CONNECTIONS_MAX', '10000', parseConnections);
+  const stopDelayMs = read('STOP_DELAY_SECONDS', '0', (text) => parseSeconds(text, 0));
   const logLevel = read('LOG_LEVEL', 'info', parseLogLevel);
   const hasMetrics = read('METRICS', 'on', parseSwitch);
   const token = read('SECRET_TOKEN', '', required);
@@ -153,6 +156,7 @@ export function readConfig(
     requestMs === undefined ||
     stallMs === undefined ||
     connections === undefined ||
+    stopDelayMs === undefined ||
     logLevel === undefined ||
     hasMetrics === undefined ||
     token === undefined ||
@@ -163,7 +167,13 @@ export function readConfig(
     throw new ConfigError(faults.join('; '));
   }
 
-  const clientLimits = { headersMs: Math.min(headersMs, requestMs), requestMs, stallMs, connections };
+  const clientLimits = {
+    headersMs: Math.min(headersMs, requestMs),
+    requestMs,
+    stallMs,
+    connections,
+    stopDelayMs,
+  };
   const isAlone = store.engine === 'sqlite';
   return {
     config: {

@@ -7,7 +7,7 @@ import { WorkerMetrics } from './worker-metrics.ts';
 /** A worker that ended is replaced after this, so that workers which end at every start keep nobody busy. */
 const REPLACEMENT_WAIT_MS = 1_000;
 
-/** How long a stop waits for the workers, which need 4.5 seconds at most; who has not ended by then is killed. */
+/** How long a stop waits for the workers, which need 4.5 seconds and its delay; who has not ended by then is killed. */
 const STOP_MS_MAX = 4_700;
 
 /** Whether this process is a worker, or the one that starts them: the primary. */
@@ -19,7 +19,11 @@ export const { isWorker } = cluster;
  *
  * @returns the service of all workers; undefined when the first cannot serve, of which the operator has been told
  */
-export async function startWorkers({ workers: count, variables }: Configuration): Promise<App | undefined> {
+export async function startWorkers({
+  workers: count,
+  variables,
+  config: { clientLimits },
+}: Configuration): Promise<App | undefined> {
   const workers = new Set<Worker>();
   const metrics = new WorkerMetrics();
   let isStopping = false;
@@ -40,7 +44,7 @@ export async function startWorkers({ workers: count, variables }: Configuration)
       isStopping = true;
       const allEnded = Promise.all([...workers].map(ended));
       for (const worker of workers) worker.process.kill('SIGTERM');
-      await Promise.race([allEnded, sleep(STOP_MS_MAX)]);
+      await Promise.race([allEnded, sleep(clientLimits.stopDelayMs + STOP_MS_MAX)]);
       for (const worker of workers) worker.process.kill('SIGKILL');
     },
   };

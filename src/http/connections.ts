@@ -29,6 +29,7 @@ export class Connections {
   /** How many connections there have been. */
   #taken = 0;
   #isStopping = false;
+  #isDraining = false;
 
   constructor(app: FastifyInstance, limits: HttpLimits, log: RequestLog) {
     this.#limits = limits;
@@ -52,13 +53,16 @@ export class Connections {
   }
 
   /**
-   * Takes no new connections. Whatever comes on the others is still answered, as their last answer; who has nothing to
-   * send for a while, or takes too long, is sent away. Resolves when all connections are gone.
+   * For a while all goes on as before, but for {@link isStopping}. Then it takes no new connections. Whatever comes on
+   * the others is still answered, as their last answer; who has nothing to send for a while, or takes too long, is sent
+   * away. Resolves when all connections are gone.
    */
   async drain(listeners: readonly Listener[]): Promise<void> {
+    this.#isStopping = true;
+    await sleep(this.#limits.stopDelayMs);
     const startedMs = performance.now();
     const elapsedMs = () => performance.now() - startedMs;
-    this.#isStopping = true;
+    this.#isDraining = true;
     // Those who wait to be taken would be reset. A turn of the event loop takes one of them.
     for (let taken = -1; taken < this.#taken && elapsedMs() <= this.#limits.graceMs; ) {
       taken = this.#taken;
@@ -105,7 +109,7 @@ export class Connections {
       const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
       const wantsUpgrade = raw.headers.upgrade !== undefined;
       if (awaitsContinue || wantsUpgrade) endWith(reply);
-      if (!this.#isStopping) {
+      if (!this.#isDraining) {
         done(null, payload);
         return;
       }

@@ -16,9 +16,11 @@ export interface HttpLimits {
   readonly checkingIntervalMs: number;
   /** How many connections there may be; who comes then is refused. */
   readonly connections: number;
-  /** How long, at a stop, connections without a request get to send one more. */
+  /** How long, at a stop, all goes on as before, but that the service says it is not ready. */
+  readonly stopDelayMs: number;
+  /** How long, after that, connections without a request get to send one more. */
   readonly graceMs: number;
-  /** How long a stop waits for clients; who has not got an answer by then is cut off. */
+  /** How long, from the same moment on, a stop waits for clients; who has not got an answer by then is cut off. */
   readonly drainMs: number;
 }
 

@@ -65,7 +65,10 @@ export interface HttpServer {
    * @throws Error with a code such as `EADDRINUSE` when the port cannot be had
    */
   listen(port: number, host?: string): Promise<string>;
-  /** Takes no new connections, and answers what comes on the others for a while; within `drainMs` all are gone. */
+  /**
+   * After `stopDelayMs` takes no new connections, and answers what comes on the others for a while; within `drainMs` all
+   * are gone.
+   */
   close(): Promise<void>;
   /** What it looks like at present. */
   state(): ServerState;

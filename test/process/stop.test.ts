@@ -78,6 +78,35 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
+describe('STOP_DELAY_SECONDS', { concurrency: 2 }, () => {
+  test('lets a stop begin with /readyz alone: all else is served as before, new connections too', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path, { STOP_DELAY_SECONDS: '3600' });
+    const token = await tokenFrom(service, folder.path);
+    assert.equal(await ask(service, '', 'GET', '/readyz'), 200);
+    service.signal('SIGTERM');
+    while ((await ask(service, '', 'GET', '/readyz')) === 200);
+
+    assert.equal(await ask(service, '', 'GET', '/readyz'), 503);
+    assert.equal(await ask(service, '', 'GET', '/healthz'), 200);
+    const answer = await fetch(`${service.url}/book`, {
+      method: 'POST',
+      body: BODY,
+      headers: { Authorization: token },
+    });
+    assert.deepEqual([answer.status, answer.headers.get('connection')], [201, 'keep-alive']);
+  });
+
+  test('ends, and then the service does', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path, { STOP_DELAY_SECONDS: '1' });
+    const signalled = performance.now();
+    const { code } = await service.stop();
+    assert.equal(code, 0);
+    assert.ok(performance.now() - signalled >= 1_000);
+  });
+});
+
 describe('A service that is stopping', { concurrency: 2 }, () => {
   test('takes no notice of further signals', async () => {
     await using folder = await createFolder();

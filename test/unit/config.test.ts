@@ -32,7 +32,13 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'data/books.db' },
       corsOrigins: [],
       trustProxy: false,
-      clientLimits: { headersMs: 10_000, requestMs: 30_000, stallMs: 30_000, connections: 10_000 },
+      clientLimits: {
+        headersMs: 10_000,
+        requestMs: 30_000,
+        stallMs: 30_000,
+        connections: 10_000,
+        stopDelayMs: 0,
+      },
       logLevel: 'info',
       hasMetrics: true,
     });
@@ -51,6 +57,7 @@ describe('The configuration', () => {
       HEADERS_TIMEOUT_SECONDS: '1',
       REQUEST_TIMEOUT_SECONDS: '2',
       STALL_TIMEOUT_SECONDS: '3',
+      STOP_DELAY_SECONDS: '5',
       CONNECTIONS_MAX: '4',
       LOG_LEVEL: 'DEBUG',
       METRICS: 'off',
@@ -62,7 +69,13 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'other.db' },
       corsOrigins: ['https://a.example'],
       trustProxy: 1,
-      clientLimits: { headersMs: 1_000, requestMs: 2_000, stallMs: 3_000, connections: 4 },
+      clientLimits: {
+        headersMs: 1_000,
+        requestMs: 2_000,
+        stallMs: 3_000,
+        connections: 4,
+        stopDelayMs: 5_000,
+      },
       logLevel: 'debug',
       hasMetrics: false,
     });
@@ -250,6 +263,21 @@ describe('WORKERS', () => {
     assert.deepEqual(warnings, ['WORKERS is taken as 1: a SQLite file is written by one process']);
     assert.deepEqual(read({ WORKERS: '1' }).warnings, []);
     assert.deepEqual(read({ DB_URL, WORKERS: '4' }).warnings, []);
+  });
+});
+
+describe('STOP_DELAY_SECONDS', () => {
+  test('is a whole number of seconds, which may be 0', () => {
+    for (const [text, ms] of [
+      ['0', 0],
+      ['3600', 3_600_000],
+    ] as const) {
+      assert.equal(read({ STOP_DELAY_SECONDS: text }).config.clientLimits.stopDelayMs, ms);
+    }
+    for (const text of ['3601', '-1', '0.5', 'long', ' 1']) {
+      const complaint = complaintAbout({ ...SECRETS, STOP_DELAY_SECONDS: text });
+      assert.equal(complaint, 'STOP_DELAY_SECONDS: must be a whole number from 0 to 3600');
+    }
   });
 });
 
