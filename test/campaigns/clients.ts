@@ -11,6 +11,8 @@ export interface Load {
   /** How many clients there are. */
   readonly count: number;
   readonly seed: number;
+  /** Whether a client goes on with its connection, or takes another for every request. */
+  readonly keepsConnections?: boolean;
   /** Books that all clients work on; others are added. */
   readonly shared?: readonly number[];
   /** The kinds of requests to draw from. */
@@ -39,7 +41,7 @@ export class Clients {
   #isOver = false;
 
   constructor(load: Load) {
-    this.#load = { shared: [], kinds: KINDS, ...load };
+    this.#load = { keepsConnections: true, shared: [], kinds: KINDS, ...load };
     this.#shared = [...this.#load.shared];
     this.#runs = Promise.all(Array.from({ length: load.count }, (_, index) => this.#run(index)));
     // A client that fails is heard of in stop().
@@ -64,7 +66,7 @@ export class Clients {
   }
 
   async #run(index: number): Promise<void> {
-    const { target, journal, seed } = this.#load;
+    const { target, journal, seed, keepsConnections } = this.#load;
     using line = new Line(target);
     const chance = new Chance(seed * 1_000 + index);
     const own: number[] = [];
@@ -75,6 +77,7 @@ export class Clients {
       }
       const wish = this.#choose(chance, own);
       const ending = await journal.note(wish, () => line.ask(wish));
+      if (!keepsConnections) line.hangUp();
       if (ending.is === 'unknown') await sleep(PAUSE_MS);
       if (wish.kind === 'create' && ending.is === 'done' && ending.data) {
         (this.#shared.length < SHARED_BOOKS ? this.#shared : own).push(ending.data.id);

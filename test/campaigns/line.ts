@@ -22,7 +22,7 @@ export class Line implements Disposable {
 
   /** @returns whether the service can be called; nothing was sent to one that cannot */
   async open(): Promise<boolean> {
-    if (this.#connection?.isBroken) this.#hangUp();
+    if (this.#connection?.isBroken) this.hangUp();
     try {
       this.#connection ??= await Connection.open(this.#target);
       return true;
@@ -36,7 +36,7 @@ export class Line implements Disposable {
     try {
       return endingOf(await this.#exchange(wish));
     } catch (error) {
-      this.#hangUp();
+      this.hangUp();
       if (!isLoss(error)) throw error;
       return { is: 'unknown', reason: String(error) };
     }
@@ -50,7 +50,7 @@ export class Line implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#hangUp();
+    this.hangUp();
   }
 
   #exchange(wish: Wish): Promise<Answer> {
@@ -66,11 +66,12 @@ export class Line implements Disposable {
     this.#connection ??= await Connection.open(this.#target);
     await this.#connection.send(request(start, [...this.#lines, ...lines], body));
     const answer = await this.#connection.answer();
-    if (answer.headers.get('connection') === 'close') this.#hangUp();
+    if (answer.headers.get('connection') === 'close') this.hangUp();
     return answer;
   }
 
-  #hangUp(): void {
+  /** Ends the connection; the next request goes over another. */
+  hangUp(): void {
     this.#connection?.[Symbol.dispose]();
     this.#connection = undefined;
   }
