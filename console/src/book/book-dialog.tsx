@@ -36,36 +36,25 @@ function OpenBook({ editing }: { editing: Editing }) {
   const state = editing.state.value;
   const isNew = editing.id === 'new';
 
+  const isSaved = state.is === 'saved';
   useEffect(() => {
-    if (state.is !== 'saved') return;
-    begun.delete(editing.id);
+    if (!isSaved) return;
     closeBook();
     tellForAWhile({
       text: () => (isNew ? texts.value.added : texts.value.saved),
-      ...(isNew && {
-        action: { label: () => texts.value.showNewest, run: () => show({ sort: '-id', q: '' }) },
-      }),
+      ...(isNew && { action: { label: () => texts.value.showNewest, run: showNewest } }),
     });
-  }, [state]);
-
-  function dismiss(): void {
-    const isLeft = !editing.isUnchanged && editing.state.value.is !== 'missing';
-    if (!isLeft) begun.delete(editing.id);
-    closeBook();
-    if (!isLeft) return;
-    tellForAWhile({
-      text: () => texts.value.notSaved,
-      action: { label: () => texts.value.goOn, run: () => show({ book: editing.id }) },
-    });
-  }
+  }, [isSaved]);
+  // However the dialog is left, by the back button as well: what is unfinished stays to be gone on with.
+  useEffect(() => () => leave(editing), []);
 
   const label = isNew ? t.addBook : t.editBook;
   return (
-    <Dialog label={label} onDismiss={dismiss} class={state.is === 'conflict' ? 'wide' : ''}>
+    <Dialog label={label} onDismiss={closeBook} class={state.is === 'conflict' ? 'wide' : ''}>
       {state.is === 'conflict' ? (
         <Conflict editing={editing} theirs={state.theirs} />
       ) : state.is === 'missing' ? (
-        <Missing editing={editing} onClose={dismiss} />
+        <Missing editing={editing} onClose={closeBook} />
       ) : state.is === 'loading' ? (
         <>
           <h2>{label}</h2>
@@ -77,10 +66,27 @@ function OpenBook({ editing }: { editing: Editing }) {
           )}
         </>
       ) : (
-        <BookForm editing={editing} onCancel={dismiss} />
+        <BookForm editing={editing} onCancel={closeBook} />
       )}
     </Dialog>
   );
+}
+
+function leave(editing: Editing): void {
+  const { id, state, isUnchanged } = editing;
+  if (isUnchanged || state.value.is === 'saved') {
+    begun.delete(id);
+    return;
+  }
+  if (session.value === 'out') return;
+  tellForAWhile({
+    text: () => texts.value.notSaved,
+    action: { label: () => texts.value.goOn, run: () => show({ book: id }) },
+  });
+}
+
+function showNewest(): void {
+  show({ q: '', from: undefined, to: undefined, sort: '-id' });
 }
 
 /** There is no such book, or not any more. */

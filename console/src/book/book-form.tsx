@@ -1,5 +1,5 @@
 import { explain } from '../language/explain.ts';
-import { texts } from '../language/language.ts';
+import { formatNumber, texts } from '../language/language.ts';
 import { remove } from './deletions.ts';
 import type { Editing } from './editing.ts';
 import { yearOf } from './fields.ts';
@@ -22,7 +22,10 @@ export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: ()
 
   return (
     <form class="book-form" onSubmit={submit} aria-busy={isSaving}>
-      <h2>{isNew ? t.addBook : t.editBook}</h2>
+      <h2>
+        {isNew ? t.addBook : t.editBook}
+        {base && <span class="number">{t.number(formatNumber(base.id))}</span>}
+      </h2>
       <TextField name="title" editing={editing} submit={submit} />
       <TextField name="author" editing={editing} submit={submit} />
       <label class="field year">

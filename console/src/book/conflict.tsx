@@ -26,7 +26,9 @@ export function Conflict({ editing, theirs }: { editing: Editing; theirs: Book }
                     {t.columns[field]}
                     {isOther(field) && <span class="mark-other">{t.differs}</span>}
                   </dt>
-                  <dd dir="auto">{fields[field] || '–'}</dd>
+                  <dd dir="auto" tabIndex={fields[field].length > SCROLLED_LENGTH ? 0 : undefined}>
+                    {fields[field] || '–'}
+                  </dd>
                 </div>
               ))}
             </dl>
@@ -42,3 +44,6 @@ export function Conflict({ editing, theirs }: { editing: Editing; theirs: Book }
     </>
   );
 }
+
+/** A text from about this length on may have to be scrolled, also with the keyboard. */
+const SCROLLED_LENGTH = 200;

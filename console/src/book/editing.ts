@@ -43,6 +43,7 @@ export class Editing {
     else void this.load(id);
   }
 
+  /** Whether nothing would be lost. */
   get isUnchanged(): boolean {
     return isUnchanged(this.typed.value, this.base);
   }

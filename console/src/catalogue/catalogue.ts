@@ -87,7 +87,6 @@ export async function reload(): Promise<void> {
   abortion = new AbortController();
   const { signal: mine } = abortion;
   isLoading.value = true;
-  fault.value = undefined;
   isFetching = false;
   const query = queryOf(view.value);
   void countMatches(query, mine);
@@ -98,14 +97,18 @@ export async function reload(): Promise<void> {
       next = page.next;
       append(page.books);
       isLoading.value = false;
+      fault.value = undefined;
     });
   } catch (error) {
-    if (mine.aborted) return;
-    batch(() => {
-      fault.value = error;
-      isLoading.value = false;
-    });
+    // What is there is not what was asked for, so it still counts as loading.
+    if (!mine.aborted) fault.value = error;
   }
+}
+
+/** Goes on where a fault has stopped it. */
+export function retry(): void {
+  if (isLoading.value) void reload();
+  else if (!isFetching) void fetchWanted(abortion.signal);
 }
 
 /** Counts the matches beside the first page, which need not wait for that. */
@@ -128,6 +131,7 @@ async function fetchWanted(mine: AbortSignal): Promise<void> {
       batch(() => {
         next = page.next;
         append(page.books);
+        fault.value = undefined;
       });
     }
   } catch (error) {

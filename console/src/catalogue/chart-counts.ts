@@ -34,8 +34,7 @@ effect(() => {
 async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
   const years = yearsAtHand();
   if (years) {
-    bars.value =
-      years.length === 0 ? [] : countInto(barsBetween(Math.min(...years), Math.max(...years)), years);
+    bars.value = years.length === 0 ? [] : countInto(barsOf(Math.min(...years), Math.max(...years)), years);
     return;
   }
   const [oldest, newest] = await Promise.all(
@@ -46,12 +45,17 @@ async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
     bars.value = [];
     return;
   }
-  const next = barsBetween(first, last);
-  for (const [index, { from, to }] of next.entries()) {
+  const next = barsOf(first, last);
+  for (const [index, bar] of next.entries()) {
+    const { from, to } = bar;
     const page = await firstPage({ ...query, year_from: from, year_to: to, limit: 1, count: true }, mine);
-    next[index] = { from, to, count: page.total };
+    next[index] = { ...bar, count: page.total ?? 0 };
   }
   bars.value = next;
+}
+
+function barsOf(firstYear: number, lastYear: number): Bar[] {
+  return barsBetween(firstYear, lastYear, new Date().getFullYear());
 }
 
 /** The years of all books that are searched for, if every one of them has come; undefined otherwise. */

@@ -2,13 +2,13 @@ import { formatYear } from '../book/year-text.tsx';
 import { formatNumber, texts } from '../language/language.ts';
 import { show, view } from '../page/address.ts';
 import { bars } from './chart-counts.ts';
-import { type Bar, isDecade } from './decades.ts';
+import { type Bar, scaleOf } from './decades.ts';
 
 /** How many books there are of each decade. A click shows those of one; with Shift, it adds all up to there. */
 export function Chart() {
   const t = texts.value;
   const { from, to } = view.value;
-  const most = Math.max(1, ...bars.value.map(({ count = 0 }) => count));
+  const scale = scaleOf(bars.value);
   const isFiltered = from !== undefined || to !== undefined;
   const isChosen = (bar: Bar) => isFiltered && bar.to >= (from ?? -Infinity) && bar.from <= (to ?? Infinity);
 
@@ -23,42 +23,47 @@ export function Chart() {
   return (
     <fieldset class={isFiltered ? 'chart filtered' : 'chart'}>
       <legend class="unseen">{t.byDecade}</legend>
-      {bars.value.map((bar, index) => (
-        <button
-          key={bar.from}
-          type="button"
-          class="bar"
-          aria-pressed={isChosen(bar)}
-          aria-label={`${labelOf(bar)}: ${t.count(bar.count ?? 0, formatNumber(bar.count ?? 0))}`}
-          title={`${labelOf(bar)}: ${t.count(bar.count ?? 0, formatNumber(bar.count ?? 0))}`}
-          onClick={(event) => choose(bar, event.shiftKey)}
-        >
-          <svg class="column" viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
-            <rect width="10" {...extentOf(bar, most)} />
-          </svg>
-          <span class="tick">{isLabelled(bar, index) ? tickOf(bar) : ''}</span>
-        </button>
-      ))}
+      {bars.value.map((bar, index) => {
+        const label = `${labelOf(bar)}: ${t.count(bar.count, formatNumber(bar.count))}`;
+        return (
+          <button
+            key={bar.from}
+            type="button"
+            class={`bar ${bar.is}`}
+            aria-pressed={isChosen(bar)}
+            aria-label={label}
+            title={label}
+            onClick={(event) => choose(bar, event.shiftKey)}
+          >
+            <svg class="column" viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
+              <path d={columnOf(bar.count / scale)} />
+            </svg>
+            <span class="tick">{isLabelled(bar, index) ? tickOf(bar) : ''}</span>
+          </button>
+        );
+      })}
     </fieldset>
   );
 }
 
-/** The height of a column, out of 100. One book is still to be seen beside many. */
-function extentOf({ count = 0 }: Bar, most: number): { y: number; height: number } {
-  const height = count === 0 ? 1 : Math.max(4, (100 * count) / most);
-  return { y: 100 - height, height };
+/** The path of a column. One book is still to be seen beside many; what is higher than the chart is broken in two. */
+function columnOf(share: number): string {
+  if (share > 1) return 'M0 100V30L10 22V100ZM0 22V0H10V14Z';
+  const height = share === 0 ? 1 : Math.max(4, 100 * share);
+  return `M0 100V${(100 - height).toFixed(1)}H10V100Z`;
 }
 
-function labelOf(bar: Bar): string {
+function labelOf({ is, from, to }: Bar): string {
   const t = texts.value;
-  return isDecade(bar) ? t.decade(formatYear(bar.from)) : t.upTo(formatYear(bar.to));
+  if (is === 'older') return t.upTo(formatYear(to));
+  return is === 'newer' ? t.since(formatYear(from)) : t.decade(formatYear(from));
 }
 
-/** Every second bar would be too much on a phone: the first one, and those at full half centuries. */
+/** A label at every half century, and at the first bar: what is closer together would overlap on a phone. */
 function isLabelled(bar: Bar, index: number): boolean {
-  return index === 0 || bar.from % 50 === 0;
+  return index === 0 || (bar.from % 50 === 0 && index >= 4);
 }
 
-function tickOf(bar: Bar): string {
-  return isDecade(bar) ? formatYear(bar.from) : `…${formatYear(bar.to)}`;
+function tickOf({ is, from, to }: Bar): string {
+  return is === 'older' ? `…${formatYear(to)}` : formatYear(from);
 }

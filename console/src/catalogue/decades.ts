@@ -3,31 +3,34 @@ export interface Bar {
   /** The first and the last year. */
   readonly from: number;
   readonly to: number;
-  /** Undefined as long as it is being counted. */
-  readonly count: number | undefined;
+  /** Whether it stands for ten years, or for all that is older or newer than the others. */
+  readonly is: 'decade' | 'older' | 'newer';
+  readonly count: number;
 }
 
-/** More bars are too thin to be hit with a finger on a phone; older books share the first one. */
+/** More bars are too thin to be hit with a finger on a phone. */
 const BARS_MAX = 24;
 
 const DECADE_YEARS = 10;
 
-/** The decades between two years, at most {@link BARS_MAX}; the first one takes what is older. */
-export function barsBetween(firstYear: number, lastYear: number): Bar[] {
-  const last = decadeOf(lastYear);
+/**
+ * The bars for the years of some books, counted into none yet: decades, of which the first one takes what is older than
+ * the chart is wide, and the last one what is newer than this year. A slip of a key must not squeeze all the others.
+ */
+export function barsBetween(firstYear: number, lastYear: number, thisYear: number): Bar[] {
+  const last = Math.max(Math.min(decadeOf(lastYear), decadeOf(thisYear)), decadeOf(firstYear));
   const first = Math.max(decadeOf(firstYear), last - (BARS_MAX - 1) * DECADE_YEARS);
   const bars: Bar[] = [];
   for (let from = first; from <= last; from += DECADE_YEARS) {
-    bars.push({
-      from: from === first ? Math.min(firstYear, first) : from,
-      to: from + DECADE_YEARS - 1,
-      count: undefined,
-    });
+    bars.push({ from, to: from + DECADE_YEARS - 1, is: 'decade', count: 0 });
   }
+  const [oldest, newest] = [bars[0], bars.at(-1)];
+  if (newest && lastYear > newest.to) bars.splice(-1, 1, { ...newest, to: lastYear, is: 'newer' });
+  if (oldest && firstYear < oldest.from) bars.splice(0, 1, { ...oldest, from: firstYear, is: 'older' });
   return bars;
 }
 
-/** The bars with the books of a list counted into them. */
+/** The bars with books of these years counted into them. */
 export function countInto(bars: readonly Bar[], years: readonly number[]): Bar[] {
   return bars.map((bar) => ({
     ...bar,
@@ -35,9 +38,10 @@ export function countInto(bars: readonly Bar[], years: readonly number[]): Bar[]
   }));
 }
 
-/** Whether a bar is a decade, rather than all that is older. */
-export function isDecade({ from, to }: Bar): boolean {
-  return to - from < DECADE_YEARS;
+/** What the highest column stands for: the most books of a decade. Other bars may have more, and are cut off. */
+export function scaleOf(bars: readonly Bar[]): number {
+  const decades = bars.filter((bar) => bar.is === 'decade');
+  return Math.max(1, ...(decades.length > 0 ? decades : bars).map(({ count }) => count));
 }
 
 function decadeOf(year: number): number {

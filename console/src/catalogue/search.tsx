@@ -1,4 +1,5 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
+import type { TargetedInputEvent, TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
 import { texts } from '../language/language.ts';
 import { readInteger, show, type View, view } from '../page/address.ts';
@@ -75,31 +76,29 @@ function TypedField({ id, name, hint, read }: TypedFieldParts) {
     if (changes) show(changes, 'type');
   }
 
-  return (
-    <input
-      id={id}
-      class={name}
-      type="text"
-      role={name === 'q' ? 'searchbox' : undefined}
-      enterkeyhint="search"
-      autocomplete="off"
-      spellcheck={false}
-      dir="auto"
-      placeholder={hint}
-      value={text.value}
-      aria-invalid={read(text.value) === undefined}
-      onInput={({ currentTarget }) => {
-        text.value = currentTarget.value;
-        clearTimeout(timer.current);
-        timer.current = setTimeout(apply, PAUSE_MS);
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') apply();
-        if (event.key !== 'Escape') return;
-        if (text.value === '') event.currentTarget.blur();
-        text.value = '';
-        apply();
-      }}
-    />
-  );
+  const parts = {
+    id,
+    name,
+    class: name,
+    enterkeyhint: 'search',
+    autocomplete: 'off',
+    spellcheck: false,
+    dir: 'auto',
+    placeholder: hint,
+    value: text.value,
+    'aria-invalid': read(text.value) === undefined,
+    onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement>) {
+      text.value = currentTarget.value;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(apply, PAUSE_MS);
+    },
+    onKeyDown({ key, currentTarget }: TargetedKeyboardEvent<HTMLInputElement>) {
+      if (key === 'Enter') apply();
+      if (key !== 'Escape') return;
+      if (text.value === '') currentTarget.blur();
+      text.value = '';
+      apply();
+    },
+  } as const;
+  return name === 'q' ? <input type="search" {...parts} /> : <input type="text" {...parts} />;
 }

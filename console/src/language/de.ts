@@ -5,7 +5,7 @@ export const de: Texts = {
   catalogue: 'Katalog',
   language: 'Sprache',
   theme: 'Darstellung',
-  themes: { system: 'Wie das System', light: 'Hell', dark: 'Dunkel' },
+  themes: { system: 'Auto', light: 'Hell', dark: 'Dunkel' },
   skip: 'Zu den Büchern',
 
   welcome: 'Bookkeeping',
@@ -20,13 +20,11 @@ export const de: Texts = {
     'Ihre Sitzung ist abgelaufen. Woran Sie gerade waren, ist noch da und geht weiter, sobald Sie angemeldet sind.',
   signOutInstead: 'Abmelden und nicht weitermachen',
   signInFault: {
-    wrong: () => 'Benutzername oder Passwort stimmt nicht.',
-    throttled: (seconds) =>
-      seconds > 0
-        ? `Zu viele Anmeldungen sind fehlgeschlagen. Versuchen Sie es in ${seconds === 1 ? '1 Sekunde' : `${seconds} Sekunden`} wieder.`
-        : 'Zu viele Anmeldungen sind fehlgeschlagen. Jetzt können Sie es wieder versuchen.',
-    away: () => 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es wieder.',
+    wrong: 'Benutzername oder Passwort stimmt nicht.',
+    throttled: 'Zu viele Anmeldungen sind fehlgeschlagen. Bitte warten Sie einen Moment.',
+    away: 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es wieder.',
   },
+  wait: (seconds) => `Wieder in ${seconds} s`,
 
   search: 'Titel und Autoren durchsuchen',
   searchHint: 'Titel und Autoren durchsuchen',
@@ -42,7 +40,8 @@ export const de: Texts = {
   beforeCommonEra: (year) => `${year} v. Chr.`,
   byDecade: 'Bücher nach Jahrzehnten',
   decade: (year) => `${year}er`,
-  upTo: (year) => `bis ${year}`,
+  upTo: (year) => `Bis ${year}`,
+  since: (year) => `Seit ${year}`,
   nothingFound: 'Kein Buch passt dazu.',
   nothingFoundHint: 'Weniger Buchstaben oder mehr Jahre finden mehr.',
   showAll: 'Alle Bücher zeigen',
@@ -56,6 +55,7 @@ export const de: Texts = {
   dropFile: 'Lassen Sie die Datei los, um ihre Bücher zu importieren',
   addBook: 'Buch hinzufügen',
   editBook: 'Buch bearbeiten',
+  number: (id) => `Nr. ${id}`,
   loading: 'Wird geladen …',
   yearHint: 'Vor unserer Zeitrechnung mit Minus: -750',
   noYear: 'Ein Jahr ist eine ganze Zahl, etwa 1851 oder -750.',
@@ -92,6 +92,19 @@ export const de: Texts = {
   notDeletedAsChanged: (title) => `„${title}“ hat jemand anders geändert; es ist nicht gelöscht.`,
   look: 'Ansehen',
   tryAgain: 'Noch einmal versuchen',
+
+  keys: 'Tasten',
+  keysOf: {
+    '/': 'Suchen',
+    n: 'Buch hinzufügen',
+    '↑ ↓': 'Von Buch zu Buch',
+    'Page ↑ ↓, Home, End': 'Weiter',
+    Enter: 'Buch öffnen, speichern',
+    Delete: 'Buch löschen',
+    'Ctrl + Z': 'Löschung zurücknehmen',
+    Esc: 'Suche leeren, Offenes schließen',
+    '?': 'Diese Tasten',
+  },
 
   faults: {
     away: 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es wieder.',

@@ -3,7 +3,7 @@ export const en = {
   catalogue: 'Catalogue',
   language: 'Language',
   theme: 'Appearance',
-  themes: { system: 'As the system', light: 'Light', dark: 'Dark' },
+  themes: { system: 'Auto', light: 'Light', dark: 'Dark' },
   skip: 'Skip to the books',
 
   welcome: 'Bookkeeping',
@@ -18,13 +18,11 @@ export const en = {
     'Your session has expired. What you were doing is still here, and goes on when you have signed in.',
   signOutInstead: 'Sign out and leave it',
   signInFault: {
-    wrong: () => 'Username or password is not right.',
-    throttled: (seconds: number) =>
-      seconds > 0
-        ? `Too many sign-ins have failed. Try again in ${seconds === 1 ? '1 second' : `${seconds} seconds`}.`
-        : 'Too many sign-ins have failed. You can try again now.',
-    away: () => 'The service does not answer. Check that it runs, and try again.',
+    wrong: 'Username or password is not right.',
+    throttled: 'Too many sign-ins have failed. Please wait a moment.',
+    away: 'The service does not answer. Check that it runs, and try again.',
   },
+  wait: (seconds: number) => `Again in ${seconds} s`,
 
   search: 'Search titles and authors',
   searchHint: 'Search titles and authors',
@@ -40,7 +38,8 @@ export const en = {
   beforeCommonEra: (year: number) => `${year} BC`,
   byDecade: 'Books by decade',
   decade: (year: string) => `${year}s`,
-  upTo: (year: string) => `up to ${year}`,
+  upTo: (year: string) => `Up to ${year}`,
+  since: (year: string) => `Since ${year}`,
   nothingFound: 'No book matches.',
   nothingFoundHint: 'Fewer letters or more years find more.',
   showAll: 'Show all books',
@@ -54,6 +53,7 @@ export const en = {
   dropFile: 'Drop the file to import its books',
   addBook: 'Add a book',
   editBook: 'Edit the book',
+  number: (id: string) => `No. ${id}`,
   loading: 'Loading …',
   yearHint: 'Before the common era with a minus: -750',
   noYear: 'A year is a whole number, such as 1851 or -750.',
@@ -90,6 +90,19 @@ export const en = {
     `“${title}” was changed by somebody else, and has not been deleted.`,
   look: 'Look at it',
   tryAgain: 'Try again',
+
+  keys: 'Keys',
+  keysOf: {
+    '/': 'Search',
+    n: 'Add a book',
+    '↑ ↓': 'From book to book',
+    'Page ↑ ↓, Home, End': 'Further',
+    Enter: 'Open the book, save it',
+    Delete: 'Delete the book',
+    'Ctrl + Z': 'Undo a deletion',
+    Esc: 'Clear the search, close what is open',
+    '?': 'These keys',
+  },
 
   faults: {
     away: 'The service does not answer. Check that it runs, and try again.',

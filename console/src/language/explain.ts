@@ -5,7 +5,7 @@ import { texts } from './language.ts';
 /** Why a call failed, in a sentence for people. */
 export function explain(error: unknown): string {
   const { faults } = texts.value;
-  if (error instanceof SignInError) return texts.value.signInFault[error.fault](error.waitSeconds);
+  if (error instanceof SignInError) return texts.value.signInFault[error.fault];
   if (error instanceof NoAnswerError) return error.reason === 'timeout' ? faults.timeout : faults.away;
   if (!(error instanceof RefusedError)) return faults.defect;
   if (error.status >= 500) return error.status === 503 ? faults.unavailable : faults.defect;

@@ -1,6 +1,7 @@
+import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
 import { sendAll } from '../book/deletions.ts';
-import { fault, isLoading, reload, total } from '../catalogue/catalogue.ts';
+import { fault, isLoading, retry, total } from '../catalogue/catalogue.ts';
 import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
@@ -13,6 +14,7 @@ import { formatNumber, texts } from '../language/language.ts';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
 import { Choices } from './choices.tsx';
+import { areKeysShown, Keys } from './keys.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import { Toasts } from './toasts.tsx';
 
@@ -27,6 +29,9 @@ export function CataloguePage() {
       </a>
       <header class="top">
         <p class="mark" aria-hidden="true" />
+        <button type="button" class="link keys-link" onClick={showKeys}>
+          {t.keys}
+        </button>
         <Choices />
         <button type="button" class="link" onClick={() => void sendAll().then(signOut)}>
           {t.signOut}
@@ -54,8 +59,13 @@ export function CataloguePage() {
       <Toasts />
       <BookDialog />
       <FileDialogs />
+      <Keys />
     </>
   );
+}
+
+function showKeys(): void {
+  areKeysShown.value = true;
 }
 
 /** How many books are shown. It is read out whenever it changes. */
@@ -69,18 +79,33 @@ function Count() {
   );
 }
 
-/** Why books are missing, and a way on. */
+/** Why books are missing, and a way on; it is tried by itself, too. */
 function Trouble() {
-  if (fault.value === undefined) return <div role="alert" />;
+  const hasFault = fault.value !== undefined;
+  useEffect(() => {
+    if (!hasFault) return undefined;
+    const timer = setInterval(retry, RETRY_MS);
+    addEventListener('online', retry);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('online', retry);
+    };
+  }, [hasFault]);
   return (
-    <div class="trouble" role="alert">
-      <p>{explain(fault.value)}</p>
-      <button type="button" class="button" onClick={() => void reload()}>
-        {texts.value.tryAgain}
-      </button>
+    <div role="alert">
+      {hasFault && (
+        <div class="trouble">
+          <p>{explain(fault.value)}</p>
+          <button type="button" class="button" onClick={retry}>
+            {texts.value.tryAgain}
+          </button>
+        </div>
+      )}
     </div>
   );
 }
+
+const RETRY_MS = 5_000;
 
 /** The order, where there is no room for the heads of columns. */
 function SortChoice() {

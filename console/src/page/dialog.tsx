@@ -29,6 +29,9 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
         event.preventDefault();
         onDismiss?.();
       }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && onDismiss === undefined) event.preventDefault();
+      }}
       // Browsers let the second Esc close a dialog whatever the page says.
       onClose={({ currentTarget }) =>
         currentTarget.isConnected && onDismiss === undefined && currentTarget.showModal()

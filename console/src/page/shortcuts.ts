@@ -1,8 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { undoLast } from '../book/deletions.ts';
 import { show } from './address.ts';
+import { areKeysShown } from './keys.tsx';
 
-/** The keys of the whole page: `/` searches, `n` adds a book, Ctrl+Z undoes a deletion. In fields they are text. */
+/** The keys of the whole page: `/` searches, `n` adds a book, Ctrl+Z undoes a deletion, `?` tells of them all. In fields they are text. */
 export function useShortcuts(): void {
   useEffect(() => {
     addEventListener('keydown', handleKey);
@@ -20,6 +21,7 @@ function handleKey(event: KeyboardEvent): void {
   }
   if (key === 'n') show({ book: 'new' });
   else if (key === '/') document.getElementById('search')?.focus();
+  else if (key === '?') areKeysShown.value = true;
   else return;
   event.preventDefault();
 }

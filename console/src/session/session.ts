@@ -20,6 +20,8 @@ let token: Token | undefined;
 let client: BookClient | undefined;
 /** With these the token is renewed. They are in memory alone, and no longer than the page is used. */
 let credentials: Credentials | undefined;
+/** Who has signed in last, so that only the password has to be typed again. */
+export let lastUsername = '';
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let signedIn = Promise.withResolvers<void>();
 
@@ -30,7 +32,7 @@ if (kept) take(kept);
 export async function signIn(given: Credentials): Promise<void> {
   take(await requestToken(SERVICE, given));
   credentials = given;
-  signedIn.resolve();
+  lastUsername = given.username;
 }
 
 /** Forgets everything. Calls that wait for a sign-in end with an `AbortError`. */

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { texts } from '../language/language.ts';
-import { signIn } from './session.ts';
+import { lastUsername, signIn } from './session.ts';
 import { SignInError, type SignInFault } from './token.ts';
 
 /** The form with which people sign in: on the page for it, and in the dialog when a session has expired. */
@@ -46,7 +46,8 @@ export function SignInForm() {
           autocapitalize="none"
           spellcheck={false}
           required
-          autofocus
+          defaultValue={lastUsername}
+          autofocus={lastUsername === ''}
         />
       </label>
       <label class="field">
@@ -56,15 +57,16 @@ export function SignInForm() {
           type="password"
           autocomplete="current-password"
           required
+          autofocus={lastUsername !== ''}
           aria-invalid={isWrong}
           aria-describedby="sign-in-fault"
         />
       </label>
       <p class="fault" id="sign-in-fault" role="alert">
-        {fault.value && t.signInFault[fault.value](waitSeconds.value)}
+        {fault.value && t.signInFault[fault.value]}
       </p>
       <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
-        {isBusy.value ? t.signingIn : t.signIn}
+        {isBusy.value ? t.signingIn : waitSeconds.value > 0 ? t.wait(waitSeconds.value) : t.signIn}
       </button>
     </form>
   );

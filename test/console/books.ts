@@ -1,0 +1,70 @@
+import type { BookFields } from '../../src/client/index.ts';
+import type { Service } from '../http/service.ts';
+
+/** Old books that belong to everybody. */
+export const CLASSICS: readonly BookFields[] = [
+  ['The Iliad', 'Homer', -750],
+  ['The Odyssey', 'Homer', -725],
+  ['Meditations', 'Marcus Aurelius', 180],
+  ['Robinson Crusoe', 'Daniel Defoe', 1719],
+  ["Gulliver's Travels", 'Jonathan Swift', 1726],
+  ['Candide', 'Voltaire', 1759],
+  ['Die Leiden des jungen Werthers', 'Johann Wolfgang von Goethe', 1774],
+  ['Sense and Sensibility', 'Jane Austen', 1811],
+  ['Pride and Prejudice', 'Jane Austen', 1813],
+  ['Emma', 'Jane Austen', 1815],
+  ['Frankenstein', 'Mary Shelley', 1818],
+  ['Persuasion', 'Jane Austen', 1817],
+  ['Le Rouge et le Noir', 'Stendhal', 1830],
+  ['Jane Eyre', 'Charlotte Brontë', 1847],
+  ['Wuthering Heights', 'Emily Brontë', 1847],
+  ['Vanity Fair', 'William Makepeace Thackeray', 1848],
+  ['David Copperfield', 'Charles Dickens', 1850],
+  ['Moby-Dick', 'Herman Melville', 1851],
+  ['Walden', 'Henry David Thoreau', 1854],
+  ['Madame Bovary', 'Gustave Flaubert', 1857],
+  ['Great Expectations', 'Charles Dickens', 1861],
+  ['Les Misérables', 'Victor Hugo', 1862],
+  ['Crime and Punishment', 'Fyodor Dostoevsky', 1866],
+  ['War and Peace', 'Leo Tolstoy', 1869],
+  ['Middlemarch', 'George Eliot', 1871],
+  ['Anna Karenina', 'Leo Tolstoy', 1878],
+  ['Treasure Island', 'Robert Louis Stevenson', 1883],
+  ['Adventures of Huckleberry Finn', 'Mark Twain', 1885],
+  ['The Picture of Dorian Gray', 'Oscar Wilde', 1890],
+  ['Effi Briest', 'Theodor Fontane', 1895],
+  ['The Time Machine', 'H. G. Wells', 1895],
+  ['Dracula', 'Bram Stoker', 1897],
+  ['Heart of Darkness', 'Joseph Conrad', 1899],
+  ['Buddenbrooks', 'Thomas Mann', 1901],
+  ['The Call of the Wild', 'Jack London', 1903],
+  ['A Room with a View', 'E. M. Forster', 1908],
+  ['Der Tod in Venedig', 'Thomas Mann', 1912],
+  ['Du côté de chez Swann', 'Marcel Proust', 1913],
+  ['Die Verwandlung', 'Franz Kafka', 1915],
+  ['The Age of Innocence', 'Edith Wharton', 1920],
+  ['Ulysses', 'James Joyce', 1922],
+  ['Mrs Dalloway', 'Virginia Woolf', 1925],
+  ['To the Lighthouse', 'Virginia Woolf', 1927],
+].map(([title = '', author = '', year = 0]) => ({
+  title: String(title),
+  author: String(author),
+  year: Number(year),
+}));
+
+/** Stores books, 10,000 in a request, which get the ids from 1 on in a new store. */
+export async function store(service: Service, books: readonly BookFields[]): Promise<void> {
+  for (let start = 0; start < books.length; start += 10_000) {
+    await service.fetch('POST', '/books', JSON.stringify(books.slice(start, start + 10_000)));
+  }
+}
+
+/** What the service has of a book: its title, author and year, or undefined when it is gone. */
+export async function findBook(
+  service: Service,
+  id: number,
+): Promise<(BookFields & { id: number }) | undefined> {
+  const answer = await service.fetch('GET', `/book/${id}`);
+  const { data } = (await answer.json()) as { data: BookFields & { id: number } };
+  return answer.ok ? data : undefined;
+}
