@@ -25,6 +25,60 @@ export const COMMANDS = {
     notes: 'A line for each; exit code 0 when a start would succeed, 1 otherwise. It does not try the port.',
     load: () => import('./check.ts'),
   },
+  import: {
+    summary: 'stores the books of a CSV, JSON or NDJSON file; - is standard input',
+    operands: [{ name: 'FILE', isRequired: true }],
+    options: {
+      format: {
+        value: 'FORMAT',
+        meaning: 'csv, json or ndjson; by default what the ending of FILE says, and csv for -',
+      },
+      map: {
+        value: 'MAP',
+        meaning: 'where fields are found: title=original_title,author=authors; year= is nowhere',
+      },
+      'keep-ids': { meaning: 'the column id is read, and books keep their ids' },
+      'skip-existing': {
+        meaning: 'books are left out that are there, or came before, by title, author and year',
+      },
+      strict: { meaning: 'one bad row, and nothing is stored' },
+    },
+    notes: `CSV begins with the names of its columns. JSON is an array of objects, NDJSON an object in each line. Fields are
+read as in a request; an empty year in CSV is an absent one. Text is UTF-8.
+
+A bad row is told with its line, and the others are stored; the exit code is 1 then. Books are stored in batches,
+each durable once it is stored: after an interruption the same command with --skip-existing does the rest. A book is
+never overwritten: a row is bad whose id another book has, and skipped when it is the very same book. New ids come
+after the highest that was kept. With --strict all is one transaction: while it lasts, a service on the same SQLite
+file cannot write.`,
+    load: () => import('./import.ts'),
+  },
+  export: {
+    summary: 'writes all books to a file, or to standard output',
+    operands: [{ name: 'FILE', isRequired: false }],
+    options: {
+      format: {
+        value: 'FORMAT',
+        meaning: 'csv, json or ndjson; by default what the ending of FILE says, and csv without',
+      },
+    },
+    notes: `The books are those of one moment, with their ids and in the order of these, also while a service writes. A FILE is
+there as a whole or not at all; one that was there before is replaced. What is exported can be imported:
+
+  bookkeeping export books.ndjson
+  DB_URL=postgres://… bookkeeping import --keep-ids books.ndjson`,
+    load: () => import('./export.ts'),
+  },
+  backup: {
+    summary: 'copies a SQLite store, also while a service writes to it',
+    operands: [{ name: 'FILE', isRequired: true }],
+    options: {},
+    notes: `The copy is that of one moment, and its integrity is checked before it gets its name. A FILE that exists is not
+overwritten. To restore one, stop the service, and let DB_URL name a copy of it. PostgreSQL has a tool of its own:
+
+  pg_dump --format=custom --file=FILE DATABASE`,
+    load: () => import('./backup.ts'),
+  },
 } as const satisfies Record<string, Command>;
 
 export type CommandName = keyof typeof COMMANDS;

@@ -1,3 +1,4 @@
+import { StoreUnavailable } from '../book.ts';
 import { ConfigError } from '../config.ts';
 import { StoreNotReady } from '../store/not-ready.ts';
 import { readVersion } from '../version.ts';
@@ -61,7 +62,10 @@ function endWithReader(): void {
 /** One line for what people can mend, and the stack of what is a defect. */
 function explain(error: unknown): string {
   const isForPeople =
-    error instanceof CommandFailed || error instanceof ConfigError || error instanceof StoreNotReady;
+    error instanceof CommandFailed ||
+    error instanceof ConfigError ||
+    error instanceof StoreNotReady ||
+    error instanceof StoreUnavailable;
   if (isForPeople) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

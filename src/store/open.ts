@@ -1,5 +1,7 @@
 import type { BookStore } from '../book.ts';
 import type { StoreAddress } from './address.ts';
+import type { BookArchive } from './archive.ts';
+import { StoreNotReady } from './not-ready.ts';
 import type { StoreObserver } from './observer.ts';
 
 /**
@@ -31,4 +33,51 @@ export async function inspectStore(address: StoreAddress): Promise<string> {
   }
   const { inspectPostgresStore } = await import('./postgres/inspection.ts');
   return inspectPostgresStore(address.conninfo);
+}
+
+/**
+ * Opens the books of the store at an address, prepared as {@link openStore} does.
+ *
+ * @throws StoreNotReady when the store cannot be reached or prepared
+ */
+export async function openArchive(address: StoreAddress): Promise<BookArchive> {
+  if (address.engine === 'sqlite') {
+    const { openSqliteArchive } = await import('./sqlite/archive.ts');
+    return openSqliteArchive(address.path);
+  }
+  const { openPostgresArchive } = await import('./postgres/archive.ts');
+  return openPostgresArchive(address.conninfo);
+}
+
+/**
+ * Opens the books of the store at an address to read them only, and changes nothing there.
+ *
+ * @throws StoreNotReady when there is none, or it cannot be reached
+ */
+export async function openArchiveForReading(address: StoreAddress): Promise<BookArchive> {
+  if (address.engine === 'sqlite') {
+    const { openSqliteArchiveForReading } = await import('./sqlite/archive.ts');
+    return openSqliteArchiveForReading(address.path);
+  }
+  const { openPostgresArchiveForReading } = await import('./postgres/archive.ts');
+  return openPostgresArchiveForReading(address.conninfo);
+}
+
+/**
+ * Copies the store at an address into a file, as it is at one moment, also while others write to it.
+ *
+ * @param file where the copy goes; it is there as a whole or not at all
+ * @param onProgress is told what part of it is done, from 0 to 1; what it throws ends the copying
+ * @throws StoreNotReady when that cannot be done, or the file exists
+ */
+export async function backUpStore(
+  address: StoreAddress,
+  file: string,
+  onProgress: (part: number) => void,
+): Promise<void> {
+  if (address.engine === 'postgres') {
+    throw new StoreNotReady('PostgreSQL is backed up with pg_dump --format=custom --file=FILE DATABASE');
+  }
+  const { backUpSqliteStore } = await import('./sqlite/backup.ts');
+  await backUpSqliteStore(address.path, file, onProgress);
 }

@@ -75,18 +75,21 @@ export async function expectBooks(client: ClientBase): Promise<void> {
  * Moves the sequence of ids past the highest id in the table. It lags behind where clients chose ids.
  */
 export async function passUsedIds(client: ClientBase): Promise<void> {
-  const lag = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0)`;
-  const [sequence] = await query<{ lags: boolean | null }>(client, `select ${lag} as lags`);
+  const [sequence] = await query<{ lags: boolean | null }>(client, `select ${LAG} as lags`);
   if (!sequence?.lags) return;
-
-  // The lock keeps others from drawing an id in between, which this could give out again.
   await client.query('begin');
-  await client.query('lock table books in share row exclusive mode');
-  await client.query(
-    `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${lag}`,
-  );
+  await client.query(LOCK_IDS);
+  await client.query(PASS_USED_IDS);
   await client.query('commit');
 }
+
+const LAG = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0)`;
+
+/** Keeps others from drawing an id until the end of the transaction. */
+export const LOCK_IDS = 'lock table books in share row exclusive mode';
+
+/** What {@link passUsedIds} does while ids are locked; otherwise it could give out an id that was drawn in between. */
+export const PASS_USED_IDS = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
 
 async function createTable(client: ClientBase, name: string, statements: readonly string[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -111,7 +114,8 @@ async function expectColumns(client: ClientBase): Promise<void> {
     client,
     `select relkind in ('r', 'p') as "isTable" from pg_class where oid = to_regclass('books')`,
   );
-  if (!table?.isTable) throw new StoreNotReady('books is something else than a table');
+  if (!table) throw new StoreNotReady('there is no table books');
+  if (!table.isTable) throw new StoreNotReady('books is something else than a table');
 
   const columns = await query<{ name: string; type: string; hasDefault: boolean; isRequired: boolean }>(
     client,

@@ -56,6 +56,20 @@ export const INSERT_MANY: Statement = {
   select coalesce(string_agg(row_to_json(created)::text, ',' order by id), '') as json from created
 `,
 };
+/** For many at once, of which nobody asks for the ids. */
+export const INSERT_PLAIN = INSERT.text.replace(/returning .*/, '');
+
+/** Books with ids of their own, each unless a book has it. */
+export const INSERT_WITH_IDS = `
+  insert into books (id, title, author, year)
+  select id, title, author, year
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) with ordinality
+    as given (id, title, author, year, position)
+  order by position
+  on conflict (id) do nothing
+  returning id
+`;
+
 const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
 export const SELECT_KEY: Statement = {
   name: 'find key',

@@ -9,6 +9,9 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** How long the engine itself waits, with its whole thread: enough for the locks that are held for an instant. */
 const BLOCKING_TIMEOUT_MS = 10;
 
+/** The log is moved when it has grown by so many pages, which is SQLite's own measure (sqlite.org/wal.html, section 3). */
+export const LOG_PAGES_MAX = 1_000;
+
 /**
  * Opens a connection whose commits survive a power cut.
  *

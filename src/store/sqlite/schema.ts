@@ -40,6 +40,7 @@ export function expectBooks(database: DatabaseSync): void {
   const isOurs = database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get();
   if (isOurs) return;
   const columns = database.prepare(`select name from pragma_table_info('books')`).all();
+  if (columns.length === 0) throw new StoreNotReady('there is no table books');
   for (const name of ['id', 'title', 'author', 'year']) {
     if (!columns.some((column) => column.name === name)) {
       throw new StoreNotReady(`the table books has no column ${name}`);

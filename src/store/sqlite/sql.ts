@@ -7,6 +7,13 @@ export const BOOK = `books.id as id, coalesce(title, '') as title, coalesce(auth
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
 
+/** For many at once, of which nobody asks for the ids. */
+export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, ?, ?)';
+
+/** A book with an id of its own, unless a book has it. */
+export const INSERT_WITH_ID =
+  'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing';
+
 /** A JSON array of books, in their order; ids follow one another. */
 export const INSERT_MANY = `
   insert into books (title, author, year)

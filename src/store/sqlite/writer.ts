@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
-import { openConnection, transact } from './connection.ts';
+import { LOG_PAGES_MAX, openConnection, transact } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
 import { IdempotencyKeys } from './keys.ts';
 import { FileGuard, StoreLost } from './lost.ts';
@@ -132,9 +132,6 @@ function expectingIds<Result>(insert: () => Result): Result {
     throw isConstraintViolation(error) ? new StoreUnavailable('ids are used up') : error;
   }
 }
-
-/** The log is moved when it has grown by so many pages, which is SQLite's own measure (sqlite.org/wal.html, section 3). */
-const LOG_PAGES_MAX = 1_000;
 
 function unsynced(): StoreLost {
   return new StoreLost('the disk has failed to make books durable (fsync)');

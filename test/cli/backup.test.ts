@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { createBook, startService, tokenFrom } from '../process/service-process.ts';
+import { createFolder } from '../support/folder.ts';
+import { booksAt, putBooks } from './books.ts';
+import { runCommand, startCommand } from './command.ts';
+
+describe('bookkeeping backup', { concurrency: 2 }, () => {
+  test('copies what a service has acknowledged, while it goes on writing', async () => {
+    await using folder = await createFolder();
+    const dbUrl = `sqlite:${join(folder.path, 'data/books.db')}`;
+    await putBooks(
+      dbUrl,
+      Array.from({ length: 10_000 }, (_, year) => ({ title: 'A'.repeat(500), author: '', year })),
+    );
+    await using service = await startService(folder.path);
+    const token = await tokenFrom(service, folder.path);
+    const acknowledged = await createBook(service, token, 'Before');
+    const copying = startCommand(['backup', 'copy.db'], { folder: folder.path });
+    const complaints = text(copying.stderr as NodeJS.ReadableStream);
+    while (copying.exitCode === null) await createBook(service, token, 'Meanwhile');
+    assert.equal(await complaints, 'copied the store to copy.db and checked the copy\n');
+    assert.equal(copying.exitCode, 0);
+    await service.stop();
+
+    assert.deepEqual((await readdir(folder.path)).toSorted(), ['.env', 'copy.db', 'data']);
+    const books = await booksAt(dbUrl);
+    const copied = await booksAt(`sqlite:${join(folder.path, 'copy.db')}`);
+    assert.ok(copied.length >= acknowledged);
+    assert.deepEqual(copied, books.slice(0, copied.length));
+  });
+
+  test('overwrites nothing, and leaves nothing behind when it fails', async () => {
+    await using folder = await createFolder();
+    const at = (...args: string[]) => runCommand(['backup', ...args], { folder: folder.path });
+    const missing = await at('copy.db');
+    assert.deepEqual(
+      [missing.code, missing.complaints],
+      [1, 'bookkeeping: the SQLite file data/books.db does not exist\n'],
+    );
+    await putBooks(`sqlite:${join(folder.path, 'data/books.db')}`, []);
+    await writeFile(join(folder.path, 'copy.db'), 'before');
+    const there = await at('copy.db');
+    assert.deepEqual(
+      [there.code, there.complaints],
+      [1, 'bookkeeping: copy.db is already there, and is not overwritten\n'],
+    );
+    assert.equal(await readFile(join(folder.path, 'copy.db'), 'utf8'), 'before');
+    const nowhere = await at('nowhere/copy.db');
+    assert.deepEqual(
+      [nowhere.code, nowhere.complaints],
+      [1, 'bookkeeping: nowhere/copy.db cannot be written (ENOENT)\n'],
+    );
+    assert.deepEqual((await readdir(folder.path)).toSorted(), ['copy.db', 'data']);
+    assert.deepEqual(await readdir(join(folder.path, 'data')), ['books.db']);
+  });
+
+  test('finds damage', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'data/books.db');
+    await putBooks(
+      `sqlite:${path}`,
+      Array.from({ length: 2_000 }, (_, year) => ({ title: 'A book', author: '', year })),
+    );
+    const bytes = await readFile(path);
+    bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 4_096);
+    await writeFile(path, bytes);
+    const { code, complaints } = await runCommand(['backup', 'copy.db'], { folder: folder.path });
+    assert.match(complaints, /^bookkeeping: the store is damaged[^\n]+\n$/);
+    assert.equal(code, 1);
+    assert.deepEqual(await readdir(folder.path), ['data']);
+  });
+
+  test('says what to use for PostgreSQL', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: 'postgres://app:hunter2@db/books' };
+    const { code, complaints } = await runCommand(['backup', 'copy'], { folder: folder.path, variables });
+    assert.match(complaints, /^bookkeeping: [^\n]*pg_dump[^\n]*\n$/);
+    assert.equal(code, 1);
+  });
+});

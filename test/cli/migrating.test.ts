@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { YEAR_MAX } from '../../src/book.ts';
+import { readText } from '../project/files.ts';
+import { createFolder } from '../support/folder.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { openStoreAt } from '../support/stores.ts';
+import { booksAt, putBooks } from './books.ts';
+import { BOOKKEEPING, runCommand } from './command.ts';
+
+const GUIDE = 'docs/migrating.md';
+
+/** The code blocks under a heading of the guide, in a language. */
+function blocksUnder(heading: string, language: string): string[] {
+  const [, section = ''] =
+    new RegExp(`^## ${heading}\n(.*?)(?=^## |$(?![^]))`, 'ms').exec(readText(GUIDE)) ?? [];
+  const blocks = [...section.matchAll(new RegExp(`^ *\`\`\`${language}\n(.*?)^ *\`\`\``, 'gms'))];
+  return blocks.map(([, block = '']) => block);
+}
+
+/** Runs what people type into a shell, with our command in place of what npx finds. @returns what it printed */
+async function typeIn(folder: string, commands: string): Promise<string> {
+  const npx = `npx() { shift; '${process.execPath}' '${BOOKKEEPING}' "$@"; }\nset -e\n`;
+  const { stdout } = await promisify(execFile)('sh', ['-c', npx + commands], {
+    cwd: folder,
+    env: { PATH: process.env.PATH },
+  });
+  return stdout;
+}
+
+const BOOKS = Array.from({ length: 700 }, (_, year) => ({ title: `Book ${year}`, author: '', year }));
+const ANY_URL = 'postgres://user:password@host:5432/database';
+
+describe('docs/migrating.md', { concurrency: 2 }, () => {
+  let toPostgres: readonly string[];
+  let fromFile: readonly string[];
+  before(() => {
+    toPostgres = blocksUnder('From SQLite to PostgreSQL', 'sh');
+    fromFile = blocksUnder('From a file', 'sh');
+  });
+
+  test('moves books from SQLite to PostgreSQL, ids too, with a file and without', async () => {
+    assert.equal(toPostgres.length, 2);
+    for (const commands of toPostgres) {
+      assert.ok(commands.includes(ANY_URL));
+      await using folder = await createFolder();
+      await using database = await createDatabase();
+      const sqlite = `sqlite:${join(folder.path, 'data/books.db')}`;
+      await putBooks(sqlite, BOOKS);
+      {
+        await using store = await openStoreAt(sqlite);
+        await store.delete(5);
+      }
+      await typeIn(folder.path, commands.replaceAll(ANY_URL, `'${database.url}'`));
+      assert.deepEqual(await booksAt(database.url), await booksAt(sqlite));
+    }
+  });
+
+  test('imports a file with columns of other names, and nothing twice', async () => {
+    assert.equal(fromFile.length, 1);
+    await using folder = await createFolder();
+    await writeFile(
+      join(folder.path, 'list.csv'),
+      'book_id,authors,original_publication_year,original_title\n1,Suzanne Collins,2008.0,The Hunger Games\n2,Homer,-750.0,Ἰλιάς\n',
+    );
+    const output = await typeIn(folder.path, fromFile.join(''));
+    assert.match(output, /^read 2, stored 2, skipped 0, bad 0,.*\nread 2, stored 0, skipped 2, bad 0,.*\n$/);
+  });
+
+  test('takes over what GORM made, and all of that can be taken away again', async () => {
+    await using folder = await createFolder();
+    await using database = await createDatabase();
+    await database.query(
+      'create table books (id bigserial primary key, title text, author text, year bigint)',
+    );
+    await database.query("insert into books (title, year) values ('The Iliad', -750)");
+    const schema = `select table_name, column_name, column_default, is_nullable from information_schema.columns
+      where table_schema = 'public' order by 1, ordinal_position`;
+    const made = await database.query(schema);
+    const { hostname, port, username, password, pathname } = new URL(database.url);
+    const words = `host=${hostname} user=${username} password=${password} dbname=${pathname.slice(1)} port=${port} sslmode=disable TimeZone=UTC`;
+    const secrets = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
+    const { code, output } = await runCommand(['check'], {
+      folder: folder.path,
+      variables: { ...secrets, DB_URL: words },
+    });
+    assert.match(output, /^configuration: good\nstore: good; [^\n]* 1 book\n$/);
+    assert.equal(code, 0);
+    assert.deepEqual(await database.query(schema), made);
+
+    {
+      await using store = await openStoreAt(words);
+      const all = { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
+      assert.equal((await store.search(all, 10)).count, 1);
+    }
+    const taken = await database.query(schema);
+    assert.notDeepEqual(taken, made);
+    const [sql = ''] = blocksUnder('From the Go service', 'sql');
+    await database.query(sql);
+    assert.deepEqual(await database.query(schema), made);
+    const functions = await database.query(
+      `select proname from pg_proc where pronamespace = 'public'::regnamespace`,
+    );
+    const triggers = await database.query('select tgname from pg_trigger where not tgisinternal');
+    assert.deepEqual([functions, triggers], [[], []]);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Book, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import type { BookArchive } from '../../src/store/archive.ts';
+import { StoreNotReady } from '../../src/store/not-ready.ts';
+import { openArchive, openArchiveForReading } from '../../src/store/open.ts';
+import { engines } from '../support/engines.ts';
+import { listBooks, openStoreAt } from '../support/stores.ts';
+import { ODD_TEXTS } from './texts.ts';
+
+/** All books that an archive reads. */
+async function read(archive: BookArchive): Promise<Book[]> {
+  const books: Book[] = [];
+  for await (const page of archive.pages())
+    books.push(...(JSON.parse(`[${Buffer.from(page).toString()}]`) as Book[]));
+  return books;
+}
+
+function bookOf(id: number, title = `Book ${id}`): Book {
+  return { id, title, author: 'Anybody', year: id };
+}
+
+for (const engine of engines) {
+  describe(`BookArchive on ${engine.name}`, { concurrency: 2 }, () => {
+    test('stores many books with new ids in their order, and reads them again, whatever is in them', async () => {
+      await using address = await engine.createAddress();
+      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      const books = Object.values(ODD_TEXTS).map((text, index) => ({
+        title: text,
+        author: text,
+        year: index % 2 ? YEAR_MAX : -YEAR_MAX,
+      }));
+      await archive.add(books);
+      await archive.add([]);
+      const expected = books.map((fields, index) => ({ id: index + 1, ...fields }));
+      assert.deepEqual(await read(archive), expected);
+      await using store = await openStoreAt(address.dbUrl);
+      assert.deepEqual(await listBooks(store), expected);
+    });
+
+    test('reads the books of one moment, page by page, while others write', async () => {
+      await using address = await engine.createAddress();
+      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      const books = Array.from({ length: 1_234 }, (_, index) => bookOf(index + 1));
+      await archive.add(books);
+      await using store = await openStoreAt(address.dbUrl);
+      await using reader = await openArchiveForReading(parseStoreAddress(address.dbUrl));
+      const seen: Book[] = [];
+      for await (const page of reader.pages()) {
+        seen.push(...(JSON.parse(`[${Buffer.from(page).toString()}]`) as Book[]));
+        await store.update(1_200, { title: 'Changed' });
+        await store.delete(1_201);
+        await store.create({ title: 'New', author: '', year: 0 });
+      }
+      assert.deepEqual(seen, books);
+      assert.notDeepEqual(await read(reader), books);
+    });
+
+    test('keeps ids, and gives out none of them again', async () => {
+      await using address = await engine.createAddress();
+      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using store = await openStoreAt(address.dbUrl);
+      const first = await store.create({ title: 'First', author: '', year: 0 });
+      assert.deepEqual(await archive.addWithIds([bookOf(500), bookOf(7), bookOf(6)]), [
+        'stored',
+        'stored',
+        'stored',
+      ]);
+      assert.equal((await store.create({ title: 'Next', author: '', year: 0 })).id, 501);
+      await store.delete(501);
+      await archive.addWithIds([bookOf(300)]);
+      assert.equal((await store.create({ title: 'Last', author: '', year: 0 })).id, 502);
+      assert.deepEqual(
+        (await read(archive)).map(({ id }) => id),
+        [first.id, 6, 7, 300, 500, 502],
+      );
+    });
+
+    test('never overwrites a book, and tells the same from another', async () => {
+      await using address = await engine.createAddress();
+      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await archive.addWithIds([bookOf(1), bookOf(2)]);
+      const books = [bookOf(2), bookOf(1, 'Another'), bookOf(3), bookOf(3), bookOf(3, 'Another'), bookOf(4)];
+      const arrivals = ['present', 'taken', 'stored', 'present', 'taken', 'stored'];
+      assert.deepEqual(await archive.addWithIds(books), arrivals);
+      assert.deepEqual(await read(archive), [bookOf(1), bookOf(2), bookOf(3), bookOf(4)]);
+    });
+
+    test('keeps the last id that there is; then there are none left', async () => {
+      await using address = await engine.createAddress();
+      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await archive.addWithIds([bookOf(ID_MAX)]);
+      await assert.rejects(archive.add([bookOf(0)]), StoreUnavailable);
+      await using store = await openStoreAt(address.dbUrl);
+      await assert.rejects(store.create({ title: '', author: '', year: 0 }), StoreUnavailable);
+      assert.deepEqual(await read(archive), [bookOf(ID_MAX)]);
+    });
+
+    for (const isKept of [true, false]) {
+      test(`stores all or nothing between begin and commit, with ids ${isKept ? 'of their own' : 'that are new'}`, async () => {
+        await using address = await engine.createAddress();
+        await using store = await openStoreAt(address.dbUrl);
+        {
+          await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+          await archive.begin();
+          if (isKept) await archive.addWithIds([bookOf(100)]);
+          else await archive.add([bookOf(100)]);
+          assert.deepEqual(await listBooks(store), []);
+        }
+        assert.deepEqual(await listBooks(store), []);
+
+        await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+        await archive.begin();
+        for (const id of [1_000, 1_001]) {
+          if (isKept) await archive.addWithIds([bookOf(id)]);
+          else await archive.add([bookOf(id)]);
+        }
+        assert.deepEqual(await listBooks(store), []);
+        await archive.commit();
+        const ids = (await listBooks(store)).map(({ id }) => id);
+        assert.equal(ids.length, 2);
+        assert.equal((await store.create({ title: '', author: '', year: 0 })).id, (ids[1] ?? 0) + 1);
+      });
+    }
+
+    test('adds books beside a service that writes, and the searches of that find them', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const query = {
+        sort: 'title',
+        isDescending: false,
+        q: 'ithaca',
+        yearFrom: -YEAR_MAX,
+        yearTo: YEAR_MAX,
+      } as const;
+      const found = async () => {
+        const { json } = await store.search(query, 100);
+        return (JSON.parse(`[${Buffer.from(json).toString()}]`) as Book[]).map(({ id }) => id);
+      };
+      assert.deepEqual(await found(), []);
+      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await Promise.all([
+        archive.add([bookOf(0, 'Ithaca 1')]),
+        store.create({ title: 'Ithaca 2', author: '', year: 0 }),
+      ]);
+      await archive.addWithIds([bookOf(90, 'Ithaca 3'), bookOf(50, 'Ithaca 4')]);
+      await archive.addWithIds([bookOf(40, 'Ithaca 5')]);
+      assert.deepEqual(
+        (await found()).toSorted((one, other) => one - other),
+        [1, 2, 40, 50, 90],
+      );
+    });
+
+    test('reads nothing where there are no books, and makes nothing there', async () => {
+      await using address = await engine.createAddress();
+      for (let attempt = 1; attempt <= 2; attempt++) {
+        await assert.rejects(openArchiveForReading(parseStoreAddress(address.dbUrl)), (error) => {
+          assert.ok(error instanceof StoreNotReady);
+          assert.match(error.message, /does not exist|there is no table books/);
+          return true;
+        });
+      }
+    });
+  });
+}
