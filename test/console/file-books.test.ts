@@ -5,6 +5,7 @@ import { type BookFault, readBookRow } from '../../console/src/files/book-row.ts
 import { checkFile, type Finding, readBooks } from '../../console/src/files/check.ts';
 import { guessMapping } from '../../console/src/files/mapping.ts';
 import { openRowFile } from '../../console/src/files/row-file.ts';
+import { guessByCells, looksLikeBook } from '../../console/src/files/sample.ts';
 import { readBook } from '../../src/book.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
@@ -30,6 +31,24 @@ describe('The columns of a file', () => {
       const [title, author, year] = mapping;
       assert.deepEqual(guessMapping(columns.split(/[,;]/)), { title, author, year }, columns);
     }
+  });
+});
+
+describe('A file without a header', () => {
+  test('is known by a number among what would be names', () => {
+    assert.ok(looksLikeBook(['Emma', 'Jane Austen', '1815']));
+    assert.ok(looksLikeBook(['1', '2']));
+    assert.ok(!looksLikeBook(['Titel', '2']));
+    assert.ok(!looksLikeBook(['Nom', 'Quand']));
+  });
+
+  test('has its columns guessed by their cells', () => {
+    const columns = ['#1', '#2', '#3', '#4'];
+    const rows = [
+      { line: 1, columns, cells: ['1815.0', '1984', 'George Orwell', '1949'] },
+      { line: 2, columns, cells: ['A1', 'Emma', 'Jane Austen', '1815.0'] },
+    ];
+    assert.deepEqual(guessByCells({ columns, rows }), { title: '#1', author: '#2', year: '#4' });
   });
 });
 
@@ -63,6 +82,11 @@ describe('A row of CSV', () => {
     ] as const) {
       assert.deepEqual(readCsv(value), { kind, value });
     }
+  });
+
+  test('is no book where nothing is in any of its columns', () => {
+    assert.deepEqual(readCsv('', ''), { kind: 'nothing' });
+    assert.deepEqual(readCsv('0', ''), { title: '', author: '', year: 0 });
   });
 
   test('loses the apostrophe that marks a text which would be a formula', () => {
@@ -100,7 +124,8 @@ describe('A row of JSON', () => {
       const body = Buffer.from(JSON.stringify(object));
       const accepted = body.length > 1_048_576 ? undefined : readBook(body);
       const result = readJson(object);
-      if (accepted) assert.deepEqual(result, accepted);
+      const isEmpty = Object.values(object).every((value) => value === '' || value === null);
+      if (accepted && !isEmpty) assert.deepEqual(result, accepted);
       else assert.ok('kind' in result, JSON.stringify(object).slice(0, 50));
     }
   });
@@ -144,8 +169,8 @@ test('A file is checked row by row, and the check can be ended', async () => {
 });
 
 describe('Batches', () => {
-  test('hold the good rows in their order, up to 1,000 books and 1,000,000 characters', async () => {
-    const title = 'x'.repeat(400_000);
+  test('hold the good rows in their order, up to 1,000 books and 300,000 characters', async () => {
+    const title = 'x'.repeat(120_000);
     const rows = [
       ...Array.from({ length: 2_001 }, (_, n) => ({ title: String(n) })),
       { title: 5 },

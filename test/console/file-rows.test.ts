@@ -66,6 +66,16 @@ describe('A CSV file', () => {
     }
   });
 
+  test('may have no header; its columns are numbered then', async () => {
+    const file = await openRowFile(new File(['Emma;1815\nFaust;1808'], 'b'), 'csv');
+    const rows: unknown[] = [];
+    for await (const row of readRows({ ...file, hasHeader: false })) rows.push(row);
+    assert.deepEqual(rows, [
+      { line: 1, columns: ['#1', '#2'], cells: ['Emma', '1815'] },
+      { line: 2, columns: ['#1', '#2'], cells: ['Faust', '1808'] },
+    ]);
+  });
+
   test('may be empty', async () => {
     for (const text of ['', '\n\n', 'a,b', 'a,b\n,\n']) assert.deepEqual(await rowsOf(text, 'csv'), []);
   });

@@ -12,8 +12,8 @@ export interface Batch {
 /** So many books are stored in some hundredths of a second: what a person who cancels waits for. */
 const BATCH_BOOKS_MAX = 1_000;
 
-/** … and so much text: the service takes 16 MiB at a time, but shares them among all who send. */
-const BATCH_LENGTH_MAX = 1_000_000;
+/** … and so much text. The service takes 16 MiB at a time, but a proxy in front of it often takes 1 MB. */
+const BATCH_LENGTH_MAX = 300_000;
 
 /**
  * Gathers the good rows of a file.

@@ -9,12 +9,13 @@ import type { BrokenRow, ReadingFault, Row } from './row.ts';
  * - `not-text`: a title or an author that is a number, null or the like; `not-number`: such a year;
  * - `not-whole`: a year with a fraction, or in words; `too-large`: one beyond ±9007199254740991;
  * - `null-character`, `lone-surrogate`: a text that no store can give back as it was;
- * - `too-long`: more than the service takes in one book.
+ * - `too-long`: more than the service takes in one book;
+ * - `nothing`: there is nothing in any of the columns. The service would take that, but nobody means it.
  */
 export type BookFault =
   | { readonly kind: 'not-text' | 'null-character' | 'lone-surrogate'; readonly field: Field }
   | { readonly kind: 'not-number' | 'not-whole' | 'too-large'; readonly value: string }
-  | { readonly kind: 'too-long' };
+  | { readonly kind: 'too-long' | 'nothing' };
 
 /** Why a row cannot be imported. */
 export type Fault = ReadingFault | BookFault;
@@ -34,6 +35,7 @@ export function readBookRow(row: Row | BrokenRow, mapping: Mapping, isCsv: boole
     textFault('author', author) ??
     (isCsv ? yearTextFault(year) : yearFault(year));
   if (fault) return fault;
+  if (!title && !author && (year === undefined || year === '')) return { kind: 'nothing' };
   const book = {
     title: (title ?? '') as string,
     author: (author ?? '') as string,

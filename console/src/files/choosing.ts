@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import { type FileProblem, UnreadableFileError } from './file-bytes.ts';
 import { FileImport } from './file-import.ts';
 import { formatOf } from './formats.ts';
-import { openRowFile } from './row-file.ts';
-import { readSample } from './sample.ts';
+import { openRowFile, type RowFile } from './row-file.ts';
+import { looksLikeBook, readSample } from './sample.ts';
 
 /** What there is of an import: no file yet, perhaps because of a problem with one; one that is being read; or all. */
 export type Choice =
@@ -24,9 +24,15 @@ export async function chooseFile(files: readonly File[]): Promise<void> {
   }
   const reading: Choice = { kind: 'reading', name: file.name };
   choice.value = reading;
-  const next = await read(file);
+  const next = await read(() => openFile(file));
   if (choice.value === reading) choice.value = next;
   else if (next.kind === 'chosen') next.fileImport.stop();
+}
+
+/** Takes the first row of the file for the names of its columns, or for a book. */
+export async function readAnew(fileImport: FileImport, hasHeader: boolean): Promise<void> {
+  fileImport.stop();
+  choice.value = await read(async () => ({ ...fileImport.file, hasHeader }));
 }
 
 /** Forgets the file. */
@@ -35,9 +41,15 @@ export function leaveFile(): void {
   choice.value = { kind: 'none' };
 }
 
-async function read(file: File): Promise<Choice> {
+async function openFile(file: File): Promise<RowFile> {
+  const source = await openRowFile(file, await formatOf(file));
+  const { columns } = await readSample(source);
+  return { ...source, hasHeader: source.format !== 'csv' || !looksLikeBook(columns) };
+}
+
+async function read(open: () => Promise<RowFile>): Promise<Choice> {
   try {
-    const source = await openRowFile(file, await formatOf(file));
+    const source = await open();
     const sample = await readSample(source);
     if (sample.rows.length === 0) return { kind: 'none', problem: 'no-rows' };
     return { kind: 'chosen', fileImport: new FileImport(source, sample) };

@@ -5,9 +5,14 @@ const DELIMITERS = [',', ';', '\t', '|'];
 
 /**
  * Reads CSV (RFC 4180), as leniently as spreadsheet programs write it: with another delimiter, with any ends of lines, with
- * quotation marks within cells that have none around them. The first row has the names of the columns.
+ * quotation marks within cells that have none around them.
+ *
+ * @param hasHeader whether the first row has the names of the columns; otherwise they are numbered
  */
-export async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<Row | BrokenRow, void> {
+export async function* readCsvRows(
+  text: AsyncIterable<string>,
+  hasHeader: boolean,
+): AsyncGenerator<Row | BrokenRow, void> {
   let columns: readonly string[] | undefined;
   let line = 1;
   for await (const record of recordsOf(text)) {
@@ -18,8 +23,9 @@ export async function* readCsvRows(text: AsyncIterable<string>): AsyncGenerator<
     const start = line;
     line += 1 + record.reduce((lines, cell) => lines + breaksIn(cell), 0);
     if (record.every((cell) => cell === '')) continue;
-    if (!columns) columns = distinct(record);
-    else yield rowOf(start, columns, record);
+    const isHeader = hasHeader && !columns;
+    columns ??= distinct(hasHeader ? record : record.map(() => ''));
+    if (!isHeader) yield rowOf(start, columns, record);
   }
 }
 

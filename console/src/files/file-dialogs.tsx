@@ -1,4 +1,5 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { texts } from '../language/language.ts';
 import { tellForAWhile } from '../page/toasts.tsx';
 import { closeFiles, opened } from './opened.ts';
@@ -21,6 +22,9 @@ export function FileDialogs() {
       tellForAWhile({ text: () => texts.value.faults.away, isFault: true });
     }
   }
+
+  // Whoever signs out leaves them behind.
+  useEffect(() => closeFiles, []);
 
   const { value: what } = opened;
   const { value: module } = dialogs;

@@ -9,7 +9,7 @@ import { type Field, guessMapping, type Mapping } from './mapping.ts';
 import { isBusy } from './opened.ts';
 import { type Pace, PaceMeter } from './pace.ts';
 import type { RowFile } from './row-file.ts';
-import type { Sample } from './sample.ts';
+import { guessByCells, type Sample } from './sample.ts';
 
 /** The import of one file, as the dialog shows it. */
 export class FileImport {
@@ -31,7 +31,7 @@ export class FileImport {
   constructor(file: RowFile, sample: Sample) {
     this.file = file;
     this.sample = sample;
-    this.map(guessMapping(sample.columns));
+    this.map(file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample));
   }
 
   /** Lets columns fill fields, and checks all rows anew. */

@@ -1,3 +1,5 @@
+import { cellOf, shown } from './book-row.ts';
+import { readAnew } from './choosing.ts';
 import type { FileImport } from './file-import.ts';
 import { FIELDS } from './mapping.ts';
 import { texts } from './texts.ts';
@@ -20,12 +22,31 @@ export function MappingForm({ of }: { of: FileImport }) {
             <option value="">– {t.none} –</option>
             {of.sample.columns.map((column) => (
               <option key={column} value={column}>
-                {column}
+                {labelOf(of, column)}
               </option>
             ))}
           </select>
         </label>
       ))}
+      {of.file.format === 'csv' && (
+        <label class="header-choice">
+          <input
+            type="checkbox"
+            checked={of.file.hasHeader}
+            onChange={({ currentTarget }) => void readAnew(of, currentTarget.checked)}
+          />
+          <span>{t.hasHeader}</span>
+        </label>
+      )}
     </fieldset>
   );
+}
+
+/** The most of a cell that tells what a column has. */
+const CELL_LENGTH_MAX = 30;
+
+/** The name of a column; with its first cell where it has none of its own. */
+function labelOf({ file, sample }: FileImport, column: string): string {
+  const row = sample.rows.find((each) => 'cells' in each);
+  return file.hasHeader || !row ? column : `${column}: ${shown(cellOf(row, column), CELL_LENGTH_MAX)}`;
 }

@@ -11,20 +11,24 @@ export interface RowFile {
   readonly file: File;
   readonly format: Format;
   readonly encoding: Encoding;
+  /** Whether the first row of CSV has the names of the columns. */
+  readonly hasHeader: boolean;
 }
 
 /** @throws {UnreadableFileError} when it is JSON in another encoding than UTF-8 (RFC 8259, section 8.1) */
 export async function openRowFile(file: File, format: Format): Promise<RowFile> {
   const encoding = await encodingOf(file);
   if (format !== 'csv' && encoding !== 'utf-8') throw new UnreadableFileError('not-utf8');
-  return { file, format, encoding };
+  return { file, format, encoding, hasHeader: true };
 }
 
 const READERS = {
   csv: readCsvRows,
   json: readArrayRows,
   ndjson: readLineRows,
-} as const satisfies Record<Format, (text: AsyncIterable<string>) => AsyncIterable<Row | BrokenRow>>;
+} as const satisfies Record<Format, Reader>;
+
+type Reader = (text: AsyncIterable<string>, hasHeader: boolean) => AsyncIterable<Row | BrokenRow>;
 
 /**
  * Reads a file row by row; those without anything in them are left out. Memory does not grow with the file.
@@ -33,8 +37,8 @@ const READERS = {
  * @throws {UnreadableFileError}
  */
 export function readRows(
-  { file, format, encoding }: RowFile,
+  { file, format, encoding, hasHeader }: RowFile,
   onProgress?: (bytes: number) => void,
 ): AsyncIterable<Row | BrokenRow> {
-  return READERS[format](readText(file, encoding, onProgress));
+  return READERS[format](readText(file, encoding, onProgress), hasHeader);
 }

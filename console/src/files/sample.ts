@@ -1,3 +1,5 @@
+import { cellOf } from './book-row.ts';
+import { guessMapping, type Mapping } from './mapping.ts';
 import type { BrokenRow, Row } from './row.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
@@ -22,3 +24,23 @@ export async function readSample(file: RowFile): Promise<Sample> {
   }
   return { columns: [...columns], rows };
 }
+
+/**
+ * Guesses whether the first row of a CSV file is a book: when no column has a name that means anything, and one is named by a
+ * number.
+ */
+export function looksLikeBook(columns: readonly string[]): boolean {
+  const isNamed = Object.values(guessMapping(columns)).some((column) => column !== undefined);
+  return !isNamed && columns.some((column) => YEAR.test(column));
+}
+
+/** Guesses by their cells which columns hold what: a year is a number, and of the others the title comes first. */
+export function guessByCells({ columns, rows }: Sample): Mapping {
+  const year = columns.find((column) =>
+    rows.every((row) => 'fault' in row || YEAR.test(String(cellOf(row, column)))),
+  );
+  const [title, author] = columns.filter((column) => column !== year);
+  return { title, author, year };
+}
+
+const YEAR = /^\s*-?[0-9]{1,4}(\.0*)?\s*$/;

@@ -28,6 +28,7 @@ export const de: Texts = {
 
   columns: 'Welche Spalte ist was?',
   none: 'leer lassen',
+  hasHeader: 'Die erste Zeile nennt die Spalten',
   fields: FIELDS,
   preview: 'Die ersten Zeilen, wie sie importiert werden',
   line: 'Zeile',
@@ -110,6 +111,7 @@ export const de: Texts = {
     'null-character': (field) =>
       `„${FIELDS[field]}“ hat ein Zeichen, das sich nicht speichern lässt (U+0000).`,
     'lone-surrogate': (field) => `„${FIELDS[field]}“ hat ein halbes Zeichen (ein einzelnes Surrogat).`,
+    nothing: 'Da ist weder ein Titel noch ein Autor noch ein Jahr.',
     'too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
   },
 };

@@ -27,6 +27,7 @@ export const en = {
 
   columns: 'Which column is what?',
   none: 'leave empty',
+  hasHeader: 'The first row names the columns',
   fields: { title: 'Title', author: 'Author', year: 'Year' } satisfies Record<Field, string>,
   preview: 'The first rows, as they will be imported',
   line: 'Line',
@@ -108,6 +109,7 @@ export const en = {
     'too-large': (value: string) => `The year is too large: ${value}`,
     'null-character': (field: Field) => `The ${field} has a character that cannot be stored (U+0000).`,
     'lone-surrogate': (field: Field) => `The ${field} has half a character (a lone surrogate).`,
+    nothing: 'There is neither a title nor an author nor a year.',
     'too-long': 'The row is longer than a book may be (1 MiB).',
   },
 };

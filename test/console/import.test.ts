@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, test } from 'node:test';
+import type { Locator, Page } from 'playwright-core';
+import { createClient } from '../../src/client/index.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { ServiceProcess } from '../process/service-process.ts';
+import { createFolder } from '../support/folder.ts';
+import { findFreePort } from '../support/free-port.ts';
+import { assertAccessible, refusals, SIZES, seeCount, signIn, Visits } from './visits.ts';
+
+/** A spreadsheet in German, with four books and three rows that are none. */
+const SPREADSHEET = [
+  'Titel;Autor;Jahr;Regal',
+  'Effi Briest;Theodor Fontane;1895;A1',
+  'Emma;Jane Austen;um 1815;A1',
+  '<img src=x onerror=alert(1)>;;1900.0;',
+  'Woyzeck;Georg Büchner',
+  '"=1+1 ";"Unbekannt";-750;"zwei',
+  'Zeilen"',
+  'Der Stechlin;Theodor Fontane;1897.5;B2',
+  'Faust;Johann Wolfgang von Goethe;;B3',
+].join('\r\n');
+
+let visits: Visits;
+before(async () => {
+  visits = await Visits.start();
+});
+after(() => visits[Symbol.asyncDispose]());
+
+for (const [size, options] of Object.entries(SIZES)) {
+  test(`Somebody with ${size} chooses a spreadsheet, sees what is wrong with it, and imports the rest`, async (context) => {
+    await using service = await startService();
+    const page = await visits.open(context, `${service.url}/console/`, options);
+    if (!page) return;
+    await signIn(page);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Import books' });
+    await dialog.getByText('Drop a file here, or choose one.').waitFor();
+    if (size === 'a desktop') await assertAccessible(page, 'no file yet');
+    await choose(page, dialog, 'Bücher.csv', SPREADSHEET);
+
+    await dialog.getByText('4 books can be imported.').waitFor();
+    await dialog.getByText('3 rows are no books and will be left out.').waitFor();
+    for (const [field, column] of [
+      ['Title', 'Titel'],
+      ['Author', 'Autor'],
+      ['Year', 'Jahr'],
+    ] as const) {
+      assert.equal(await dialog.getByLabel(field).inputValue(), column);
+    }
+    assert.deepEqual(await rowsOf(dialog), [
+      '2|Effi Briest|Theodor Fontane|1895',
+      '3|The year is not a whole number: “um 1815”',
+      '4|<img src=x onerror=alert(1)>|(no author)|1900',
+      '5|The row has 2 cells, where the first row names 4 columns.',
+      '6|=1+1 |Unbekannt|750 BC',
+    ]);
+    await dialog.getByText('Show them').click();
+    await dialog.getByText('The year is not a whole number: “1897.5”').waitFor();
+    await assertAccessible(page, 'a plan');
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
+
+    const report = await downloaded(page, dialog.getByRole('button', { name: 'Save a report' }));
+    assert.equal(report.name, 'Bücher – rows left out.csv');
+    assert.deepEqual(report.text.split('\r\n'), [
+      '\uFEFFLine,Reason,Titel,Autor,Jahr,Regal',
+      '3,The year is not a whole number: “um 1815”,Emma,Jane Austen,um 1815,A1',
+      '5,"The row has 2 cells, where the first row names 4 columns.",Woyzeck | Georg Büchner',
+      '8,The year is not a whole number: “1897.5”,Der Stechlin,Theodor Fontane,1897.5,B2',
+      '',
+    ]);
+
+    await dialog.getByRole('button', { name: 'Import 4 books' }).click();
+    await dialog.getByText('4 books are stored.').waitFor();
+    await dialog.getByText('3 rows were left out.').waitFor();
+    if (size === 'a desktop') await assertAccessible(page, 'an ending');
+    await dialog.getByRole('button', { name: 'Show the newest' }).click();
+    await seeCount(page, '4 books');
+    assert.deepEqual(await booksOf(service), [
+      ['Effi Briest', 'Theodor Fontane', 1895],
+      ['<img src=x onerror=alert(1)>', '', 1900],
+      ['=1+1 ', 'Unbekannt', -750],
+      ['Faust', 'Johann Wolfgang von Goethe', 0],
+    ]);
+  });
+}
+
+describe('A file', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service[Symbol.asyncDispose]());
+
+  test('can be dropped anywhere, as JSON or NDJSON, in German, and its columns be chosen', async (context) => {
+    const page = await visits.open(context, `${service.url}/console/`, {
+      locale: 'de-DE',
+      colorScheme: 'dark',
+    });
+    if (!page) return;
+    await page.getByLabel('Benutzername').fill(USERNAME);
+    await page.getByLabel('Passwort').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Anmelden' }).click();
+    await page.locator('.file-links').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Bücher importieren' });
+
+    await drop(page, { 'a.ndjson': '{"Name":"Emma","wer":"Jane Austen","Jahr":1815}\n{"Name":1}\n[]\n' });
+    await dialog.getByText('1 Buch kann importiert werden.').waitFor();
+    assert.equal(await dialog.getByLabel('Autor').inputValue(), '');
+    await dialog.getByLabel('Autor').selectOption('wer');
+    assert.deepEqual(await rowsOf(dialog), [
+      '1|Emma|Jane Austen|1815',
+      '2|Der Inhalt von „Titel“ ist kein Text.',
+      '3|Das ist kein Objekt mit Titel, Autor und Jahr.',
+    ]);
+    await assertAccessible(page, 'dark');
+    await dialog.getByRole('button', { name: '1 Buch importieren' }).click();
+    await dialog.getByText('1 Buch ist gespeichert.').waitFor();
+
+    await drop(page, { 'b.json': '[{"title":"Faust","year":1808},\n{"title":"Woyzeck","year":null}]' });
+    await dialog.getByRole('button', { name: '1 Buch importieren' }).click();
+    await dialog.getByText('1 Zeile ist ausgelassen.').waitFor();
+    await dialog.getByRole('button', { name: 'Schließen' }).click();
+    assert.deepEqual(await booksOf(service), [
+      ['Emma', 'Jane Austen', 1815],
+      ['Faust', '', 1808],
+    ]);
+  });
+
+  test('that cannot be read is told of, and another one be chosen, with a header or without', async (context) => {
+    const page = await visits.open(context, `${service.url}/console/`);
+    if (!page) return;
+    await signIn(page);
+    await page.locator('.file-links').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Import books' });
+    for (const [files, problem] of [
+      [{ 'a.xlsx': 'PK\u0003\u0004' }, 'This is a workbook of a spreadsheet program.'],
+      [{ 'a.csv': 'title,year\n' }, 'There are no books in this file.'],
+      [{ 'a.json': '"title"' }, 'does not begin with a list of books'],
+      [{ 'a.csv': 'title\nEmma', 'b.csv': 'title\nFaust' }, 'Import one file at a time.'],
+    ] as const) {
+      await drop(page, files);
+      await dialog.getByText(problem).waitFor();
+    }
+    await assertAccessible(page, 'a problem');
+    await choose(page, dialog, 'a.csv', 'name,when\nEmma,1815\n');
+    await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
+    await dialog.getByLabel('Year').selectOption('name');
+    await dialog.getByText('No row of this file can be imported like this.').waitFor();
+
+    await drop(page, { 'a.csv': 'Emma;Jane Austen;1815\nFaust;Goethe;1808\n' });
+    await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
+    assert.deepEqual(await rowsOf(dialog), ['1|Emma|Jane Austen|1815', '2|Faust|Goethe|1808']);
+    await dialog.getByLabel('The first row names the columns').check();
+    await dialog.getByLabel('Title').selectOption('Emma');
+    await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
+    assert.deepEqual(await rowsOf(dialog), ['2|Faust|(no author)|0']);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+
+  test('is not taken while a book is being edited', async (context) => {
+    const page = await visits.open(context, `${service.url}/console/`);
+    if (!page) return;
+    await signIn(page);
+    await page.getByRole('button', { name: 'Add a book' }).first().click();
+    const title = page.getByRole('dialog').getByLabel('Title');
+    await title.fill('Typed');
+    await drop(page, { 'a.csv': 'title\nEmma' });
+    assert.equal(await title.inputValue(), 'Typed');
+    assert.equal(await page.getByRole('dialog', { name: 'Import books' }).count(), 0);
+  });
+
+  test('can be stopped being imported, and go on, also with another token', async (context) => {
+    let now = Date.now();
+    await using other = await startService({ now: () => now });
+    const page = await visits.open(context, `${other.url}/console/`, { mayComplainOf: refusals(401) });
+    if (!page) return;
+    await signIn(page);
+    await page.locator('.file-links').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Import books' });
+    let batches = 0;
+    const held = Promise.withResolvers<void>();
+    await page.route('**/books', async (route) => {
+      if (++batches === 2) await held.promise;
+      await route.continue();
+    });
+    await drop(page, { 'a.csv': numbered(5_000) });
+    await dialog.getByRole('button', { name: 'Import 5,000 books' }).click();
+    await dialog.getByText(/^1,000 of 5,000 books/).waitFor();
+    await assertAccessible(page, 'under way');
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Stop' }).click();
+    held.resolve();
+    await dialog.getByText('Stopped: 2,000 of 5,000 books are stored.').waitFor();
+    now += 16 * 60_000;
+    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByText('5,000 books are stored.').waitFor();
+    await assertNumbered(other.url, 5_000);
+  });
+});
+
+test('An import waits for a service that is away, and stores every book once', async (context) => {
+  await using folder = await createFolder();
+  const port = await findFreePort();
+  const variables = { PORT: String(port), AUTH_USERNAME: USERNAME, AUTH_PASSWORD: PASSWORD };
+  const start = () => new ServiceProcess(folder.path, variables).listening();
+  let service = await start();
+  const restart = async () => {
+    await service[Symbol.asyncDispose]();
+    service = await start();
+  };
+  try {
+    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(503) });
+    if (!page) return;
+    await page.clock.install();
+    await signIn(page);
+    await page.locator('.file-links').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Import books' });
+    let batches = 0;
+    await page.route('**/books', async (route) => {
+      batches++;
+      // Of one batch the answer gets lost, of another one the batch itself.
+      if (batches === 3) await route.fetch();
+      if (batches === 3 || batches === 6) {
+        await service[Symbol.asyncDispose]();
+        await route.abort();
+      } else await route.continue();
+    });
+    await drop(page, { 'a.csv': numbered(10_000) });
+    await dialog.getByRole('button', { name: 'Import 10,000 books' }).click();
+    await dialog.getByText('The service does not answer. The import waits for it').waitFor();
+    await dialog.getByText(/^2,000 of 10,000 books/).waitFor();
+    await restart();
+    await dialog.getByText(/^5,000 of 10,000 books/).waitFor();
+    await restart();
+    await dialog.getByText('To store nothing twice').waitFor();
+    await assertAccessible(page, 'in doubt');
+    await page.clock.fastForward(15_000);
+    await dialog.getByText('10,000 books are stored.').waitFor();
+    await assertNumbered(service.url, 10_000);
+  } finally {
+    await service[Symbol.asyncDispose]();
+  }
+});
+
+/** A CSV file of so many books that all differ. */
+function numbered(count: number): string {
+  return `title,author,year\n${Array.from({ length: count }, (_, n) => `Book ${n},Somebody,${n % 2000}.0`).join('\n')}`;
+}
+
+/** Every one of them is there once. */
+async function assertNumbered(url: string, count: number): Promise<void> {
+  const titles: string[] = [];
+  const client = createClient({ url, username: USERNAME, password: PASSWORD });
+  for await (const { title } of client.list({ limit: 1_000 })) titles.push(title);
+  assert.deepEqual(
+    titles,
+    Array.from({ length: count }, (_, n) => `Book ${n}`),
+  );
+}
+
+async function booksOf(service: Service): Promise<unknown[]> {
+  const answer = await service.fetch('GET', '/books');
+  const { data } = (await answer.json()) as { data: { title: string; author: string; year: number }[] };
+  return data.map(({ title, author, year }) => [title, author, year]);
+}
+
+/** The rows of the preview, their cells joined. */
+async function rowsOf(dialog: Locator): Promise<string[]> {
+  const rows = await dialog.locator('tbody tr').all();
+  return Promise.all(rows.map(async (row) => (await row.locator('th, td').allTextContents()).join('|')));
+}
+
+async function choose(page: Page, dialog: Locator, name: string, text: string): Promise<void> {
+  const choosing = page.waitForEvent('filechooser');
+  await dialog.getByRole('button', { name: 'Choose a file' }).click();
+  await (await choosing).setFiles({ name, mimeType: '', buffer: Buffer.from(text) });
+}
+
+/** Drops files on the page, by name and text. */
+async function drop(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
+  const given = await page.evaluateHandle(`(() => {
+    const given = new DataTransfer();
+    for (const [name, text] of Object.entries(${JSON.stringify(files)})) given.items.add(new File([text], name));
+    return given;
+  })()`);
+  const target = page.locator('dialog[open], main').last();
+  for (const event of ['dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: given });
+}
+
+async function downloaded(page: Page, button: Locator): Promise<{ name: string; text: string }> {
+  const downloading = page.waitForEvent('download');
+  await button.click();
+  const download = await downloading;
+  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+}
