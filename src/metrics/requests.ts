@@ -13,6 +13,12 @@ const OTHER = 'other';
 /** The statuses of HTTP have three digits. */
 const STATUSES_MAX = 1_000;
 
+/** These stand there from the beginning, so that the first failure shows as an increase. */
+const FAILURES: ReadonlySet<number> = new Set([500, 503]);
+
+/** Likewise what may be refused on a connection: malformed, late or long heads, and connections beyond the limit. */
+const REFUSALS = [400, 408, 431, 503];
+
 /** What came of the requests for one route with one method. */
 class Tally {
   readonly labels: Labels;
@@ -25,7 +31,7 @@ class Tally {
 
   *byStatus(): Generator<[Labels, number]> {
     for (const [status, count] of this.answers.entries()) {
-      if (count > 0) yield [{ ...this.labels, status: `${status}` }, count];
+      if (count > 0 || FAILURES.has(status)) yield [{ ...this.labels, status: `${status}` }, count];
     }
   }
 }
@@ -33,7 +39,7 @@ class Tally {
 /** Counts requests, as plain numbers: to count one by way of a client library costs fifty times as much. */
 export class RequestMetrics {
   readonly #tallies = new Map<string | undefined, Map<string, Tally>>();
-  readonly #refusals = new Map<number, number>();
+  readonly #refusals = new Map(REFUSALS.map((status) => [status, 0]));
 
   /**
    * Counts a request whose answer has left.
