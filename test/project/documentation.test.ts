@@ -115,6 +115,7 @@ for (const [name, text] of Object.entries({
   'CHANGELOG.md': changelog,
   'docs/deploying.md': readText('docs/deploying.md'),
   'docs/migrating.md': readText('docs/migrating.md'),
+  'docs/scaling.md': readText('docs/scaling.md'),
 })) {
   test(`The commands in ${name} exist`, () => {
     const commands = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];

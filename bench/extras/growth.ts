@@ -1,0 +1,199 @@
+import { readdirSync, statSync } from 'node:fs';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { startCluster } from '../../test/support/cluster.ts';
+import { makeBooks, seededRandom } from '../books.ts';
+import { chooseGenerator } from '../load/generator.ts';
+import { describeMachine } from '../machine.ts';
+import { decimal, table } from '../markdown.ts';
+import { TOKEN } from '../services/credentials.ts';
+import { ServerProcess } from '../services/server-process.ts';
+import { type Service, services, startService } from '../services/service.ts';
+import { median } from '../statistics.ts';
+import { createDatabase } from '../tables/postgres.ts';
+
+/**
+ * How cost grows with the number of books, for docs/scaling.md: `node bench/extras/growth.ts [books,books…] [engine]`.
+ * At full size it takes half an hour, most of it for the indexes of searches, and 15 GB; it prints a table.
+ */
+
+const [, , only, engine] = process.argv;
+const SIZES: Readonly<Record<'sqlite' | 'postgres', readonly number[]>> = {
+  sqlite: [10_000, 100_000, 1_000_000],
+  postgres: [10_000, 100_000, 1_000_000, 10_000_000],
+};
+/** The index of more books takes longer than anybody waits for a table. */
+const INDEXED_BOOKS_MAX = 1_000_000;
+const CONNECTIONS = 32;
+const SECONDS = 8;
+const STARTS = 3;
+const PAGE = 'limit=50';
+const REQUESTS = 10_000;
+
+/** What one size costs: requests a second, milliseconds, and bytes. */
+interface Costs {
+  readonly books: number;
+  readonly fillSeconds: number;
+  readonly startMs: number;
+  readonly bytesEach: number;
+  readonly get: number;
+  readonly post: number;
+  readonly page: number;
+  readonly pageByTitle?: number;
+  readonly postIndexed?: number;
+  readonly indexSeconds?: number;
+  readonly indexBytesEach?: number;
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-growth-'));
+const generator = chooseGenerator();
+try {
+  console.log(
+    `${describeMachine(folder)
+      .map(([name, value]) => `${name}: ${value}`)
+      .join('; ')}; ${generator.title}\n`,
+  );
+  for (const name of ['sqlite', 'postgres'] as const) {
+    if (engine !== undefined && engine !== name) continue;
+    const rows: Costs[] = [];
+    for (const books of only?.split(',').map(Number) ?? SIZES[name]) rows.push(await measure(name, books));
+    console.log(`${services[name]}, ${CONNECTIONS} connections\n\n${render(rows)}\n`);
+  }
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+/** Fills a store of its own with so many books, and looks what that costs. */
+async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Costs> {
+  await using cluster = name === 'postgres' ? await startCluster() : undefined;
+  const place = join(folder, `${name}-${books}`);
+  await using service = await startService(name, {
+    folder: place,
+    createDatabase: () => createDatabase(cluster?.url ?? '', 'growth'),
+  });
+  const filledAt = performance.now();
+  await service.table?.fill(books);
+  const fillSeconds = (performance.now() - filledAt) / 1_000;
+  const bytesEach = (await sizeOf(service, 'books')) / books;
+  const play = async (requests: readonly string[]) => {
+    const requestsFile = join(place, 'requests');
+    await writeFile(requestsFile, requests.join('\n'));
+    const load = {
+      url: service.server.url,
+      requestsFile,
+      token: TOKEN,
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+    };
+    const { answers, seconds, failures } = await generator.play(load);
+    if (failures > 0) throw new Error(`${failures} requests failed: ${requests[0]}`);
+    return answers / seconds;
+  };
+  const random = seededRandom(books);
+  const gets = Array.from({ length: REQUESTS }, () => `GET /book/${1 + Math.floor(random() * books)}`);
+  const posts = makeBooks(REQUESTS, 1).map((book) => `POST /book ${JSON.stringify(book)}`);
+
+  const startsMs: number[] = [];
+  while (startsMs.length < STARTS) startsMs.push(await timeStart(service));
+  const plain = {
+    books,
+    fillSeconds,
+    startMs: median(startsMs) ?? Number.NaN,
+    bytesEach,
+    get: await play(gets),
+    page: await play([`GET /books?${PAGE}`]),
+    post: await play(posts),
+  };
+  if (books > INDEXED_BOOKS_MAX) return plain;
+  const indexSeconds = await makeIndex(service.server.url);
+  return {
+    ...plain,
+    indexSeconds,
+    indexBytesEach: (await sizeOf(service, 'book_search')) / (books + plain.post * SECONDS),
+    pageByTitle: await play([`GET /books?sort=title&${PAGE}`]),
+    postIndexed: await play(posts),
+  };
+}
+
+/** Starts another process on the same books. @returns the milliseconds to its first answer */
+async function timeStart({ program }: Service): Promise<number> {
+  const startedAt = performance.now();
+  const server = await ServerProcess.start(program);
+  const elapsedMs = performance.now() - startedAt;
+  await server[Symbol.asyncDispose]();
+  return elapsedMs;
+}
+
+/** Lets the service make its index. @returns the seconds that it takes */
+async function makeIndex(url: string): Promise<number> {
+  const startedAt = performance.now();
+  for (;;) {
+    const askedAt = performance.now();
+    // A word that is nowhere is told at once when there is an index, and takes a while when there is none.
+    const { status } = await fetch(`${url}/books?q=zzzzz&limit=1`, { headers: { authorization: TOKEN } });
+    const isQuick = status === 200 && performance.now() - askedAt < 100;
+    if (isQuick) return (performance.now() - startedAt) / 1_000;
+    await sleep(1_000);
+  }
+}
+
+/** The bytes of a table with its indexes. SQLite's index of searches is a file of the process that has no name. */
+async function sizeOf(service: Service, name: 'books' | 'book_search'): Promise<number> {
+  const { databaseUrl } = service;
+  if (databaseUrl !== undefined) {
+    const client = new Client(databaseUrl);
+    await client.connect();
+    const { rows } = await client.query<{ bytes: string }>(`select pg_total_relation_size($1) as bytes`, [
+      name,
+    ]);
+    await client.end();
+    return Number(rows[0]?.bytes);
+  }
+  if (name === 'books') return (await stat(join(service.program.folder, 'books.db'))).size;
+  const descriptors = `/proc/${service.server.pid}/fd`;
+  const nameless = readdirSync(descriptors)
+    .map((descriptor) => statSync(join(descriptors, descriptor)))
+    .filter((file) => file.isFile() && file.nlink === 0);
+  return nameless.reduce((bytes, { size }) => bytes + size, 0);
+}
+
+function render(rows: readonly Costs[]): string {
+  const [first] = rows;
+  return table(
+    [
+      '>books',
+      '>GET one a second',
+      '>POST a second',
+      '>first page a second',
+      '>start, ms',
+      '>bytes a book',
+      '>index made in, s',
+      '>its bytes a book',
+      '>POST with it',
+      '>first page by title',
+      '>filled in, s',
+    ],
+    rows.map((row) => [
+      decimal(row.books),
+      rate(row.get, first?.get),
+      rate(row.post, first?.post),
+      rate(row.page, first?.page),
+      decimal(row.startMs),
+      decimal(row.bytesEach),
+      decimal(row.indexSeconds),
+      decimal(row.indexBytesEach),
+      rate(row.postIndexed, first?.postIndexed),
+      rate(row.pageByTitle, first?.pageByTitle),
+      decimal(row.fillSeconds, 1),
+    ]),
+  );
+}
+
+/** A rate, and what it is of the one at the first size. */
+function rate(value: number | undefined, base: number | undefined): string {
+  if (value === undefined || base === undefined) return '–';
+  return `${decimal(value)} (${decimal(value / base, 2)})`;
+}
