@@ -42,6 +42,24 @@ describe('A table books that GORM made in PostgreSQL', () => {
     assert.equal(await store.delete(1), true);
   });
 
+  test('may be in partitions, and searched like any', async () => {
+    await using database = await createDatabase();
+    await database.query(`${GORM_TABLE} partition by range (id)`);
+    await database.query('create table books_1 partition of books for values from (minvalue) to (2)');
+    await database.query('create table books_2 partition of books for values from (2) to (maxvalue)');
+    await using store = await openStoreAt(database.url);
+    const titles = ['Emma', 'Dune', 'Persuasion'];
+    for (const title of titles) await store.create({ title, author: '', year: 0 });
+    await store.update(1, { year: 1815 });
+    const query = { sort: 'title', isDescending: false, yearFrom: 0, yearTo: 2_000 } as const;
+    while ((await store.search(query, 10)).count < titles.length);
+    assert.equal(await store.delete(3), true);
+    assertSameJson(JSON.parse(`[${textOf(await store.search(query, 10))}]`), [
+      { id: 2, title: 'Dune', author: '', year: 0 },
+      { id: 1, title: 'Emma', author: '', year: 1815 },
+    ]);
+  });
+
   test('may hold ids that clients chose: new ids are above them all', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);

@@ -22,7 +22,7 @@ export async function renderList(store: BookStore): Promise<string> {
 }
 
 /** The books of a page, as the engine rendered them. */
-export function textOf({ json }: BookPage): string {
+export function textOf({ json }: Pick<BookPage, 'json'>): string {
   return new TextDecoder().decode(json);
 }
 
