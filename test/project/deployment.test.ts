@@ -10,6 +10,7 @@ import { codeIn, rowsUnder } from './markdown.ts';
 
 const NGINX = 'deploy/nginx/bookkeeping.conf';
 const CADDY = 'deploy/caddy/Caddyfile';
+const HAPROXY = 'deploy/haproxy/haproxy.cfg';
 const UNIT = 'deploy/systemd/bookkeeping.service';
 
 const dockerfile = readDockerfile();
@@ -109,12 +110,18 @@ describe('The files of deploy/', () => {
     const paths = probes.map((probe) => probe.at('httpGet', 'path').value);
     assert.deepEqual(paths, [HEALTH_PATH, HEALTH_PATH, READINESS_PATH]);
     assert.deepEqual(valuesOf(CADDY, 'health_uri'), [READINESS_PATH]);
+    assert.deepEqual(valuesOf(HAPROXY, 'http-check send meth GET uri'), [
+      `${READINESS_PATH} ver HTTP/1.1 hdr Host books`,
+    ]);
   });
 
   test('leave the service the time that a stop takes', () => {
-    const preStopMs = Number(container.at('lifecycle', 'preStop', 'sleep', 'seconds').value) * 1_000;
+    const delay = container
+      .at('env')
+      .list()
+      .find((variable) => variable.at('name').value === 'STOP_DELAY_SECONDS');
     const terminationMs = Number(pod.at('terminationGracePeriodSeconds').value) * 1_000;
-    assert.ok(terminationMs > preStopMs + STOP_MS);
+    assert.ok(terminationMs > Number(delay?.at('value').text) * 1_000 + STOP_MS);
     assert.ok(milliseconds(compose.at('stop_grace_period').text) > STOP_MS);
     assert.ok(milliseconds(valuesOf(UNIT, 'TimeoutStopSec')[0] ?? '') > STOP_MS);
   });
@@ -171,8 +178,8 @@ describe('The proxies', () => {
   });
 
   test('refuse in the envelope, with outcomes of the service', () => {
-    for (const path of [NGINX, CADDY]) {
-      const envelopes = [...readText(path).matchAll(/\{"status".*\}/g)].map(([text]) => JSON.parse(text));
+    for (const path of [NGINX, CADDY, HAPROXY]) {
+      const envelopes = [...readText(path).matchAll(/\{"status"[^}]*\}/g)].map(([text]) => JSON.parse(text));
       assert.ok(envelopes.length > 0, path);
       for (const { status, message, data } of envelopes) {
         assert.ok(
