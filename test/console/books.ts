@@ -68,3 +68,12 @@ export async function findBook(
   const { data } = (await answer.json()) as { data: BookFields & { id: number } };
   return answer.ok ? data : undefined;
 }
+
+/** Many books, of 20 decades up to the 1990s, with titles that tell them apart. */
+export function manyBooks(count: number): BookFields[] {
+  return Array.from({ length: count }, (_, index) => ({
+    title: `Volume ${index + 1}`,
+    author: CLASSICS[index % CLASSICS.length]?.author ?? '',
+    year: 1800 + (index % 200),
+  }));
+}

@@ -83,8 +83,11 @@ for (const [size, options] of Object.entries(SIZES)) {
       await page.getByLabel('From year').fill('');
       await page.getByLabel('To year').fill('');
       await seeCount(page, '43 books');
-      await page.getByRole('button', { name: 'Up to 1699: 3 books' }).click();
-      assert.deepEqual(await titlesOf(page), ['The Iliad', 'The Odyssey', 'Meditations']);
+      // What is older than there is room for shares a bar.
+      const older = size === 'a phone' ? 'Up to 1819: 12 books' : 'Up to 1699: 3 books';
+      await page.getByRole('button', { name: older }).click();
+      await seeCount(page, older.replace(/.*: /, ''));
+      assert.deepEqual((await titlesOf(page)).slice(0, 3), ['The Iliad', 'The Odyssey', 'Meditations']);
     });
 
     test('nothing found is said, with a way back', async (context) => {

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'preact/hooks';
 import { explain } from '../language/explain.ts';
 import { formatNumber, texts } from '../language/language.ts';
 import { remove } from './deletions.ts';
@@ -7,6 +8,12 @@ import { formatYear } from './year-text.tsx';
 
 /** The fields of a book. */
 export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: () => void }) {
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    // On a phone that would open the keyboard over what somebody perhaps only wants to read.
+    const isRead = editing.id !== 'new' && matchMedia('(pointer: coarse)').matches;
+    if (!isRead) form.current?.querySelector<HTMLElement>('[name=title]')?.focus();
+  }, []);
   const t = texts.value;
   const { typed, base } = editing;
   const isSaving = editing.state.value.is === 'saving';
@@ -21,7 +28,7 @@ export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: ()
   }
 
   return (
-    <form class="book-form" onSubmit={submit} aria-busy={isSaving}>
+    <form ref={form} class="book-form" onSubmit={submit} aria-busy={isSaving}>
       <h2>
         {isNew ? t.addBook : t.editBook}
         {base && <span class="number">{t.number(formatNumber(base.id))}</span>}
@@ -85,7 +92,6 @@ function TextField({ name, editing, submit }: TextFieldParts) {
         name={name}
         rows={1}
         dir="auto"
-        autofocus={name === 'title'}
         value={typed.value[name]}
         onInput={({ currentTarget }) => {
           typed.value = { ...typed.value, [name]: currentTarget.value };

@@ -42,6 +42,8 @@ let takenOut = 0;
 
 let abortion = new AbortController();
 let next: string | undefined;
+/** The query that the books are those of. */
+let loaded: string | undefined;
 /** How many books are wanted by whoever looks. */
 let wanted = 0;
 let isFetching = false;
@@ -89,19 +91,25 @@ export async function reload(): Promise<void> {
   isLoading.value = true;
   isFetching = false;
   const query = queryOf(view.value);
+  const asked = JSON.stringify(query);
   void countMatches(query, mine);
   try {
     const page = await firstPage({ ...query, limit: FIRST_PAGE_BOOKS }, mine);
     batch(() => {
-      books.length = takenOut = wanted = 0;
+      clear();
+      loaded = asked;
       next = page.next;
       append(page.books);
       isLoading.value = false;
       fault.value = undefined;
     });
   } catch (error) {
-    // What is there is not what was asked for, so it still counts as loading.
-    if (!mine.aborted) fault.value = error;
+    if (mine.aborted) return;
+    batch(() => {
+      fault.value = error;
+      if (asked === loaded) isLoading.value = false;
+      else clear();
+    });
   }
 }
 
@@ -109,6 +117,13 @@ export async function reload(): Promise<void> {
 export function retry(): void {
   if (isLoading.value) void reload();
   else if (!isFetching) void fetchWanted(abortion.signal);
+}
+
+/** Takes away what is not what was asked for. */
+function clear(): void {
+  books.length = takenOut = wanted = 0;
+  next = loaded = undefined;
+  revision.value++;
 }
 
 /** Counts the matches beside the first page, which need not wait for that. */

@@ -1,6 +1,7 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { view } from '../page/address.ts';
+import { isNarrow } from '../page/narrow.ts';
 import { session } from '../session/session.ts';
 import { bookAt, changes, firstPage, isLoading, rowCount, total } from './catalogue.ts';
 import { type Bar, barsBetween, countInto } from './decades.ts';
@@ -13,7 +14,7 @@ let counted = '';
 
 effect(() => {
   const { q } = view.value;
-  const key = JSON.stringify([q, changes.value]);
+  const key = JSON.stringify([q, changes.value, isNarrow.value]);
   if (session.value === 'out') counted = '';
   // The chart waits its turn: the books themselves come first.
   if (session.value !== 'in' || isLoading.value || key === counted) return;
@@ -54,8 +55,9 @@ async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
   bars.value = next;
 }
 
+/** As many bars as are at least 24 pixels wide, which a finger can hit (WCAG 2.2, criterion 2.5.8). */
 function barsOf(firstYear: number, lastYear: number): Bar[] {
-  return barsBetween(firstYear, lastYear, new Date().getFullYear());
+  return barsBetween(firstYear, lastYear, new Date().getFullYear(), isNarrow.peek() ? 12 : 24);
 }
 
 /** The years of all books that are searched for, if every one of them has come; undefined otherwise. */

@@ -1,6 +1,7 @@
 import { formatYear } from '../book/year-text.tsx';
 import { formatNumber, texts } from '../language/language.ts';
 import { show, view } from '../page/address.ts';
+import { isNarrow } from '../page/narrow.ts';
 import { bars } from './chart-counts.ts';
 import { type Bar, scaleOf } from './decades.ts';
 
@@ -23,7 +24,7 @@ export function Chart() {
   return (
     <fieldset class={isFiltered ? 'chart filtered' : 'chart'}>
       <legend class="unseen">{t.byDecade}</legend>
-      {bars.value.map((bar, index) => {
+      {bars.value.map((bar) => {
         const label = `${labelOf(bar)}: ${t.count(bar.count, formatNumber(bar.count))}`;
         return (
           <button
@@ -38,10 +39,14 @@ export function Chart() {
             <svg class="column" viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
               <path d={columnOf(bar.count / scale)} />
             </svg>
-            <span class="tick">{isLabelled(bar, index) ? tickOf(bar) : ''}</span>
           </button>
         );
       })}
+      <div class="axis" aria-hidden="true">
+        {bars.value.map((bar, index) => (
+          <span key={bar.from}>{isLabelled(bar, index) && tickOf(bar)}</span>
+        ))}
+      </div>
     </fieldset>
   );
 }
@@ -59,9 +64,10 @@ function labelOf({ is, from, to }: Bar): string {
   return is === 'newer' ? t.since(formatYear(from)) : t.decade(formatYear(from));
 }
 
-/** A label at every half century, and at the first bar: what is closer together would overlap on a phone. */
-function isLabelled(bar: Bar, index: number): boolean {
-  return index === 0 || (bar.from % 50 === 0 && index >= 4);
+/** The first bar has a label, and so have others at full years with as much room between them as labels need. */
+function isLabelled({ from }: Bar, index: number): boolean {
+  const years = isNarrow.value ? 20 : 50;
+  return index === 0 || (from % years === 0 && index > 1);
 }
 
 function tickOf({ is, from, to }: Bar): string {

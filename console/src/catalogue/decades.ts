@@ -8,18 +8,17 @@ export interface Bar {
   readonly count: number;
 }
 
-/** More bars are too thin to be hit with a finger on a phone. */
-const BARS_MAX = 24;
-
 const DECADE_YEARS = 10;
 
 /**
  * The bars for the years of some books, counted into none yet: decades, of which the first one takes what is older than
  * the chart is wide, and the last one what is newer than this year. A slip of a key must not squeeze all the others.
+ *
+ * @param most how many bars there is room for
  */
-export function barsBetween(firstYear: number, lastYear: number, thisYear: number): Bar[] {
+export function barsBetween(firstYear: number, lastYear: number, thisYear: number, most: number): Bar[] {
   const last = Math.max(Math.min(decadeOf(lastYear), decadeOf(thisYear)), decadeOf(firstYear));
-  const first = Math.max(decadeOf(firstYear), last - (BARS_MAX - 1) * DECADE_YEARS);
+  const first = Math.max(decadeOf(firstYear), last - (most - 1) * DECADE_YEARS);
   const bars: Bar[] = [];
   for (let from = first; from <= last; from += DECADE_YEARS) {
     bars.push({ from, to: from + DECADE_YEARS - 1, is: 'decade', count: 0 });

@@ -15,10 +15,15 @@ export interface DialogParts {
 export function Dialog({ label, onDismiss, class: name = '', children }: DialogParts) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
     element?.querySelector<HTMLElement>('[autofocus]')?.focus();
-    return () => element?.close();
+    return () => {
+      element?.close();
+      // A browser returns the focus by itself only from a dialog that is still there.
+      setTimeout(() => returnFocus(before));
+    };
   }, []);
   return (
     <dialog
@@ -41,4 +46,11 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
       <div class="dialog-body">{children}</div>
     </dialog>
   );
+}
+
+/** To where it was or, where that is gone, to the books; another dialog may have it by now. */
+function returnFocus(before: Element | null): void {
+  if (document.activeElement !== document.body) return;
+  const place = before?.isConnected ? before : document.querySelector('#books [tabindex="0"]');
+  if (place instanceof HTMLElement) place.focus({ preventScroll: true });
 }

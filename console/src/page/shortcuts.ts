@@ -16,7 +16,7 @@ function handleKey(event: KeyboardEvent): void {
   const isTyped = target instanceof Element && target.closest('input, textarea, select') !== null;
   if (isTyped || altKey || document.querySelector('dialog[open]')) return;
   if (ctrlKey || metaKey) {
-    if (key === 'z' && undoLast()) event.preventDefault();
+    if (key.toLowerCase() === 'z' && undoLast()) event.preventDefault();
     return;
   }
   if (key === 'n') show({ book: 'new' });

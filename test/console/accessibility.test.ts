@@ -1,0 +1,97 @@
+import { after, before, describe, test } from 'node:test';
+import { type Service, startService } from '../http/service.ts';
+import { CLASSICS, store } from './books.ts';
+import { assertAccessible, refusals, rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';
+
+let visits: Visits;
+let service: Service;
+before(async () => {
+  [visits, service] = await Promise.all([Visits.start(), startService()]);
+  await store(service, CLASSICS);
+});
+after(() => Promise.all([visits[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
+
+/** Each in a size, as what is there, and not how bright it is, depends on that. */
+const WAYS = {
+  'a desktop, light': { ...SIZES['a desktop'], colorScheme: 'light' },
+  'a phone, dark': { ...SIZES['a phone'], colorScheme: 'dark' },
+} as const;
+
+describe('axe finds nothing', () => {
+  for (const [way, options] of Object.entries(WAYS)) {
+    test(`in any state with ${way}`, async (context) => {
+      const mayComplainOf = refusals(401, 404, 412, 500);
+      const page = await visits.open(context, `${service.url}/console/`, { ...options, mayComplainOf });
+      if (!page) return;
+      await assertAccessible(page, 'sign-in');
+      await signIn(page, 'another password');
+      await page.getByText('Username or password is not right.').waitFor();
+      await assertAccessible(page, 'sign-in refused');
+      await signIn(page);
+      await rowOf(page, 'Emma').waitFor();
+      await page.locator('.bar').first().waitFor();
+      await assertAccessible(page, 'catalogue');
+
+      await page.locator('.bar').nth(5).click();
+      await page.locator('.filtered').waitFor();
+      await assertAccessible(page, 'filtered');
+      await page.getByRole('searchbox').fill('xylophone');
+      await page.getByText('No book matches.').waitFor();
+      await assertAccessible(page, 'nothing found');
+      await page.getByRole('button', { name: 'Show all books' }).click();
+
+      await rowOf(page, 'Emma').click();
+      const year = page.getByRole('dialog').getByRole('textbox', { name: 'Year' });
+      await year.fill('none');
+      await assertAccessible(page, 'edit');
+      await year.fill(String(1700 + Math.floor(performance.now() % 100)));
+      await service.fetch('PUT', '/book/10', JSON.stringify({ author: `Jane ${way}` }));
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Somebody else was quicker').waitFor();
+      await assertAccessible(page, 'conflict');
+      await page.getByRole('button', { name: 'Take theirs' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+      await assertAccessible(page, 'keys');
+      await page.keyboard.press('Escape');
+
+      await rowOf(page, 'Emma').focus();
+      await page.keyboard.press('Delete');
+      await page.getByText('“Emma” is deleted.').waitFor();
+      await assertAccessible(page, 'deleted');
+      await page.getByRole('button', { name: 'Undo' }).click();
+
+      await page.route('**/books?*', (route) =>
+        route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
+      );
+      await page.getByRole('searchbox').fill('a');
+      await page.getByText('Something went wrong in the service.').waitFor();
+      await assertAccessible(page, 'trouble');
+      await page.unroute('**/books?*');
+
+      await page.goto(`${service.url}/console/?book=4000`);
+      await page.getByText('There is no book with this number.').waitFor();
+      await assertAccessible(page, 'no such book');
+      await page.route('**/books?*', (route) =>
+        route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } }),
+      );
+      await page.goto(`${service.url}/console/?sort=title`);
+      await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+      await assertAccessible(page, 'sign in again');
+    });
+  }
+
+  test('in an empty catalogue, in German', async (context) => {
+    await using empty = await startService();
+    const page = await visits.open(context, `${empty.url}/console/`, { locale: 'de-DE' });
+    if (!page) return;
+    await page.getByLabel('Language').or(page.getByLabel('Sprache')).selectOption('en');
+    await signIn(page);
+    await seeCount(page, '0 books');
+    await page.getByLabel('Language').selectOption('de');
+    await page.getByText('Noch gibt es keine Bücher.').waitFor();
+    await assertAccessible(page, 'empty');
+  });
+});

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { type Service, startService } from '../http/service.ts';
+import { manyBooks, store } from './books.ts';
+import { rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';
+
+const BOOKS = 100_000;
+
+let visits: Visits;
+let service: Service;
+before(async () => {
+  [visits, service] = await Promise.all([Visits.start(), startService()]);
+  await store(service, manyBooks(BOOKS));
+});
+after(() => Promise.all([visits[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
+
+describe('Among 100,000 books', () => {
+  for (const [size, options] of Object.entries(SIZES)) {
+    test(`with ${size}: the number is told, the last one can be reached, and few rows are there`, async (context) => {
+      const page = await visits.open(context, `${service.url}/console/`, options);
+      if (!page) return;
+      await signIn(page);
+      await seeCount(page, '100,000 books');
+      await page.locator('[data-index="0"]').focus();
+      await page.keyboard.press('End');
+      await rowOf(page, 'Volume 100000').waitFor();
+      await page.locator('[role=row]:focus').getByText('Volume 100000').waitFor();
+      assert.equal(await page.getByRole('grid').getAttribute('aria-rowcount'), '100001');
+      assert.ok((await page.getByRole('row').count()) < 100);
+      await page.keyboard.press('Home');
+      await page.locator('[role=row]:focus').getByText('Volume 1', { exact: true }).waitFor();
+    });
+  }
+
+  test('somebody who scrolls finds books where the hand stops, and one of them by typing', async (context) => {
+    const page = await visits.open(context, `${service.url}/console/`);
+    if (!page) return;
+    await signIn(page);
+    await seeCount(page, '100,000 books');
+    await page.evaluate('scrollTo(0, document.body.scrollHeight / 2)');
+    await page
+      .locator('.row:not(.coming)', { hasText: /Volume 500[0-9]{2}/ })
+      .first()
+      .waitFor();
+    await page.getByRole('searchbox').fill('volume 77777');
+    await seeCount(page, '1 book');
+    await rowOf(page, 'Volume 77777').waitFor();
+    await page.getByRole('searchbox').fill('');
+    await seeCount(page, '100,000 books');
+    const bar = page.getByRole('button', { name: '1950s: 5,000 books' });
+    await bar.click();
+    await seeCount(page, '5,000 books');
+  });
+});
