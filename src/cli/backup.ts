@@ -11,7 +11,7 @@ export async function perform({ operands }: Given): Promise<number> {
   const address = loadStoreAddress();
   using interruption = new Interruption();
   let part = 0;
-  using progress = new Progress('% of the file', () => ({ count: Math.floor(part * 100), part }));
+  using progress = new Progress('', () => ({ count: undefined, part }));
   try {
     await backUpStore(address, file, (done) => {
       interruption.signal.throwIfAborted();

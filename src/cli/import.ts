@@ -28,9 +28,11 @@ export async function perform({ options, operands }: Given): Promise<number> {
     loading.onFault = (line) => progress.print(line);
     if (options['skip-existing']) await loading.skipExisting();
     for await (const rows of readRows(format, source.chunks(interruption.signal), columns)) {
+      // Where reading was cut off the last row may be half of one.
+      if (interruption.signal.aborted) break;
       await loading.load(rows);
       progress.update();
-      if (loading.isOver || interruption.signal.aborted) break;
+      if (loading.isOver) break;
     }
   }
   const isComplete = interruption.exitCode === undefined;

@@ -1,12 +1,12 @@
 import { clearLine, cursorTo } from 'node:readline';
 
 /** Where people look on: standard error, usually. */
-type Screen = NodeJS.WriteStream;
+type Screen = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** How far something has come. */
 export interface Standing {
-  /** What has been done so far. */
-  readonly count: number;
+  /** How many have been done so far; undefined where nothing is counted. */
+  readonly count: number | undefined;
   /** From 0 to 1; undefined where nobody knows. */
   readonly part: number | undefined;
 }
@@ -78,11 +78,14 @@ function draw(standing: Standing, seconds: number, unit: string, columns: number
 
 /** Such as `45 %, 450,000 rows, 85,000/s, 6 s left`. */
 function describe({ count, part }: Standing, seconds: number, unit: string): string {
-  const rate = Math.round(count / Math.max(seconds, 0.001));
-  const counted = [`${count.toLocaleString('en')} ${unit}`, `${rate.toLocaleString('en')}/s`];
-  if (part === undefined || part === 0) return counted.join(', ');
-  const left = Math.ceil((seconds / part) * (1 - part));
-  return [`${Math.floor(part * 100)} %`, ...counted, `${inWords(left)} left`].join(', ');
+  const words: string[] = [];
+  if (part) words.push(`${Math.floor(part * 100)} %`);
+  if (count !== undefined) {
+    const rate = Math.round(count / Math.max(seconds, 0.001));
+    words.push(`${count.toLocaleString('en')} ${unit}`, `${rate.toLocaleString('en')}/s`);
+  }
+  if (part) words.push(`${inWords(Math.ceil((seconds / part) * (1 - part)))} left`);
+  return words.join(', ');
 }
 
 function inWords(seconds: number): string {

@@ -16,6 +16,8 @@ export interface Circumstances {
   readonly variables?: Readonly<Record<string, string>>;
   /** What it reads from its standard input; nothing by default. */
   readonly input?: string | Uint8Array;
+  /** More may come behind that, so that it waits. */
+  readonly isOpen?: boolean;
 }
 
 /** How a command ended. */
@@ -30,12 +32,13 @@ export interface Ending {
 /** Starts `bookkeeping` with arguments. Its standard streams are pipes. */
 export function startCommand(
   args: readonly string[],
-  { folder, variables, input = '' }: Circumstances,
+  { folder, variables, input = '', isOpen = false }: Circumstances,
 ): ChildProcess {
   const child = spawn(process.execPath, [BOOKKEEPING, ...args], { cwd: folder, env: { ...variables } });
   // A command that cannot be followed does not read.
   child.stdin.on('error', () => {});
-  child.stdin.end(input);
+  if (isOpen) child.stdin.write(input);
+  else child.stdin.end(input);
   return child;
 }
 

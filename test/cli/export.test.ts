@@ -87,26 +87,6 @@ for (const [index, engine] of engines.entries()) {
       }
       assert.equal((await runCommand(['export'], circumstances)).output, written.csv);
     });
-
-    test('writes that there are no books', async () => {
-      await using folder = await createFolder();
-      await using address = await engine.createAddress();
-      const circumstances = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
-      await putBooks(address.dbUrl, []);
-      for (const [format, output] of Object.entries({
-        csv: 'id,title,author,year\r\n',
-        json: '[\n]\n',
-        ndjson: '',
-      })) {
-        const { code, ...ending } = await runCommand(['export', '--format', format], circumstances);
-        assert.deepEqual([code, ending.output], [0, output]);
-        const taken = await runCommand(['import', '-', '--format', format], {
-          ...circumstances,
-          input: output,
-        });
-        assert.deepEqual([taken.code, taken.complaints], [0, '']);
-      }
-    });
   });
 }
 
@@ -149,5 +129,26 @@ describe('bookkeeping export', () => {
     child.stdout?.once('data', () => child.stdout?.destroy());
     const [code] = await once(child, 'close');
     assert.deepEqual([code, complaints], [141, '']);
+  });
+
+  test('writes that there are no books', async () => {
+    await using folder = await createFolder();
+    await using address = await engines[0]?.createAddress();
+    assert.ok(address);
+    const circumstances = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
+    await putBooks(address.dbUrl, []);
+    for (const [format, output] of Object.entries({
+      csv: 'id,title,author,year\r\n',
+      json: '[\n]\n',
+      ndjson: '',
+    })) {
+      const { code, ...ending } = await runCommand(['export', '--format', format], circumstances);
+      assert.deepEqual([code, ending.output], [0, output]);
+      const taken = await runCommand(['import', '-', '--format', format], {
+        ...circumstances,
+        input: output,
+      });
+      assert.deepEqual([taken.code, taken.complaints], [0, '']);
+    }
   });
 });

@@ -145,22 +145,6 @@ for (const engine of engines) {
 }
 
 describe('bookkeeping import', { concurrency: 2 }, () => {
-  const UNFOLLOWED: Record<string, readonly string[]> = {
-    'no file': ['import'],
-    'two files': ['import', 'a.csv', 'b.csv'],
-    'an ending that names no format': ['import', 'books.xls'],
-    'a format that there is not': ['import', 'books.csv', '--format', 'xls'],
-    'a map that is none': ['import', 'books.csv', '--map', 'titel=x'],
-  };
-  for (const [what, args] of Object.entries(UNFOLLOWED)) {
-    test(`does not follow ${what}, and makes no store`, async () => {
-      await using folder = await createFolder();
-      const { code, output, complaints } = await runCommand(args, { folder: folder.path });
-      assert.match(complaints, /^bookkeeping: [^\n]+\n$/);
-      assert.deepEqual([code, output], [2, '']);
-    });
-  }
-
   test('fails with one line on files that cannot be read, and on a store that cannot be reached', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, 'folder.csv'));

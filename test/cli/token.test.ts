@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { Tokens } from '../../src/auth/token.ts';
+import { perform } from '../../src/cli/token.ts';
 import { Secret } from '../../src/secret.ts';
 import { readEnvironmentFile, send, startService } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
@@ -49,6 +50,12 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
     await using service = await startService(folder.path);
     assert.equal((await send(service, 'GET', '/books', { token: output.trim() })).status, 200);
   });
+
+  for (const ttl of ['soon', '0', '3651d', '1.5h', '']) {
+    test(`does not take ${JSON.stringify(ttl)} for a time`, async () => {
+      await assert.rejects(perform({ options: { ttl }, operands: [] }), /^UsageError: token: --ttl must be/);
+    });
+  }
 
   test('fails in production without a secret', async () => {
     await using folder = await createFolder();

@@ -136,7 +136,10 @@ class PostgresArchive implements BookArchive {
       limit,
     ]);
     if (!row) throw new Error('a page without a row');
-    return { ...row, json: row.json === null ? null : Buffer.from(row.json) };
+    const { count, last, json } = row;
+    // The driver's results hold on to each other until a whole collection; they need not keep their text.
+    row.json = null;
+    return { count, last, json: json === null ? null : Buffer.from(json) };
   }
 
   async #addWithIds(books: readonly Book[]): Promise<Arrival[]> {

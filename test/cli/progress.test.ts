@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Progress, type Standing } from '../../src/cli/progress.ts';
+
+/** What is shown of a standing on a screen that is a terminal of some columns. */
+async function show(standing: Standing, columns: number): Promise<string> {
+  const screen = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns });
+  {
+    using progress = new Progress('rows', () => standing, screen);
+    while (screen.readableLength === 0) {
+      progress.update();
+      await sleep(10);
+    }
+    progress.print('line 7: it is not JSON');
+  }
+  return String(screen.read());
+}
+
+describe('The progress of an import', () => {
+  for (const [columns, bar] of [
+    [200, '███████████████░░░░░░░░░░░░░░░ '],
+    [80, '███████████████░░░░░░░░░░░░░░░ '],
+    [50, '██+░░+ '],
+    [40, ''],
+  ] as const) {
+    test(`is a bar with rate and time left on a terminal of ${columns} columns, and lines go above it`, async () => {
+      const [drawn = '', ...rest] = (await show({ count: 45_000, part: 0.5 }, columns)).split('\u001b');
+      assert.match(drawn, new RegExp(`^${bar}50 %, 45,000 rows, [0-9,]+/s, [0-9]+ s left$`));
+      assert.ok(drawn.length < columns);
+      // The beginning of the line, and an empty one.
+      assert.deepEqual(rest, ['[1G', '[2Kline 7: it is not JSON\n']);
+    });
+  }
+
+  test('has no bar where the end is not known', async () => {
+    const [drawn = ''] = (await show({ count: 45_000, part: undefined }, 80)).split('\u001b');
+    assert.match(drawn, /^45,000 rows, [0-9,]+\/s$/);
+  });
+
+  test('has a percentage only where nothing is counted', async () => {
+    const [drawn = ''] = (await show({ count: undefined, part: 0.25 }, 80)).split('\u001b');
+    assert.match(drawn, /^█+░+ 25 %, [0-9]+ s left$/);
+  });
+
+  test('is nothing elsewhere before some seconds', () => {
+    const screen = new PassThrough({ encoding: 'utf8' });
+    {
+      using progress = new Progress('rows', () => ({ count: 1, part: 0.5 }), screen);
+      progress.update();
+    }
+    assert.equal(screen.read(), null);
+  });
+});
