@@ -14,6 +14,7 @@ import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type StoreObserver, Trips } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { tryAgain } from './attempts.ts';
 import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
 import { Database } from './database.ts';
@@ -35,7 +36,7 @@ import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED }
 export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   const { servers, client } = await Servers.find(conninfo);
   try {
-    await prepareSchema(client);
+    await tryAgain(() => prepareSchema(client));
   } catch (error) {
     if (error instanceof StoreNotReady) throw error;
     throw new StoreNotReady(`the table books cannot be prepared (${reasonOf(error)})`);

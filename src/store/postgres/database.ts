@@ -1,11 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { tryAgain } from './attempts.ts';
 import { isLostToOthers, isPreparedStatementRefused, toStoreError } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { passUsedIds } from './schema.ts';
 import type { Statement } from './sql.ts';
-
-/** How often a statement is sent that loses against concurrent transactions. */
-const ATTEMPTS_MAX = 5;
 
 /** A database, as its statements see it: some connection takes each of them, as a transaction of its own. */
 export class Database {
@@ -19,41 +16,46 @@ export class Database {
 
   /** @throws StoreUnavailable when the server cannot be reached or cannot take it; else what the driver throws */
   async query<Row extends object>({ name, text }: Statement, values: unknown[]): Promise<Row[]> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        const { rows } = await this.#pool.query<Row>(
-          this.#isPreparing ? { name, text, values } : { text, values },
-        );
-        return rows;
-      } catch (error) {
-        const isRefused = this.#isPreparing && isPreparedStatementRefused(error);
-        if (isRefused) this.#isPreparing = false;
-        else if (!this.#mayTryAgain(error) || attempt >= ATTEMPTS_MAX) throw toStoreError(error);
-        else await sleep(Math.random() * 10 * attempt);
-      }
+    try {
+      return await tryAgain(
+        async () => {
+          const query = this.#isPreparing ? { name, text, values } : { text, values };
+          return (await this.#pool.query<Row>(query)).rows;
+        },
+        (error) => this.#isWorthAnother(error),
+      );
+    } catch (error) {
+      throw toStoreError(error);
     }
   }
 
   /** Whether nothing has happened, and there may be more luck the next time. */
-  #mayTryAgain(error: unknown): boolean {
-    return isLostToOthers(error) || this.#pool.mayTryAgain(error);
+  #isWorthAnother(error: unknown): boolean {
+    if (isLostToOthers(error) || this.#pool.mayTryAgain(error)) return true;
+    const isRefused = this.#isPreparing && isPreparedStatementRefused(error);
+    if (isRefused) this.#isPreparing = false;
+    return isRefused;
   }
 
   /** See {@link passUsedIds}. @throws StoreUnavailable when the server cannot be reached */
   async passUsedIds(): Promise<void> {
     try {
-      const client = await this.#pool.connect();
-      // A connection that is lent out has no listener but ours.
-      client.on('error', ignoreLoss);
-      try {
-        await passUsedIds(client);
-        client.off('error', ignoreLoss).release();
-      } catch (error) {
-        client.release(true);
-        throw error;
-      }
+      await tryAgain(() => this.#passUsedIds());
     } catch (error) {
       throw toStoreError(error);
+    }
+  }
+
+  async #passUsedIds(): Promise<void> {
+    const client = await this.#pool.connect();
+    // A connection that is lent out has no listener but ours.
+    client.on('error', ignoreLoss);
+    try {
+      await passUsedIds(client);
+      client.off('error', ignoreLoss).release();
+    } catch (error) {
+      client.release(true);
+      throw error;
     }
   }
 

@@ -77,10 +77,15 @@ export async function expectBooks(client: ClientBase): Promise<void> {
 export async function passUsedIds(client: ClientBase): Promise<void> {
   const [sequence] = await query<{ lags: boolean | null }>(client, `select ${LAG} as lags`);
   if (!sequence?.lags) return;
-  await client.query('begin');
-  await client.query(LOCK_IDS);
-  await client.query(PASS_USED_IDS);
-  await client.query('commit');
+  try {
+    await client.query('begin');
+    await client.query(LOCK_IDS);
+    await client.query(PASS_USED_IDS);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
 }
 
 const LAG = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0)`;

@@ -2,6 +2,7 @@ import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/prom
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
+import { tryAgain } from './attempts.ts';
 import { sqlState, toStoreError } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { ADD, BOOKS_BY_ID, LEAVE_NOTES, NEXT_IDS, SIZES, schemaOf, TAKE_NOTES } from './search-schema.ts';
@@ -97,8 +98,8 @@ export class SearchIndex {
   }
 
   async #isBehind(): Promise<boolean> {
-    const { rows } = await this.#pool.query<{ isBehind: boolean }>(
-      'select exists (select 1 from book_changes) as "isBehind"',
+    const { rows } = await tryAgain(() =>
+      this.#pool.query<{ isBehind: boolean }>('select exists (select 1 from book_changes) as "isBehind"'),
     );
     return rows[0]?.isBehind === true;
   }
@@ -176,7 +177,11 @@ export class SearchIndex {
     ]);
   }
 
-  async #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    return tryAgain(() => this.#transactOnce(run));
+  }
+
+  async #transactOnce<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const client = await this.#pool.connect();
     client.on('error', ignoreLoss);
     try {

@@ -1,5 +1,6 @@
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book.ts';
 import { isPlain } from '../finding.ts';
+import { tryAgain } from './attempts.ts';
 import { toStoreError } from './errors.ts';
 import { IndexedLook } from './indexed-look.ts';
 import type { Look, Row } from './look.ts';
@@ -51,7 +52,7 @@ export class Searcher {
     try {
       const isIndexed = !isPlain(query) && (await this.#index.catchUp());
       const rows = async (text: string, values: unknown[]) =>
-        (await this.#pool.query<Row>(text, values)).rows;
+        (await tryAgain(() => this.#pool.query<Row>(text, values))).rows;
       return await run(isIndexed ? new IndexedLook(query, rows) : new PlainLook(query, rows));
     } catch (error) {
       throw toStoreError(error);

@@ -1,0 +1,167 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Book } from '../../src/book.ts';
+import { parseLog } from '../http/log.ts';
+import { type Service, startService } from '../http/service.ts';
+import { createDatabase, type Database } from '../support/postgres.ts';
+
+/** How often the service tries. */
+const ATTEMPTS = 5;
+
+/** A statement that fails so has changed nothing: the engine wants it again. */
+const STATES = { 'a failure to serialize': '40001', 'a deadlock': '40P01' };
+
+const CHANGED = JSON.stringify({ title: 'Gormenghast' });
+
+/** Calls that meet books, what each answers, and how many books there are afterwards, where there was one. */
+const CALLS: readonly (readonly [start: string, status: number, count: number, ...rest: Sent])[] = [
+  ['POST /book', 201, 2, CHANGED],
+  ['POST /book', 201, 2, CHANGED, { 'Idempotency-Key': 'once' }],
+  ['POST /books', 201, 4, `[${CHANGED},${CHANGED},${CHANGED}]`],
+  ['GET /book/1', 200, 1],
+  ['GET /books', 200, 1],
+  ['GET /books?sort=title&limit=5', 200, 1],
+  ['GET /books?q=titus&count=true', 200, 1],
+  ['PUT /book/1', 200, 1, CHANGED],
+  ['PUT /book/1', 200, 1, CHANGED, { 'If-Match': '*' }],
+  ['DELETE /book/1', 200, 0],
+  ['DELETE /book/1', 200, 0, undefined, { 'If-Match': '*' }],
+];
+type Sent = [body?: string | undefined, headers?: Record<string, string>];
+
+describe('Where PostgreSQL says that a call lost against others', { timeout: 300_000 }, () => {
+  for (const [what, state] of Object.entries(STATES)) {
+    test(`by ${what}, it is sent again, and happens once`, async () => {
+      await using scene = await stage();
+      for (const [start, status, count, ...sent] of CALLS) {
+        await scene.restore();
+        await scene.fail(ATTEMPTS - 1, state);
+        assert.equal((await scene.send(start, ...sent)).status, status, start);
+        assert.equal(await scene.failures(), ATTEMPTS - 1, start);
+        assert.equal((await scene.books()).length, count, start);
+      }
+    });
+  }
+
+  test('again and again, the answer is 503, and nothing has happened', async () => {
+    await using scene = await stage();
+    for (const [start, , , ...sent] of CALLS) {
+      await scene.restore();
+      const before = await scene.books();
+      await scene.fail(Number.POSITIVE_INFINITY, '40001');
+      assert.equal((await scene.send(start, ...sent)).status, 503, start);
+      assert.equal(parseLog(scene.service.log).at(-1)?.reason, '40001', start);
+      assert.ok((await scene.failures()) >= ATTEMPTS, start);
+      await scene.fail(0, '40001');
+      assert.deepEqual(await scene.books(), before, start);
+    }
+  });
+});
+
+test('Calls that meet in one trip each happen once, however often the trip fails', async () => {
+  await using scene = await stage();
+  await scene.fail(ATTEMPTS - 1, '40001');
+  const creates = Array.from({ length: 50 }, (_, year) => {
+    const headers = year % 2 === 0 ? {} : { 'Idempotency-Key': `key-${year}` };
+    return scene.send('POST /book', JSON.stringify({ year: year + 1 }), headers);
+  });
+  for (const { status } of await Promise.all(creates)) assert.equal(status, 201);
+  const years = (await scene.books()).map(({ year }) => year);
+  assert.deepEqual(
+    years.toSorted((one, other) => one - other),
+    Array.from({ length: 51 }, (_, year) => year),
+  );
+});
+
+/**
+ * A service with one book, on a database that fails on demand: a policy looks at every row that somebody reads or writes
+ * by calling a function, which counts in a sequence, as no rollback takes that back.
+ */
+async function stage(): Promise<Scene> {
+  const database = await createDatabase();
+  const [role] = await database.query<{ name: string }>(`select 'role_' || current_database() as name`);
+  const name = role?.name ?? '';
+  await database.query(`create role ${name} login password 'pass'`);
+  await database.query(`grant create, usage on schema public to ${name}`);
+  const address = new URL(database.url);
+  Object.assign(address, { username: name, password: 'pass' });
+  const service = await startService({ dbUrl: address.href });
+  await service.fetch('POST', '/book', JSON.stringify({ title: 'Titus Groan' }));
+  // With the index, a search asks for nothing but what has changed.
+  await service.fetch('GET', '/books?q=titus');
+  await database.query(INJECTION);
+  return new Scene(service, database, name);
+}
+
+const INJECTION = `
+  create sequence failures;
+  create table failure (most double precision, state text);
+  insert into failure values (0, '40001');
+  create function may_pass() returns boolean language plpgsql volatile security definer as $$
+    declare
+      wanted failure;
+    begin
+      select * into wanted from failure;
+      if wanted.most > 0 and nextval('failures') <= wanted.most then
+        raise exception 'injected' using errcode = wanted.state;
+      end if;
+      return true;
+    end
+  $$;
+  create policy failing on books using (may_pass()) with check (may_pass());
+  alter table books enable row level security;
+  alter table books force row level security;
+`;
+
+class Scene implements AsyncDisposable {
+  readonly service: Service;
+  readonly #database: Database;
+  readonly #role: string;
+
+  constructor(service: Service, database: Database, role: string) {
+    this.service = service;
+    this.#database = database;
+    this.#role = role;
+  }
+
+  /** Leaves one book, as at the beginning. */
+  async restore(): Promise<void> {
+    await this.fail(0, '');
+    await this.#database.query(`
+      truncate books, idempotency_keys restart identity;
+      insert into books (title, author, year) values ('Titus Groan', '', 0);
+    `);
+  }
+
+  /** Lets the next statements fail that meet a book. */
+  async fail(times: number, state: string): Promise<void> {
+    await this.#database.query(`select setval('failures', 1, false)`);
+    await this.#database.query('update failure set most = $1, state = $2', [times, state]);
+  }
+
+  /** How many have failed since then. */
+  async failures(): Promise<number> {
+    const [row] = await this.#database.query<{ count: number }>(
+      'select least(last_value - case when is_called then 0 else 1 end, (select most from failure)) as count from failures',
+    );
+    return Number(row?.count);
+  }
+
+  send(start: string, body?: string, headers?: Record<string, string>): Promise<Response> {
+    const [method = '', path = ''] = start.split(' ');
+    return this.service.fetch(method, path, body, headers);
+  }
+
+  /** The books as they are stored. */
+  books(): Promise<Book[]> {
+    return this.#database.query<Book>(
+      'select id, title, author, year::integer as year from books order by id',
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.service[Symbol.asyncDispose]();
+    await this.#database.query(`drop owned by ${this.#role}; drop role ${this.#role}`);
+    await this.#database[Symbol.asyncDispose]();
+  }
+}
