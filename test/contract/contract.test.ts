@@ -1,10 +1,11 @@
-import { describe } from 'node:test';
+import { after, describe } from 'node:test';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import { engines } from '../support/engines.ts';
 import type { Answer } from './client.ts';
 import { registerRules } from './register.ts';
+import { assertListed, takeDownStatements } from './statements.ts';
 
 const CREDENTIALS = {
   username: 'reader',
@@ -12,8 +13,11 @@ const CREDENTIALS = {
   secret: 'a secret of at least 32 bytes, or so',
 };
 
+const sent = takeDownStatements();
+
 for (const engine of engines) {
   describe(`the service keeps the contract on ${engine.name}`, () => {
+    let needed: ReadonlySet<string> = new Set();
     registerRules(async () => {
       await using resources = new AsyncDisposableStack();
       const address = resources.use(await engine.createAddress());
@@ -25,11 +29,16 @@ for (const engine of engines) {
         AUTH_USERNAME: CREDENTIALS.username,
         AUTH_PASSWORD: CREDENTIALS.password,
       });
+      sent.clear();
       const app = await startApp(config, secrets, { logStream: { write: () => {} } });
       resources.defer(() => app.close());
+      resources.defer(() => {
+        needed = new Set(sent);
+      });
       const running = resources.move();
       return { ...CREDENTIALS, url: app.url, onAnswer, [Symbol.asyncDispose]: () => running.disposeAsync() };
     });
+    if (engine.name === 'PostgreSQL') after(() => assertListed(needed));
   });
 }
 

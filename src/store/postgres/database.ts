@@ -1,5 +1,5 @@
 import { tryAgain } from './attempts.ts';
-import { isLostToOthers, isPreparedStatementRefused, toStoreError } from './errors.ts';
+import { isLostToOthers, isNotOffered, isPreparedStatementRefused, toStoreError } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { passUsedIds } from './schema.ts';
 import type { Statement } from './sql.ts';
@@ -9,20 +9,22 @@ export class Database {
   readonly #pool: ConnectionPool;
   /** Prepared statements halve what a trip costs the server, but not every pooler of connections knows them. */
   #isPreparing = true;
+  /** Rows are locked in an order where that is known; engines that are distributed refuse some ways to. */
+  #isLocking = true;
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
   }
 
   /** @throws StoreUnavailable when the server cannot be reached or cannot take it; else what the driver throws */
-  async query<Row extends object>({ name, text }: Statement, values: unknown[]): Promise<Row[]> {
+  async query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     try {
       return await tryAgain(
         async () => {
-          const query = this.#isPreparing ? { name, text, values } : { text, values };
-          return (await this.#pool.query<Row>(query)).rows;
+          const { rows } = await this.#pool.query<Row>({ ...this.#spell(statement), values });
+          return rows;
         },
-        (error) => this.#isWorthAnother(error),
+        (error) => this.#isWorthAnother(error, statement),
       );
     } catch (error) {
       throw toStoreError(error);
@@ -30,11 +32,18 @@ export class Database {
   }
 
   /** Whether nothing has happened, and there may be more luck the next time. */
-  #isWorthAnother(error: unknown): boolean {
+  #isWorthAnother(error: unknown, { withoutLocks }: Statement): boolean {
     if (isLostToOthers(error) || this.#pool.mayTryAgain(error)) return true;
-    const isRefused = this.#isPreparing && isPreparedStatementRefused(error);
-    if (isRefused) this.#isPreparing = false;
-    return isRefused;
+    if (this.#isPreparing && isPreparedStatementRefused(error)) this.#isPreparing = false;
+    else if (this.#isLocking && withoutLocks !== undefined && isNotOffered(error)) this.#isLocking = false;
+    else return false;
+    return true;
+  }
+
+  /** How a statement is sent to this server. */
+  #spell({ name, text, withoutLocks }: Statement): { name?: string; text: string } {
+    if (this.#isLocking || withoutLocks === undefined) return this.#isPreparing ? { name, text } : { text };
+    return this.#isPreparing ? { name: `${name} without locks`, text: withoutLocks } : { text: withoutLocks };
   }
 
   /** See {@link passUsedIds}. @throws StoreUnavailable when the server cannot be reached */

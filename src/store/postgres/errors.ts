@@ -53,6 +53,14 @@ export function isPreparedStatementRefused(error: unknown): boolean {
 
 const PREPARED_STATEMENT_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
 
+/**
+ * Whether a server does not have what was asked for, or does not let us have it: a feature, a function, a setting, a
+ * right. Others that speak PostgreSQL's protocol lack some of it.
+ */
+export function isNotOffered(error: unknown): boolean {
+  return /^(0A|42|22023|55P02)/.test(sqlState(error) ?? '');
+}
+
 /** A short name of an error for people who operate the service. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);

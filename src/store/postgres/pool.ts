@@ -4,7 +4,7 @@ import type { PoolState } from '../observer.ts';
 import type { SessionAttributes } from './conninfo.ts';
 import { isConnectionLost, isNeverSent, isReadOnly } from './errors.ts';
 import type { Server, Servers } from './servers.ts';
-import { expectSuitable, UnsuitableServer, watch } from './session.ts';
+import { configure, expectSuitable, UnsuitableServer, watch } from './session.ts';
 
 /** What a pool of connections is for. */
 export interface PoolBounds {
@@ -121,16 +121,9 @@ function createPool(
     ...server.config,
     max: connectionsMax,
     query_timeout: statementTimeoutMs + GRACE_MS,
-    // Sent as a statement, because connection poolers refuse parameters that they do not know at connecting. A
-    // server that acknowledges commits before they are on disk is told not to. The plan of a prepared statement may be
-    // as old as the table, so it is never to read all of it, which was cheap when there were few books.
     // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
     onConnect: async (client) => {
-      await client.query(`
-        select set_config('statement_timeout', '${statementTimeoutMs}', false),
-          case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
-          (select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')
-      `);
+      await configure(client, statementTimeoutMs);
       await expectSuitable(client, attributes, statementTimeoutMs);
       if (attributes !== 'any') watch(client as PoolClient, () => servers.giveUp(server));
     },

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { reasonOf, sqlState } from './errors.ts';
+import { isNotOffered, reasonOf, sqlState } from './errors.ts';
 
 /** What keeps ids exact; the name tells which of an insert's values was refused. */
 export const ID_CHECK = 'books_id_exact';
@@ -48,8 +48,8 @@ const CREATE_ATTEMPTS_MAX = 20;
  */
 export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectUtf8(client);
-  await createTable(client, 'books', [CREATE_TABLE]);
-  await createTable(client, 'idempotency_keys', [CREATE_KEYS_TABLE, CREATE_KEYS_INDEX]);
+  await create(client, 'books', CREATE_TABLE);
+  await prepareKeys(client);
   await expectBooks(client);
   await passUsedIds(client);
 }
@@ -75,8 +75,10 @@ export async function expectBooks(client: ClientBase): Promise<void> {
  * Moves the sequence of ids past the highest id in the table. It lags behind where clients chose ids.
  */
 export async function passUsedIds(client: ClientBase): Promise<void> {
-  const [sequence] = await query<{ lags: boolean | null }>(client, `select ${LAG} as lags`);
-  if (!sequence?.lags) return;
+  const sequence = await query<{ lags: boolean | null }>(client, `select ${LAG} as lags`).catch(
+    noneIfNotOffered,
+  );
+  if (!sequence[0]?.lags) return;
   try {
     await client.query('begin');
     await client.query(LOCK_IDS);
@@ -96,22 +98,39 @@ export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** What {@link passUsedIds} does while ids are locked; otherwise it could give out an id that was drawn in between. */
 export const PASS_USED_IDS = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
 
-async function createTable(client: ClientBase, name: string, statements: readonly string[]): Promise<void> {
+/** Where the table is not to be had, a create with a key is 503; without the index old keys are just found later. */
+async function prepareKeys(client: ClientBase): Promise<void> {
+  try {
+    await create(client, 'idempotency_keys', CREATE_KEYS_TABLE);
+    await create(client, 'idempotency_keys_by_age', CREATE_KEYS_INDEX);
+  } catch (error) {
+    if (!(error instanceof StoreNotReady && isNotOffered(error.cause))) throw error;
+  }
+}
+
+/** Creates a table or an index that is not there yet. */
+async function create(client: ClientBase, name: string, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const [table] = await query<{ exists: boolean }>(
+      const [relation] = await query<{ exists: boolean }>(
         client,
         `select to_regclass('${name}') is not null as exists`,
       );
-      if (!table?.exists) for (const statement of statements) await query(client, statement);
+      if (!relation?.exists) await query(client, statement);
       return;
     } catch (error) {
       if (attempt === CREATE_ATTEMPTS_MAX || !CREATED_MEANWHILE.has(sqlState(error) ?? '')) {
-        throw new StoreNotReady(`the table ${name} cannot be created (${reasonOf(error)})`);
+        throw new StoreNotReady(`${name} cannot be created (${reasonOf(error)})`, { cause: error });
       }
     }
     await sleep(Math.random() * 50);
   }
+}
+
+/** Engines whose ids come from elsewhere have no sequence to look at. */
+function noneIfNotOffered(error: unknown): [] {
+  if (!isNotOffered(error)) throw error;
+  return [];
 }
 
 async function expectColumns(client: ClientBase): Promise<void> {

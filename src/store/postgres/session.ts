@@ -1,6 +1,36 @@
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../book.ts';
 import type { SessionAttributes } from './conninfo.ts';
+import { isNotOffered } from './errors.ts';
+
+/** A server that acknowledges commits before they are on disk is told not to. */
+const DURABLE = `case current_setting('synchronous_commit', true) when 'off' then set_config('synchronous_commit', 'on', false) end`;
+
+/** The plan of a prepared statement may be as old as the table, so it is never to read all of it, which was cheap then. */
+const BY_INDEX = `(select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')`;
+
+/**
+ * Sets what we want of a connection. It is sent as a statement, because connection poolers refuse parameters that they do
+ * not know at connecting. What a server does not know is done without, but for durability.
+ *
+ * @param timeoutMs after which the server gives up a statement
+ */
+export async function configure(client: ClientBase, timeoutMs: number): Promise<void> {
+  const limit = `set_config('statement_timeout', '${timeoutMs}', false)`;
+  try {
+    await client.query(`select ${DURABLE}, ${limit}, ${BY_INDEX}`);
+  } catch (error) {
+    if (!isNotOffered(error)) throw error;
+    await client.query(`select ${DURABLE}`);
+    for (const setting of [limit, BY_INDEX]) {
+      await client.query(`select ${setting}`).catch(unlessNotOffered);
+    }
+  }
+}
+
+function unlessNotOffered(error: unknown): void {
+  if (!isNotOffered(error)) throw error;
+}
 
 /** What is asked of a server, and what is said of one that does not suit. */
 const DEMANDS: Readonly<Partial<Record<SessionAttributes, readonly [condition: string, otherwise: string]>>> =

@@ -5,6 +5,8 @@ import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** The same for servers that do not lock rows in this way: there deadlocks are left to retries. */
+  readonly withoutLocks?: string;
 }
 
 /** The statements of a trip, each a transaction of its own. Items come as arrays, one for each column. */
@@ -109,28 +111,42 @@ export const SELECT_PAGE: Statement = {
 
 /** Rows are locked in the order of their ids: trips of several processes that meet in one table cannot deadlock. */
 const LOCKED =
-  'locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
+  'with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
+
+/** A statement that locks its rows first, and the like of it that does not. */
+function locking(name: string, textOf: (locked: string, join: string) => string): Statement {
+  return {
+    name,
+    text: textOf(LOCKED, 'join locked on locked.id = given.id'),
+    withoutLocks: textOf('', ''),
+  };
+}
+
 /** What is not given stays as it is. */
 const CHANGES = `
     title = coalesce(given.title, books.title),
     author = coalesce(given.author, books.author),
     year = coalesce(given.year, books.year)
 `;
-export const UPDATE: Statement = {
-  name: 'update',
-  text: `
-  with ${LOCKED}
+export const UPDATE = locking(
+  'update',
+  (locked, join) => `
+  ${locked}
   update books set ${CHANGES}
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as given (id, title, author, year)
-    join locked on locked.id = given.id
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as given (id, title, author, year) ${join}
   where books.id = given.id
   returning ${BOOK}
 `,
-};
-export const DELETE: Statement = {
-  name: 'delete',
-  text: `with ${LOCKED} delete from books using locked where books.id = locked.id returning books.id`,
-};
+);
+export const DELETE = locking(
+  'delete',
+  (locked, join) => `
+  ${locked}
+  delete from books using unnest($1::bigint[]) as given (id) ${join}
+  where books.id = given.id
+  returning books.id
+`,
+);
 
 /**
  * The like for books that have to be as expected. Where another transaction was in between, the server looks at the
@@ -140,27 +156,25 @@ const IS_EXPECTED = `
   (coalesce(books.title, ''), coalesce(books.author, ''), coalesce(books.year, 0)) =
   (expected_title, expected_author, expected_year)
 `;
-export const UPDATE_EXPECTED: Statement = {
-  name: 'update expected',
-  text: `
-  with ${LOCKED}
+export const UPDATE_EXPECTED = locking(
+  'update expected',
+  (locked, join) => `
+  ${locked}
   update books set ${CHANGES}
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
-      as given (id, title, author, year, expected_title, expected_author, expected_year)
-    join locked on locked.id = given.id
+      as given (id, title, author, year, expected_title, expected_author, expected_year) ${join}
   where books.id = given.id and ${IS_EXPECTED}
   returning ${BOOK}
 `,
-};
-export const DELETE_EXPECTED: Statement = {
-  name: 'delete expected',
-  text: `
-  with ${LOCKED}
+);
+export const DELETE_EXPECTED = locking(
+  'delete expected',
+  (locked, join) => `
+  ${locked}
   delete from books
   using unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
-      as given (id, expected_title, expected_author, expected_year)
-    join locked on locked.id = given.id
+      as given (id, expected_title, expected_author, expected_year) ${join}
   where books.id = given.id and ${IS_EXPECTED}
   returning books.id
 `,
-};
+);
