@@ -9,10 +9,10 @@ import { counted, merge } from './metrics/merge.ts';
  */
 
 /** How long the primary waits for workers, … */
-const TELL_MS_MAX = 1_000;
+const TELL_MS_MAX = 2_000;
 
 /** … and a worker for the primary. */
-const GATHER_MS_MAX = 2_000;
+const GATHER_MS_MAX = 4_000;
 
 /** What goes between a worker and the primary. */
 type Message =
