@@ -123,7 +123,7 @@ describe('A JSON file', () => {
   });
 
   test('reads the same wherever it is cut into pieces', async () => {
-    const objects = Array.from({ length: 9_000 }, (_, n) => ({ a: `„${n}“ \\"[{`, b: { n } }));
+    const objects = Array.from({ length: 9_000 }, (_, n) => ({ a: `„${n}“ \\"[{`, b: { n, path: 'C:\\' } }));
     const rows = await rowsOf(JSON.stringify(objects, undefined, 1), 'json');
     assert.deepEqual(
       rows.map((row) => (row as unknown[])[1]),

@@ -41,14 +41,14 @@ export function ImportEnding({ of }: { of: FileImport }) {
             {pageTexts.value.showNewest}
           </button>
         )}
+        <button type="button" class={canGoOn ? 'button' : 'button primary'} onClick={closeFiles}>
+          {t.close}
+        </button>
         {canGoOn && (
-          <button type="button" class="button" onClick={() => void of.start()}>
+          <button type="button" class="button primary" onClick={() => void of.start()}>
             {t.goOn}
           </button>
         )}
-        <button type="button" class="button primary" onClick={closeFiles}>
-          {t.close}
-        </button>
       </div>
     </>
   );
