@@ -9,8 +9,7 @@ const FIELDS: Readonly<Record<Field, string>> = { title: 'Titel', author: 'Autor
 export const de: Texts = {
   importBooks: 'Bücher importieren',
   dropHint: 'Legen Sie eine Datei hier ab, oder wählen Sie eine.',
-  kinds:
-    'CSV, wie Tabellenprogramme es speichern, JSON oder NDJSON. In CSV nennt die erste Zeile die Spalten.',
+  kinds: 'CSV, wie Tabellenprogramme es speichern, JSON oder NDJSON.',
   chooseFile: 'Datei wählen',
   chooseAnother: 'Andere Datei',
   reading: (name) => `${name} wird gelesen …`,

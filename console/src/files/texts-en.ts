@@ -10,7 +10,7 @@ const rows: Counted = (count, formatted) => (count === 1 ? '1 row' : `${formatte
 export const en = {
   importBooks: 'Import books',
   dropHint: 'Drop a file here, or choose one.',
-  kinds: 'CSV, as spreadsheet programs save it, JSON or NDJSON. In CSV the first row names the columns.',
+  kinds: 'CSV, as spreadsheet programs save it, JSON or NDJSON.',
   chooseFile: 'Choose a file',
   chooseAnother: 'Another file',
   reading: (name: string) => `Reading ${name} …`,
