@@ -14,9 +14,9 @@ export function TableHead({ sort }: { sort: Sort }) {
             <div key={column} role="columnheader" class={`cell ${column}`} aria-sort={direction}>
               <button type="button" onClick={() => show({ sort: nextSort(column, sort) })}>
                 {t.columns[column]}
-                <span class="arrow" aria-hidden="true">
-                  {direction === 'none' ? '' : direction === 'ascending' ? '↑' : '↓'}
-                </span>
+                {direction !== 'none' && (
+                  <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>
+                )}
               </button>
             </div>
           );
