@@ -22,21 +22,28 @@ export async function perform({ options, operands }: Given): Promise<number> {
   const source = await Source.open(path);
   await using archive = await openArchive(address);
   using interruption = new Interruption();
+  const { signal } = interruption;
   const loading = new Loading(archive, { keepsIds, isStrict });
-  {
+  let isComplete = false;
+  try {
     using progress = new Progress('rows', () => ({ count: loading.tally.read, part: source.partRead }));
     loading.onFault = (line) => progress.print(line);
-    if (options['skip-existing']) await loading.skipExisting();
-    for await (const rows of readRows(format, source.chunks(interruption.signal), columns)) {
-      // Where reading was cut off the last row may be half of one.
-      if (interruption.signal.aborted) break;
+    if (options['skip-existing']) await loading.skipExisting(signal);
+    for await (const rows of readRows(format, source.chunks(signal), columns)) {
       await loading.load(rows);
       progress.update();
-      if (loading.isOver) break;
+      if (loading.isOver || signal.aborted) break;
     }
+    isComplete = !signal.aborted;
+    await loading.end(isComplete);
+  } catch (error) {
+    if (!signal.aborted || isComplete) {
+      if (loading.tally.stored > 0 && !isStrict) console.log(loading.summary('failed'));
+      throw error;
+    }
+    await loading.end(false);
   }
-  const isComplete = interruption.exitCode === undefined;
-  await loading.end(isComplete);
-  console.log(loading.summary(isComplete));
-  return interruption.exitCode ?? (loading.tally.bad > 0 ? EXIT_CODES.failure : EXIT_CODES.success);
+  console.log(loading.summary(isComplete ? undefined : 'interrupted'));
+  if (!isComplete) return interruption.exitCode ?? EXIT_CODES.interrupted;
+  return loading.tally.bad > 0 ? EXIT_CODES.failure : EXIT_CODES.success;
 }

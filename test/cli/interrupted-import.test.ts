@@ -56,7 +56,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
       const variables = { DB_URL: address.dbUrl };
-      const input = rowsOf(ROWS_BEFORE);
+      const input = `${rowsOf(ROWS_BEFORE)}"Half of a`;
       const importing = startCommand(['import', '-'], {
         folder: folder.path,
         variables,
@@ -74,7 +74,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
       const variables = { DB_URL: address.dbUrl };
-      const input = rowsOf(ROWS_BEFORE);
+      const input = `${rowsOf(ROWS_BEFORE)}"Half of a`;
       const importing = startCommand(['import', '-'], {
         folder: folder.path,
         variables,
@@ -88,8 +88,18 @@ for (const engine of engines) {
       const [code] = await once(importing, 'close');
       assert.equal(code, 130);
       assert.match(await output, /^read [0-9]+, stored [0-9]+, .* rows\/s; interrupted\n$/);
+      assert.equal(tallyOf(await output).bad, 0);
       assert.equal((await booksAt(address.dbUrl)).length, tallyOf(await output).stored);
       await assertCompletes(folder.path, address.dbUrl, engine);
+
+      const waiting = startCommand(['import', '-'], { folder: folder.path, variables, isOpen: true });
+      const nothing = text(waiting.stdout as NodeJS.ReadableStream);
+      const interrupting = setInterval(() => waiting.kill('SIGINT'), 500);
+      await once(waiting, 'close');
+      clearInterval(interrupting);
+      // It may not have come to handle signals yet.
+      if (waiting.exitCode === 130) assert.match(await nothing, /^read 0, stored 0, .*; interrupted\n$/);
+      else assert.equal(waiting.signalCode, 'SIGINT');
     });
 
     test('goes on beside a service, whose writers get their turn', async () => {

@@ -186,6 +186,18 @@ describe('The service in the package', () => {
     });
   }
 
+  test('has the command line', async () => {
+    const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
+    assert.deepEqual(await project.node(main, '--version'), {
+      code: 0,
+      output: `${readPackage().version}\n`,
+    });
+    await project.write('books.csv', 'title\nThe Iliad\n');
+    const { code, output } = await project.node(main, 'import', 'books.csv');
+    assert.match(output, /^read 1, stored 1, /);
+    assert.equal(code, 0);
+  });
+
   test('is started by its name on a Node that keeps to the memory that `npm start` keeps to', () => {
     const options = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '')?.[1];
     const [firstLine, ...rest] = readText(readPackage().bin.bookkeeping ?? '').split('\n');

@@ -20,11 +20,9 @@ export class KnownBooks {
   /** How many more go into the last table. */
   #room = 0;
 
-  /** Remembers all books of some pages: JSON objects with commas between them. */
-  async addPages(pages: AsyncIterable<Uint8Array>): Promise<void> {
-    for await (const page of pages) {
-      for (const book of JSON.parse(`[${Buffer.from(page).toString()}]`) as Book[]) this.add(book);
-    }
+  /** Remembers all books of a page: JSON objects with commas between them. */
+  addPage(page: Uint8Array): void {
+    for (const book of JSON.parse(`[${Buffer.from(page).toString()}]`) as Book[]) this.add(book);
   }
 
   /** @returns whether it was not known yet */

@@ -42,9 +42,12 @@ export class Loading {
   }
 
   /** From now on books are skipped that the store has, or the rows before, by title, author and year. */
-  async skipExisting(): Promise<void> {
+  async skipExisting(signal: AbortSignal): Promise<void> {
     this.#known = new KnownBooks();
-    await this.#known.addPages(this.#archive.pages());
+    for await (const page of this.#archive.pages()) {
+      if (signal.aborted) return;
+      this.#known.addPage(page);
+    }
   }
 
   /** Whether no further row can change what comes of it. */
@@ -74,14 +77,18 @@ export class Loading {
     else if (this.#hasBegun) await this.#archive.commit();
   }
 
-  /** All of it in one line. */
-  summary(isComplete: boolean): string {
+  /**
+   * All of it in one line.
+   *
+   * @param end how it ended, where it did so before its time
+   */
+  summary(end?: 'interrupted' | 'failed'): string {
     const { read, stored, skipped, bad } = this.tally;
     const seconds = (performance.now() - this.#started) / 1_000;
     const rate = Math.round(read / Math.max(seconds, 0.001));
     const untold = bad > FAULTS_TOLD_MAX ? ` (${bad - FAULTS_TOLD_MAX} of them not shown)` : '';
-    const end = isComplete ? '' : '; interrupted';
-    return `read ${read}, stored ${stored}, skipped ${skipped}, bad ${bad}${untold}, in ${seconds.toFixed(1)} s, ${rate} rows/s${end}`;
+    const ending = end === undefined ? '' : `; ${end}`;
+    return `read ${read}, stored ${stored}, skipped ${skipped}, bad ${bad}${untold}, in ${seconds.toFixed(1)} s, ${rate} rows/s${ending}`;
   }
 
   #refuse(line: number, fault: string): void {

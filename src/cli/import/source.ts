@@ -38,8 +38,8 @@ export class Source {
   /**
    * All bytes, but for a byte-order mark, which some programs put in front of UTF-8.
    *
-   * @param signal ends the reading early, without an error
-   * @throws CommandFailed when the file cannot be read, or is UTF-16
+   * @param signal ends the reading early
+   * @throws CommandFailed when the file cannot be read, or is UTF-16; AbortError when the signal has ended it
    */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const isStandard = this.#path === STANDARD_STREAM;
@@ -55,7 +55,7 @@ export class Source {
         isFirst = false;
       }
     } catch (error) {
-      if (!signal.aborted) throw toFailure(error, this.#path);
+      throw signal.aborted ? error : toFailure(error, this.#path);
     }
   }
 }
