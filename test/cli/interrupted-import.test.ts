@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { type Engine, engines } from '../support/engines.ts';
 import { createFolder } from '../support/folder.ts';
 import { openStoreAt } from '../support/stores.ts';
 import { booksAt, tallyOf } from './books.ts';
-import { runCommand, startCommand } from './command.ts';
+import { BOOKKEEPING, runCommand, startCommand } from './command.ts';
 
 const ROWS = 20_000;
 
@@ -127,3 +127,24 @@ for (const engine of engines) {
     });
   });
 }
+
+test('An import into a disk that is full says how many books it has stored', async () => {
+  await using folder = await createFolder();
+  const rows = Array.from({ length: 10_000 }, (_, index) => `${index} ${'x'.repeat(2_500)}\n`);
+  await writeFile(join(folder.path, 'long.csv'), `title\n${rows.join('')}`);
+  // The most that a file may have, in blocks of 512 bytes, stands for the end of the disk.
+  const command = `ulimit -f 12000; exec '${process.execPath}' '${BOOKKEEPING}' import long.csv`;
+  const variables = { DB_URL: 'sqlite:books.db' };
+  const importing = spawn('sh', ['-c', command], { cwd: folder.path, env: variables });
+  const [output, complaints, [code]] = await Promise.all([
+    text(importing.stdout),
+    text(importing.stderr),
+    once(importing, 'close'),
+  ]);
+  assert.match(complaints, /^bookkeeping: the store is unavailable \(SQLITE_[A-Z]+\)\n$/);
+  assert.match(output, /^read [0-9]+, stored [0-9]+, .*; failed\n$/);
+  assert.equal(code, 1);
+  const { stored } = tallyOf(output);
+  assert.ok(stored > 0);
+  assert.equal((await booksAt(`sqlite:${join(folder.path, 'books.db')}`)).length, stored);
+});

@@ -6,7 +6,7 @@ import { type Arrival, arrivalAt, type BookArchive } from '../archive.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { LOG_PAGES_MAX, openConnection, transact, whileBusy } from './connection.ts';
-import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
+import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
 import { FileGuard, StoreLost } from './lost.ts';
 import { expectBooks, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
@@ -129,8 +129,13 @@ class SqliteArchive implements BookArchive {
   /** Looks after the files, and moves what the log holds into the database when it has grown. */
   #settle(): void {
     this.#files?.check();
-    const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
-    if (log - checkpointed >= LOG_PAGES_MAX) this.#database.exec('pragma wal_checkpoint(passive)');
+    try {
+      const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
+      if (log - checkpointed >= LOG_PAGES_MAX) this.#database.exec('pragma wal_checkpoint(passive)');
+    } catch (error) {
+      // What else went wrong is tried again: the log still holds what was committed.
+      if (isSyncFailure(error)) throw error;
+    }
   }
 
   /** @throws errors in the terms of the interface */
