@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core';
 import type { Format } from '../../console/src/files/formats.ts';
 import { type Service, startService } from '../http/service.ts';
 import { CLASSICS, store } from './books.ts';
-import { assertAccessible, refusals, SIZES, seeCount, signIn, Visits } from './visits.ts';
+import { assertAccessible, refusals, rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';
 
 /** More than one page of the list has. */
 const SEQUELS = Array.from({ length: 1_500 }, (_, n) => ({
@@ -69,6 +69,18 @@ test('With a phone, all books are saved, none of them a formula', async (context
   const lines = text.trimEnd().split('\r\n');
   assert.equal(lines.length, 1 + CLASSICS.length + SEQUELS.length + 1);
   assert.equal(lines.at(-1), `1544,'=SUM(A1:A9),'@somebody,-5`);
+});
+
+test('A book that is deleted is not saved, even if it still could be kept', async (context) => {
+  const page = await visits.open(context, `${service.url}/console/?q=dracula`);
+  if (!page) return;
+  await page.evaluate(WITHOUT_PICKER);
+  await signIn(page);
+  await seeCount(page, '1 book');
+  await rowOf(page, 'Dracula').focus();
+  await page.keyboard.press('Delete');
+  await page.getByText('is deleted.').waitFor();
+  assert.deepEqual(JSON.parse((await saved(page, await openDialog(page), 'json')).text), []);
 });
 
 test('Where browsers ask for a place, the file goes there, or nowhere', async (context) => {

@@ -206,6 +206,11 @@ export function takeOut(id: number): () => void {
   };
 }
 
+/** Whether a book is about to be deleted. */
+export function isLeaving({ id }: Book): boolean {
+  return leaving.has(id);
+}
+
 /** Books have come or gone: shows and counts them anew. */
 export function refresh(): void {
   changes.value++;

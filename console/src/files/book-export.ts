@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { BookkeepingError } from '../../../src/client/index.ts';
-import { queryOf, total } from '../catalogue/catalogue.ts';
+import { isLeaving, queryOf, total } from '../catalogue/catalogue.ts';
 import { explain } from '../language/explain.ts';
 import { view } from '../page/address.ts';
 import { call } from '../session/session.ts';
@@ -51,7 +51,8 @@ export class BookExport {
   }
 
   async *#pages(mine: AbortSignal) {
-    for await (const books of pagesOf(this.query, call, mine)) {
+    for await (const page of pagesOf(this.query, call, mine)) {
+      const books = page.filter((book) => !isLeaving(book));
       yield books;
       this.written.value += books.length;
     }

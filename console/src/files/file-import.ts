@@ -91,7 +91,6 @@ export class FileImport {
       this.#endWith(error);
     } finally {
       removeEventListener('beforeunload', stay);
-      if (this.stored.value > 0) refresh();
     }
   }
 
@@ -111,6 +110,7 @@ export class FileImport {
     isBusy.value = false;
     // Somebody has signed out: there is no page any more on which it could be told.
     if (end instanceof DOMException && end.name === 'AbortError') return;
+    if (this.stored.value > 0) refresh();
     if (end instanceof Error && !(end instanceof UnreadableFileError)) throw end;
     batch(() => {
       this.end.value = end as ImportEnd | UnreadableFileError;
