@@ -34,6 +34,8 @@ describe('An import', () => {
   let fates: Fate[] = [];
   /** How many of the next lists fail. */
   let listFailures = 0;
+  /** When they fail besides. */
+  let outage = { from: 0, to: 0 };
   let now = 0;
   let late: { readonly at: number; readonly batch: readonly Partial<Book>[] }[] = [];
   let phases: Phase[] = [];
@@ -46,6 +48,7 @@ describe('An import', () => {
     late = [];
     phases = [];
     listFailures = now = stored = sent = 0;
+    outage = { from: 0, to: 0 };
     cancel = new AbortController();
   });
 
@@ -56,7 +59,8 @@ describe('An import', () => {
     update: (...given) => client.update(...given),
     delete: (...given) => client.delete(...given),
     list(...given) {
-      if (listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);
+      const isAway = now >= outage.from && now < outage.to;
+      if (isAway || listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);
       return client.list(...given);
     },
     async createMany(books, options) {
@@ -139,6 +143,15 @@ describe('An import', () => {
     if (first && second) await Promise.all([client.update(first.id, { year: 1 }), client.delete(second.id)]);
     return await work(failing);
   };
+
+  test('waits anew when the service is away once more meanwhile', async () => {
+    const batches = batchesOf(1, 10);
+    outage = { from: SETTLING_MS / 2, to: SETTLING_MS + 1_000 };
+    fates = [{ storedAfterMs: outage.to + 5_000 }];
+    assert.deepEqual(await run(batches), { kind: 'done' });
+    await assertStored(batches);
+    assert.equal(sent, 1);
+  });
 
   test('knows a batch of which somebody has changed a book, and deleted another', async () => {
     const batches = batchesOf(1, 10);

@@ -65,6 +65,8 @@ export async function importBatches(
 ): Promise<ImportEnd> {
   /** The highest id known to be given before the next batch; undefined when it has to be asked for. */
   let highest: number | undefined;
+  /** Since when the service has answered every question. */
+  let answersSince: number | undefined;
 
   /** Asks until the service answers. @returns undefined when the import is cancelled meanwhile */
   async function ask<Result>(question: () => Promise<Result>): Promise<Result | undefined> {
@@ -73,6 +75,7 @@ export async function importBatches(
         return await question();
       } catch (error) {
         if (!isPassing(error)) throw error;
+        answersSince = undefined;
         onPhase('away');
         await sleep(RETRY_MS);
       }
@@ -82,7 +85,7 @@ export async function importBatches(
 
   /** @returns undefined when the import is cancelled before that is certain */
   async function hasBeenStored(batch: Batch, above: number): Promise<boolean | undefined> {
-    let answersSince: number | undefined;
+    answersSince = undefined;
     while (!cancel.aborted) {
       const isThere = await ask(() => call((client) => isStored(batch, above, client)));
       if (isThere) return true;
