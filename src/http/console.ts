@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CONSOLE_FOLDER, listConsoleFiles } from '../console-folder.ts';
@@ -38,12 +38,10 @@ interface Content {
   readonly tag: string;
 }
 
-async function readContent(name: string): Promise<Content> {
-  const bytes = await readFile(new URL(name, CONSOLE_FOLDER));
-  return { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };
-}
-
-/** Serves a file, in the shortest form that its client takes; each is read when somebody asks for it the first time. */
+/**
+ * Serves a file, in the shortest form that its client takes. All forms are read at the start: they are small, and another
+ * build may take them away.
+ */
 function serve(app: FastifyInstance, file: string, files: ReadonlySet<string>): void {
   const isIndex = file === 'index.html';
   const headers = {
@@ -52,13 +50,15 @@ function serve(app: FastifyInstance, file: string, files: ReadonlySet<string>): 
     'cache-control': isIndex ? 'no-cache' : 'public, max-age=31536000, immutable',
     vary: 'Accept-Encoding',
   };
-  const contents = new Map<string, Promise<Content>>();
+  const plain = readContent(file);
+  const compressed = new Map(
+    Object.entries(CODINGS)
+      .filter(([, ending]) => files.has(file + ending))
+      .map(([coding, ending]) => [coding, readContent(file + ending)]),
+  );
   app.get(`/console/${isIndex ? '' : file}`, async (request, reply) => {
-    const coding = codingOf(request.headers['accept-encoding'] ?? '', file, files);
-    const name = coding ? file + CODINGS[coding] : file;
-    const content = contents.get(name) ?? readContent(name);
-    contents.set(name, content);
-    const { bytes, tag } = await content;
+    const coding = codingOf(request.headers['accept-encoding'] ?? '', compressed.keys());
+    const { bytes, tag } = compressed.get(coding ?? '') ?? plain;
     reply.headers(headers).header('etag', tag);
     if (isKnown(tag, request.headers['if-none-match'])) return reply.code(304).send();
     if (coding) reply.header('content-encoding', coding);
@@ -66,15 +66,15 @@ function serve(app: FastifyInstance, file: string, files: ReadonlySet<string>): 
   });
 }
 
-/** The shortest form of a file that a client takes (RFC 9110, section 12.5.3); undefined for the file as it is. */
-function codingOf(
-  accepted: string,
-  file: string,
-  files: ReadonlySet<string>,
-): keyof typeof CODINGS | undefined {
+function readContent(name: string): Content {
+  const bytes = readFileSync(new URL(name, CONSOLE_FOLDER));
+  return { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };
+}
+
+/** The first of some codings that a client takes (RFC 9110, section 12.5.3); undefined for the file as it is. */
+function codingOf(accepted: string, codings: Iterator<string, undefined>): string | undefined {
   const weights = weightsOf(accepted);
-  const codings = Object.keys(CODINGS) as (keyof typeof CODINGS)[];
-  return codings.find((coding) => files.has(file + CODINGS[coding]) && (weights.get(coding) ?? 0) > 0);
+  return Iterator.from(codings).find((coding) => (weights.get(coding) ?? 0) > 0);
 }
 
 /**

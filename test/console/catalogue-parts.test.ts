@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { barsBetween, countInto, scaleOf } from '../../console/src/catalogue/decades.ts';
+import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
+import { visibleText } from '../../console/src/catalogue/visible-text.ts';
+import { windowOf } from '../../console/src/catalogue/window.ts';
+
+describe('The bars of the chart', () => {
+  const shapeOf = (...years: [number, number, number, number]) =>
+    barsBetween(...years).map(({ is, from, to }) => `${is} ${from} ${to}`);
+
+  test('are decades, from the first to the last', () => {
+    assert.deepEqual(shapeOf(1985, 2001, 2026, 24), [
+      'decade 1980 1989',
+      'decade 1990 1999',
+      'decade 2000 2009',
+    ]);
+    assert.deepEqual(shapeOf(-5, 3, 2026, 24), ['decade -10 -1', 'decade 0 9']);
+  });
+
+  test('are as many as there is room for: the first one takes what is older', () => {
+    assert.deepEqual(shapeOf(-750, 2024, 2026, 3), [
+      'older -750 2009',
+      'decade 2010 2019',
+      'decade 2020 2029',
+    ]);
+    assert.equal(shapeOf(-9007199254740991, 2024, 2026, 24).length, 24);
+  });
+
+  test('end with this decade: the last one takes what is newer', () => {
+    assert.deepEqual(shapeOf(2011, 20111, 2026, 24), ['decade 2010 2019', 'newer 2020 20111']);
+    assert.deepEqual(shapeOf(3000, 3000, 2026, 24), ['decade 3000 3009']);
+  });
+
+  test('have each book once', () => {
+    const years = [-750, 1999, 2000, 2009, 2010, 2026, 9999];
+    const bars = countInto(barsBetween(-750, 9999, 2026, 5), years);
+    assert.deepEqual(
+      bars.map(({ count }) => count),
+      [1, 1, 2, 1, 2],
+    );
+  });
+
+  test('are as high as the decades want it, whatever is older', () => {
+    const bars = countInto(barsBetween(1000, 2026, 2026, 2), [1000, 1000, 1000, 2021]);
+    assert.equal(scaleOf(bars), 1);
+    assert.equal(scaleOf([]), 1);
+  });
+});
+
+describe('The rows that are drawn', () => {
+  test('are those that can be seen, and some above and below', () => {
+    assert.deepEqual(windowOf(200, 800, 50, 1_000), { start: 0, end: 24 });
+    assert.deepEqual(windowOf(-5_000, 800, 50, 1_000), { start: 88, end: 128 });
+    assert.deepEqual(windowOf(-49_500, 800, 50, 1_000), { start: 978, end: 1_000 });
+  });
+
+  test('are none where there is none, and none behind the last', () => {
+    assert.deepEqual(windowOf(200, 800, 50, 0), { start: 0, end: 0 });
+    assert.deepEqual(windowOf(-90_000, 800, 50, 3), { start: 3, end: 3 });
+  });
+});
+
+test('A text in a row is one line, not endless, and never nothing', () => {
+  for (const [text, shown] of [
+    ['The Iliad', 'The Iliad'],
+    ['two  spaces', 'two  spaces'],
+    ['  ', '␣␣'],
+    ['\n', '␣'],
+    ['a\r\nb\nc\u2028d', 'a↵b↵c↵d'],
+    ['a\tb', 'a⇥b'],
+    ['x'.repeat(401), `${'x'.repeat(400)}…`],
+    [`${'x'.repeat(399)}😀`, `${'x'.repeat(399)}…`],
+  ] as const) {
+    assert.equal(visibleText(text), shown);
+  }
+});
+
+test('A column sorts upwards first, then back and forth', () => {
+  assert.equal(nextSort('year', 'id'), 'year');
+  assert.equal(nextSort('year', 'year'), '-year');
+  assert.equal(nextSort('year', '-year'), 'year');
+  assert.equal(directionOf('year', '-year'), 'descending');
+  assert.equal(directionOf('id', '-year'), 'none');
+  assert.equal(SORTS.length, 8);
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { cp, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PASSWORD } from '../http/service.ts';
+import { ServiceProcess } from '../process/service-process.ts';
+import { ROOT } from '../project/files.ts';
+import { createFolder } from '../support/folder.ts';
+
+test('A service whose page has not been built says how to build it, and does without', async () => {
+  await using folder = await createFolder();
+  for (const name of ['src', 'package.json'])
+    await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
+  await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
+  const variables = { AUTH_PASSWORD: PASSWORD, SECRET_TOKEN: 'k'.repeat(32) };
+  await using service = await new ServiceProcess(
+    folder.path,
+    variables,
+    [],
+    join(folder.path, 'src/main.ts'),
+  ).listening();
+  for (const path of ['/', '/console', '/console/']) {
+    const answer = await fetch(service.url + path, { headers: { Accept: 'text/html' }, redirect: 'manual' });
+    assert.deepEqual(await answer.json(), { status: 404, message: 'Not found', data: null });
+    assert.equal(answer.headers.get('vary'), null);
+  }
+  const { complaints } = await service.stop();
+  assert.equal(
+    complaints,
+    'bookkeeping warns: its page for people is not built; npm run build:console does that\n',
+  );
+});
