@@ -6,9 +6,6 @@ import { visibleText } from '../../console/src/catalogue/visible-text.ts';
 import { windowOf } from '../../console/src/catalogue/window.ts';
 
 describe('The bars of the chart', () => {
-  const shapeOf = (...years: [number, number, number, number]) =>
-    barsBetween(...years).map(({ is, from, to }) => `${is} ${from} ${to}`);
-
   test('are decades, from the first to the last', () => {
     assert.deepEqual(shapeOf(1985, 2001, 2026, 24), [
       'decade 1980 1989',
@@ -84,3 +81,8 @@ test('A column sorts upwards first, then back and forth', () => {
   assert.equal(directionOf('id', '-year'), 'none');
   assert.equal(SORTS.length, 8);
 });
+
+/** The bars between two years, in a year and for so much room, as text. */
+function shapeOf(...parts: Parameters<typeof barsBetween>): string[] {
+  return barsBetween(...parts).map(({ is, from, to }) => `${is} ${from} ${to}`);
+}

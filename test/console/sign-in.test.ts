@@ -49,15 +49,20 @@ for (const [size, options] of Object.entries(SIZES)) {
 }
 
 test('Too many failures: the form says so, and counts down until it can be tried again', async (context) => {
-  await using service = await startService({ throttleLimits: { failuresMax: 1, windowSeconds: 2 } });
+  let lateness = 0;
+  const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
+  await using service = await startService({ now: () => Date.now() + lateness, throttleLimits });
   const mayComplainOf = refusals(401, 429);
   const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf });
   if (!page) return;
+  await page.clock.install();
   await signIn(page, 'another password');
   await page.getByText('Username or password is not right.').waitFor();
   await signIn(page, 'a third one');
   await page.getByText('Too many sign-ins have failed.').waitFor();
   await page.getByRole('button', { name: /^Again in [0-9]+ s$/ }).waitFor();
+  lateness = 61_000;
+  await page.clock.runFor(61_000);
   await signIn(page);
   await seeCount(page, '0 books');
 });
