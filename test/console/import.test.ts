@@ -53,7 +53,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       '2|Effi Briest|Theodor Fontane|1895',
       '3|The year is not a whole number: “um 1815”',
       '4|<img src=x onerror=alert(1)>|(no author)|1900',
-      '5|The row has 2 cells, where the first row names 4 columns.',
+      '5|The row has 2 cells, and the first row 4.',
       '6|=1+1 |Unbekannt|750 BC',
     ]);
     await dialog.getByText('Show them').click();
@@ -66,7 +66,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     assert.deepEqual(report.text.split('\r\n'), [
       '\uFEFFLine,Reason,Titel,Autor,Jahr,Regal',
       '3,The year is not a whole number: “um 1815”,Emma,Jane Austen,um 1815,A1',
-      '5,"The row has 2 cells, where the first row names 4 columns.",Woyzeck | Georg Büchner',
+      '5,"The row has 2 cells, and the first row 4.",Woyzeck | Georg Büchner',
       '8,The year is not a whole number: “1897.5”,Der Stechlin,Theodor Fontane,1897.5,B2',
       '',
     ]);

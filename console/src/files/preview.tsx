@@ -49,7 +49,7 @@ function PreviewRow({ of, row }: { of: FileImport; row: Row | BrokenRow }) {
   const book = readBookRow(row, of.mapping.value, isCsv);
   return (
     <tr>
-      <th scope="row" class="number">
+      <th scope="row" class="line number">
         {formatNumber(row.line)}
       </th>
       {isFault(book) ? (

@@ -102,7 +102,7 @@ export const de: Texts = {
     'cut-off': 'Die Datei endet mitten in dieser Zeile.',
     trailing: 'Was hinter dem Ende der Liste steht, wird nicht gelesen.',
     cells: (found, expected) =>
-      `Die Zeile hat ${found} Zellen, wo die erste Zeile ${expected} Spalten nennt.`,
+      `Die Zeile hat ${found === 1 ? '1 Zelle' : `${found} Zellen`}, die erste Zeile ${expected}.`,
     'not-text': (field) => `Der Inhalt von „${FIELDS[field]}“ ist kein Text.`,
     'not-number': (value) => `Das Jahr ist keine Zahl: ${value}`,
     'not-whole': (value) => `Das Jahr ist keine ganze Zahl: „${value}“`,

@@ -102,7 +102,7 @@ export const en = {
     'cut-off': 'The file ends in the middle of this row.',
     trailing: 'What stands behind the end of the list is not read.',
     cells: (found: number, expected: number) =>
-      `The row has ${found} cells, where the first row names ${expected} columns.`,
+      `The row has ${found === 1 ? '1 cell' : `${found} cells`}, and the first row ${expected}.`,
     'not-text': (field: Field) => `The ${field} is not a text.`,
     'not-number': (value: string) => `The year is not a number: ${value}`,
     'not-whole': (value: string) => `The year is not a whole number: “${value}”`,
