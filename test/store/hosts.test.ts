@@ -11,6 +11,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { type Cluster, createDatabase, startCluster } from '../support/postgres.ts';
 import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
 
+const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: 0, yearTo: 3_000 } as const;
 const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
 /** Who waits for what does not come has failed. */
@@ -26,7 +27,12 @@ describe('A store on several hosts', { timeout }, () => {
     ({ url } = await createDatabase({ server: primary.url }));
     standby = await addStandby(primary);
     await using store = await openStoreAt(url);
+    while (!(await hasIndex(url))) await store.search(BY_TITLE, 10);
+    // This book is not in the index yet.
     await store.create(DUNE);
+    // A standby is a little late.
+    const standbyUrl = withHosts(url, [standby.cluster.port]);
+    while ((await column(standbyUrl, 'select note from book_changes')).length === 0);
   });
 
   after(async () => {
@@ -53,6 +59,7 @@ describe('A store on several hosts', { timeout }, () => {
       await using store = await open(attributes);
       assert.equal((await store.find(1))?.title, 'Dune');
       assert.equal((await listBooks(store)).length, 1);
+      assert.equal((await store.search(BY_TITLE, 10)).count, 1);
       await assert.rejects(store.create(DUNE), new StoreUnavailable('25006'));
       assert.equal((await store.find(1))?.title, 'Dune');
     });
@@ -156,10 +163,22 @@ describe('A store on several hosts', { timeout }, () => {
 });
 
 async function command(url: string, sql: string): Promise<void> {
+  await column(url, sql);
+}
+
+/** @returns what the first column has */
+async function column(url: string, sql: string): Promise<string[]> {
   const client = new Client(url);
   await client.connect();
-  await client.query(sql);
+  const { rows } = await client.query<string[]>({ text: sql, rowMode: 'array' });
   await client.end();
+  return rows.map(([value = '']) => value);
+}
+
+/** Whether there is an index of searches that has all that was noted. */
+async function hasIndex(url: string): Promise<boolean> {
+  const [tables] = await column(url, `select count(*) from pg_class where relname = 'book_changes'`);
+  return tables === '1' && (await column(url, 'select 1 from book_changes')).length === 0;
 }
 
 /** Asks until the store says that it is unavailable. */

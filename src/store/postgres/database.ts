@@ -1,5 +1,5 @@
 import { tryAgain } from './attempts.ts';
-import { isLostToOthers, isNotOffered, isPreparedStatementRefused, toStoreError } from './errors.ts';
+import { isNotOffered, isPreparedStatementRefused, toStoreError } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { passUsedIds } from './schema.ts';
 import type { Statement } from './sql.ts';
@@ -33,7 +33,7 @@ export class Database {
 
   /** Whether nothing has happened, and there may be more luck the next time. */
   #isWorthAnother(error: unknown, { withoutLocks }: Statement): boolean {
-    if (isLostToOthers(error) || this.#pool.mayTryAgain(error)) return true;
+    if (this.#pool.mayTryAgain(error)) return true;
     if (this.#isPreparing && isPreparedStatementRefused(error)) this.#isPreparing = false;
     else if (this.#isLocking && withoutLocks !== undefined && isNotOffered(error)) this.#isLocking = false;
     else return false;

@@ -2,7 +2,7 @@ import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryRe
 import { StoreUnavailable } from '../../book.ts';
 import type { PoolState } from '../observer.ts';
 import type { SessionAttributes } from './conninfo.ts';
-import { isConnectionLost, isNeverSent, isReadOnly } from './errors.ts';
+import { isConnectionLost, isLostToOthers, isNeverSent, isReadOnly } from './errors.ts';
 import type { Server, Servers } from './servers.ts';
 import { configure, expectSuitable, UnsuitableServer, watch } from './session.ts';
 
@@ -96,10 +96,11 @@ export class ConnectionPool {
   }
 
   /**
-   * Whether a statement that failed is worth another attempt: nothing of it has happened, and it may find another
-   * server, or the same behind another connection.
+   * Whether a statement that failed is worth another attempt: nothing of it has happened, and it may meet no others
+   * the next time, or another server, or the same behind another connection.
    */
   mayTryAgain(error: unknown): boolean {
+    if (isLostToOthers(error)) return true;
     if (isReadOnly(error)) return WRITABLE.has(this.#servers.attributes);
     return this.#servers.areSeveral && (isNeverSent(error) || error instanceof UnsuitableServer);
   }

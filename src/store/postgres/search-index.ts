@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { tryAgain } from './attempts.ts';
-import { sqlState, toStoreError } from './errors.ts';
+import { isReadOnly, sqlState, toStoreError } from './errors.ts';
 import type { ConnectionPool } from './pool.ts';
 import { ADD, BOOKS_BY_ID, LEAVE_NOTES, NEXT_IDS, SIZES, schemaOf, TAKE_NOTES } from './search-schema.ts';
 import { trigramsOf } from './trigrams.ts';
@@ -48,6 +48,7 @@ export class SearchIndex {
         if (!(await this.#isBehind()) || (await this.#step())) return true;
       }
     } catch (error) {
+      if (isReadOnly(error)) return false;
       if (!NOT_ALLOWED.test(sqlState(error) ?? '')) throw error;
       this.#preparing = Promise.resolve(false);
       return false;

@@ -52,7 +52,12 @@ export class Searcher {
     try {
       const isIndexed = !isPlain(query) && (await this.#index.catchUp());
       const rows = async (text: string, values: unknown[]) =>
-        (await tryAgain(() => this.#pool.query<Row>(text, values))).rows;
+        (
+          await tryAgain(
+            () => this.#pool.query<Row>(text, values),
+            (error) => this.#pool.mayTryAgain(error),
+          )
+        ).rows;
       return await run(isIndexed ? new IndexedLook(query, rows) : new PlainLook(query, rows));
     } catch (error) {
       throw toStoreError(error);
