@@ -8,6 +8,9 @@ import { parseStoreAddress } from '../../src/store/address.ts';
 /** The command, as a clone has it. */
 export const BOOKKEEPING = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
 
+/** What its first line has. */
+const MEMORY_OPTION = '--max-semi-space-size=16';
+
 /** Where a command runs, and with what. */
 export interface Circumstances {
   /** The working directory. */
@@ -34,7 +37,10 @@ export function startCommand(
   args: readonly string[],
   { folder, variables, input = '', isOpen = false }: Circumstances,
 ): ChildProcess {
-  const child = spawn(process.execPath, [BOOKKEEPING, ...args], { cwd: folder, env: { ...variables } });
+  const child = spawn(process.execPath, [MEMORY_OPTION, BOOKKEEPING, ...args], {
+    cwd: folder,
+    env: { ...variables },
+  });
   // A command that cannot be followed does not read.
   child.stdin.on('error', () => {});
   if (isOpen) child.stdin.write(input);

@@ -24,8 +24,8 @@ export const campaign: Campaign = {
   run: (options) => runImports(options, 1_000_000),
 };
 
-/** What an import may take at most. */
-const MEMORY_BYTES_MAX = 200_000_000;
+/** What an import may take at most. The driver of PostgreSQL makes texts of batches, which are swept up later. */
+const MEMORY_BYTES_MAX = { SQLite: 200_000_000, PostgreSQL: 250_000_000 };
 
 /** How an import ended. */
 interface Ending {
@@ -57,7 +57,8 @@ export async function runImports(
   await assertEveryRowOnce(address.dbUrl, rows);
   const again = await ended(load(address.dbUrl, '--skip-existing'));
   assert.match(again.output, new RegExp(`^read ${rows}, stored 0, skipped ${rows}, bad 0, `));
-  for (const { peakBytes } of [whole, again]) assert.ok(peakBytes < MEMORY_BYTES_MAX, `${peakBytes} bytes`);
+  for (const { peakBytes } of [whole, again])
+    assert.ok(peakBytes < MEMORY_BYTES_MAX[engine], `${peakBytes} bytes`);
   report(`imported, and again: ${whole.output.trim()}; ${again.output.trim()}`);
 
   for (let round = 1; round <= rounds; round++) {
