@@ -30,12 +30,18 @@ const path = [join(root, 'node_modules', '.bin'), process.env.PATH].join(
   process.platform === 'win32' ? ';' : ':',
 );
 
+const isOptional = process.argv.includes('--if-possible');
+const sources = hashOf(SOURCES);
+const isBuilt = isStamped(built, sources);
+
 try {
-  install();
-  build();
+  // What has been built can be served without what builds it; the checks need both.
+  if (!isBuilt || !isOptional) install();
+  if (!isBuilt) build();
 } catch (error) {
-  console.error(`The page for people could not be built: ${String(error.stderr ?? error.message).trim()}`);
-  if (!process.argv.includes('--if-possible')) process.exit(1);
+  const reason = String(error.stderr ?? error.message).trim();
+  console.error(`The page for people could not be built: ${isOptional ? reason.split('\n')[0] : reason}`);
+  if (!isOptional) process.exit(1);
   console.error('The service does without it. npm run build:console tries again.');
 }
 
@@ -47,13 +53,14 @@ function install() {
   // npm started us; where it did not, the one on the path will do.
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-  run(command, [...args, 'ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
+  // Nobody who starts the service wants to wait for a network that is away.
+  if (isOptional) options.push('--fetch-retries=1', '--fetch-retry-mintimeout=1000');
+  run(command, [...args, 'ci', ...options]);
   writeFileSync(installed, lock);
 }
 
 function build() {
-  const sources = hashOf(SOURCES);
-  if (isStamped(built, sources)) return;
   console.error('Building the page for people …');
   run('node', [join(folder, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn']);
   writeFileSync(built, sources);

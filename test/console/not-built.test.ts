@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { cp, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { PASSWORD } from '../http/service.ts';
 import { ServiceProcess } from '../process/service-process.ts';
 import { ROOT } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
+
+/** What is built, without what comes of it. */
+const CONSOLE = ['index.html', 'package.json', 'package-lock.json', 'src', 'vite.config.ts'].map(
+  (name) => `console/${name}`,
+);
 
 test('A service whose page has not been built says how to build it, and does without', async () => {
   await using folder = await createFolder();
@@ -28,5 +35,29 @@ test('A service whose page has not been built says how to build it, and does wit
   assert.equal(
     complaints,
     'bookkeeping warns: its page for people is not built; npm run build:console does that\n',
+  );
+});
+
+test('A build without a network fails with one line before npm start, and keeps nothing from starting', async () => {
+  await using folder = await createFolder();
+  for (const name of ['scripts', 'src/client', 'src/contract.ts', ...CONSOLE]) {
+    await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
+  }
+  const { stdout, stderr } = await promisify(execFile)(
+    process.execPath,
+    ['scripts/build-console.mjs', '--if-possible'],
+    {
+      cwd: folder.path,
+      env: {
+        PATH: process.env.PATH,
+        npm_config_registry: 'http://127.0.0.1:9',
+        npm_config_cache: folder.path,
+      },
+    },
+  );
+  assert.equal(stdout, '');
+  assert.match(
+    stderr,
+    /^Installing .*\nThe page for people could not be built: .*\nThe service does without it\..*\n$/,
   );
 });
