@@ -32,10 +32,11 @@ export async function chooseTarget(name: string, type: string): Promise<Target |
 
 /** A file among the downloads. */
 export function download(name: string, type: string): Target {
-  let parts: string[] = [];
+  let parts: Blob[] = [];
   return {
     async write(text) {
-      parts.push(text);
+      // Blobs are kept by the browser, outside of the page.
+      parts.push(new Blob([text]));
     },
     async close() {
       const url = URL.createObjectURL(new Blob(parts, { type }));
