@@ -149,6 +149,8 @@ describe('A file', () => {
     await dialog.getByLabel('Year').selectOption('name');
     await dialog.getByText('No row of this file can be imported like this.').waitFor();
 
+    await drop(page, { 'a.csv': 'Emma;Jane Austen;1815' });
+    await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
     await drop(page, { 'a.csv': 'Emma;Jane Austen;1815\nFaust;Goethe;1808\n' });
     await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
     assert.deepEqual(await rowsOf(dialog), ['1|Emma|Jane Austen|1815', '2|Faust|Goethe|1808']);

@@ -43,8 +43,10 @@ export function leaveFile(): void {
 
 async function openFile(file: File): Promise<RowFile> {
   const source = await openRowFile(file, await formatOf(file));
-  const { columns } = await readSample(source);
-  return { ...source, hasHeader: source.format !== 'csv' || !looksLikeBook(columns) };
+  if (source.format !== 'csv') return source;
+  const [first] = (await readSample({ ...source, hasHeader: false })).rows;
+  const names = first && 'cells' in first ? first.cells.map(String) : [];
+  return { ...source, hasHeader: !looksLikeBook(names) };
 }
 
 async function read(open: () => Promise<RowFile>): Promise<Choice> {
