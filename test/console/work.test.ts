@@ -77,6 +77,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       const { page, service } = (await visit(context, options)) ?? {};
       if (!page || !service) return;
       await page.getByRole('searchbox').fill('emma');
+      await seeCount(page, '1 book');
       await rowOf(page, 'Emma').click();
       await field(page, 'Year').fill('1816');
       assert.match(page.url(), /\?q=emma&book=10$/);

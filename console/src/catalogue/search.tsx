@@ -92,6 +92,10 @@ function TypedField({ id, name, hint, read }: TypedFieldParts) {
       clearTimeout(timer.current);
       timer.current = setTimeout(apply, PAUSE_MS);
     },
+    // Whoever goes on to something else has typed all there is.
+    onBlur() {
+      if (timer.current !== undefined) apply();
+    },
     onKeyDown({ key, currentTarget }: TargetedKeyboardEvent<HTMLInputElement>) {
       if (key === 'Enter') apply();
       if (key !== 'Escape') return;
