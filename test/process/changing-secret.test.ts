@@ -7,7 +7,7 @@ const OLD = 'the secret that is to go, of 32 bytes or more';
 const NEW = 'the secret that is to come, of 32 bytes or more';
 const PASSWORD = 'the password of these tests';
 
-/** The steps by which README has a secret changed, and whose tokens each of them takes. */
+/** The steps by which docs/operating.md has a secret changed, and whose tokens each of them takes. */
 const STEPS = [
   { variables: { SECRET_TOKEN: OLD }, accepts: [0, 1] },
   { variables: { SECRET_TOKEN: OLD, SECRET_TOKEN_PREVIOUS: NEW }, accepts: [0, 1, 2, 3] },

@@ -113,9 +113,17 @@ for (const [name, text] of Object.entries({
   'ARCHITECTURE.md': architecture,
   'CONTRIBUTING.md': contributing,
   'CHANGELOG.md': changelog,
-  'docs/deploying.md': readText('docs/deploying.md'),
-  'docs/migrating.md': readText('docs/migrating.md'),
-  'docs/scaling.md': readText('docs/scaling.md'),
+  ...Object.fromEntries(
+    [
+      'ADDITIONS.md',
+      'SECURITY.md',
+      'docs/command-line.md',
+      'docs/deploying.md',
+      'docs/migrating.md',
+      'docs/operating.md',
+      'docs/scaling.md',
+    ].map((name) => [name, readText(name)]),
+  ),
 })) {
   test(`The commands in ${name} exist`, () => {
     const commands = [...text.matchAll(/\bnpm (?:run ([a-z][\w:-]*)|(test|start)\b)/g)];
