@@ -6,25 +6,18 @@ import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join, normalize } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import type * as clientModule from '../../src/client/index.ts';
 import { PASSWORD, startService, USERNAME } from '../http/service.ts';
-import { startBrowser } from '../openapi/browser.ts';
 import { ROOT } from '../project/files.ts';
-
-const PATIENCE_MS = 60_000;
+import { TestBrowser } from '../support/browser.ts';
 
 describe('A client in a browser, on a page of another origin', () => {
-  let browser: Browser | undefined;
-  let reason = '';
+  let browser: TestBrowser;
   before(async () => {
-    try {
-      browser = await startBrowser(PATIENCE_MS);
-    } catch (error) {
-      reason = (error as Error).message;
-    }
+    browser = await TestBrowser.start();
   });
-  after(() => browser?.close());
+  after(() => browser[Symbol.asyncDispose]());
 
   test('does all that it does elsewhere, headers included, where CORS_ORIGINS has the origin', async (context) => {
     await using pages = await startPages();
@@ -87,17 +80,10 @@ describe('A client in a browser, on a page of another origin', () => {
     assert.equal(reasonOfError, 'network');
   });
 
-  /** Opens an empty page; where no browser starts, the test is skipped, but fails in continuous integration. */
+  /** Opens an empty page, where a browser starts. */
   async function open(context: TestContext, origin: string): Promise<Page | undefined> {
-    if (!browser) {
-      if (process.env.CI) throw new Error(reason);
-      context.skip(reason);
-      return undefined;
-    }
-    const page = await browser.newPage();
-    context.after(() => page.close());
-    page.setDefaultTimeout(PATIENCE_MS);
-    await page.goto(origin);
+    const page = await (await browser.open(context))?.newPage();
+    await page?.goto(origin);
     return page;
   }
 });

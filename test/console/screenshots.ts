@@ -2,10 +2,10 @@ import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type Service, startService } from '../http/service.ts';
-import { startBrowser } from '../openapi/browser.ts';
 import { ROOT } from '../project/files.ts';
+import { PATIENCE_MS, startBrowser } from '../support/browser.ts';
 import { CLASSICS, store } from './books.ts';
-import { PATIENCE_MS, rowOf, signIn } from './visits.ts';
+import { rowOf, signIn } from './visits.ts';
 
 /**
  * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; the page

@@ -2,12 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { PASSWORD, USERNAME } from '../http/service.ts';
-import { startBrowser } from '../openapi/browser.ts';
-
-/** Longer than anything takes that the page does, on any machine. */
-export const PATIENCE_MS = 60_000;
+import { TestBrowser } from '../support/browser.ts';
 
 /** The sizes that the page is tried in. */
 export const SIZES = {
@@ -21,22 +18,16 @@ export interface VisitorOptions extends BrowserContextOptions {
   readonly mayComplainOf?: RegExp;
 }
 
-/** The browser that all tests of a file share. Disposing ends it. */
+/** The visits that the tests of a file pay, in one browser. Disposing ends it. */
 export class Visits implements AsyncDisposable {
-  readonly #browser: Browser | undefined;
-  readonly #reason: string;
+  readonly #browser: TestBrowser;
 
-  private constructor(browser: Browser | undefined, reason: string) {
+  private constructor(browser: TestBrowser) {
     this.#browser = browser;
-    this.#reason = reason;
   }
 
   static async start(): Promise<Visits> {
-    try {
-      return new Visits(await startBrowser(PATIENCE_MS), '');
-    } catch (error) {
-      return new Visits(undefined, (error as Error).message);
-    }
+    return new Visits(await TestBrowser.start());
   }
 
   /**
@@ -46,23 +37,17 @@ export class Visits implements AsyncDisposable {
    * @returns undefined where no browser starts: the test is skipped then, but fails in continuous integration
    */
   async open(context: TestContext, url: string, options: VisitorOptions = {}): Promise<Page | undefined> {
-    if (!this.#browser) {
-      if (process.env.CI) throw new Error(this.#reason);
-      context.skip(this.#reason);
-      return undefined;
-    }
     const { mayComplainOf = /^$/, ...others } = options;
-    const visitor = await this.#browser.newContext({ ...SIZES['a desktop'], locale: 'en-GB', ...others });
+    const visitor = await this.#browser.open(context, { ...SIZES['a desktop'], locale: 'en-GB', ...others });
+    if (!visitor) return undefined;
     const complaints: string[] = [];
-    visitor.setDefaultTimeout(PATIENCE_MS);
     const page = await visitor.newPage();
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => {
       if (new URL(request.url()).host !== new URL(url).host) complaints.push(`asks ${request.url()}`);
     });
-    context.after(async () => {
-      await visitor.close();
+    context.after(() => {
       assert.deepEqual(
         complaints.filter((complaint) => !mayComplainOf.test(complaint)),
         [],
@@ -73,7 +58,7 @@ export class Visits implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#browser?.close();
+    await this.#browser[Symbol.asyncDispose]();
   }
 }
 

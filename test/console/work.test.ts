@@ -3,17 +3,9 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../http/service.ts';
+import { PATIENCE_MS } from '../support/browser.ts';
 import { CLASSICS, findBook, store } from './books.ts';
-import {
-  PATIENCE_MS,
-  refusals,
-  rowOf,
-  SIZES,
-  seeCount,
-  signIn,
-  type VisitorOptions,
-  Visits,
-} from './visits.ts';
+import { refusals, rowOf, SIZES, seeCount, signIn, type VisitorOptions, Visits } from './visits.ts';
 
 /** The id of a book, which are given in the order of the list. */
 const idOf = (title: string) => 1 + CLASSICS.findIndex((book) => book.title === title);

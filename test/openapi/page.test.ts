@@ -1,30 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { LOGIN, PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
-import { startBrowser } from './browser.ts';
+import { TestBrowser } from '../support/browser.ts';
 import { examplesOf, readDocument } from './document.ts';
-
-/** Longer than anything takes that a page does, on any machine. */
-const PATIENCE_MS = 60_000;
 
 /** HTML that must stay text. */
 const TITLE = 'The "Odyssey" <img src=x>';
 
 describe('The page at /docs, in a browser', () => {
   let service: Service;
-  let browser: Browser | undefined;
-  let reason = '';
+  let browser: TestBrowser;
   before(async () => {
     service = await startService();
-    try {
-      browser = await startBrowser(PATIENCE_MS);
-    } catch (error) {
-      reason = (error as Error).message;
-    }
+    browser = await TestBrowser.start();
   });
   after(async () => {
-    await browser?.close();
+    await browser[Symbol.asyncDispose]();
     await service[Symbol.asyncDispose]();
   });
 
@@ -87,16 +79,10 @@ describe('The page at /docs, in a browser', () => {
   /** What the page has complained of, and what it has asked of others. */
   let complaints: string[] = [];
 
-  /** Opens the page; where no browser starts, the test is skipped, but fails in continuous integration. */
+  /** Opens the page, where a browser starts. */
   async function open(context: TestContext, hash = ''): Promise<Page | undefined> {
-    if (!browser) {
-      if (process.env.CI) throw new Error(reason);
-      context.skip(reason);
-      return undefined;
-    }
-    const page = await browser.newPage();
-    context.after(() => page.close());
-    page.setDefaultTimeout(PATIENCE_MS);
+    const page = await (await browser.open(context))?.newPage();
+    if (!page) return undefined;
     complaints = [];
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));

@@ -1,12 +1,62 @@
 import { accessSync, constants } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { TestContext } from 'node:test';
 import packaged, { inflate } from '@sparticuz/chromium';
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type LaunchOptions,
+} from 'playwright-core';
 import { ROOT } from '../project/files.ts';
 
 /** The names under which systems install a browser of the kind. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** Longer than anything takes that a page or a browser does, on any machine. */
+export const PATIENCE_MS = 60_000;
+
+/** The browser that the tests of a file share, where one starts. Disposing ends it. */
+export class TestBrowser implements AsyncDisposable {
+  readonly #browser: Browser | undefined;
+  readonly #reason: string;
+
+  private constructor(browser: Browser | undefined, reason: string) {
+    this.#browser = browser;
+    this.#reason = reason;
+  }
+
+  static async start(): Promise<TestBrowser> {
+    try {
+      return new TestBrowser(await startBrowser(PATIENCE_MS), '');
+    } catch (error) {
+      return new TestBrowser(undefined, (error as Error).message);
+    }
+  }
+
+  /**
+   * Opens a window with a memory of its own, which closes when the test ends.
+   *
+   * @returns undefined where no browser starts: the test is skipped then, but fails in continuous integration
+   */
+  async open(test: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext | undefined> {
+    if (!this.#browser) {
+      if (process.env.CI) throw new Error(this.#reason);
+      test.skip(this.#reason);
+      return undefined;
+    }
+    const window = await this.#browser.newContext(options);
+    window.setDefaultTimeout(PATIENCE_MS);
+    test.after(() => window.close());
+    return window;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser?.close();
+  }
+}
 
 /**
  * Starts a browser: the one of `CHROMIUM_PATH`, one that is installed, or the one that comes with the tests.
