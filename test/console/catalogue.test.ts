@@ -40,6 +40,16 @@ async function visit(
   return page;
 }
 
+test('All books are shown also to whoever asks for them while what was just typed is still to be searched', async (context) => {
+  const page = await visit(context, '?q=xylophone');
+  if (!page) return;
+  await page.getByText('No book matches.').waitFor();
+  await page.getByRole('searchbox').fill('zeppelin');
+  await page.getByRole('button', { name: 'Show all books' }).click();
+  await seeCount(page, '43 books');
+  assert.equal(await page.getByRole('searchbox').inputValue(), '');
+});
+
 for (const [size, options] of Object.entries(SIZES)) {
   describe(`With ${size}`, () => {
     test('books are found as they are typed; the address has what is shown, and the back button leads back', async (context) => {

@@ -25,6 +25,12 @@ export const isLoading = signal(true);
 /** Why books are missing; undefined while all is well. */
 export const fault = signal<unknown>(undefined);
 
+/**
+ * Whether there is no book to show. While others are asked for it stays as it was: whoever is just pressing a button
+ * that stands in place of the table does not lose it.
+ */
+export const isEmpty = signal(false);
+
 /** Goes up when books have changed so that whoever has counted them should do so again. */
 export const changes = signal(0);
 
@@ -47,6 +53,11 @@ let loaded: string | undefined;
 /** How many books are wanted by whoever looks. */
 let wanted = 0;
 let isFetching = false;
+
+effect(() => {
+  if (fault.value !== undefined) isEmpty.value = false;
+  else if (total.value !== undefined) isEmpty.value = total.value === 0;
+});
 
 /** The parts of a view that say which books it has. */
 export function queryOf({ q, from, to, sort }: View): BookQuery {

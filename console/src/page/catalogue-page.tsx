@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
 import { sendAll } from '../book/deletions.ts';
-import { fault, isLoading, retry, total } from '../catalogue/catalogue.ts';
+import { fault, isEmpty, isLoading, retry, total } from '../catalogue/catalogue.ts';
 import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
@@ -53,7 +53,7 @@ export function CataloguePage() {
         <Trouble />
         <SortChoice />
         <section id="books" aria-label={t.books}>
-          {total.value === 0 ? <Empty /> : <Table />}
+          {isEmpty.value ? <Empty /> : <Table />}
         </section>
       </main>
       <Toasts />
