@@ -1,11 +1,17 @@
 import { isIP } from 'node:net';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from './log-level.ts';
 
-/** What the texts of variables mean. Each of these throws an Error that says what a text must be, and not what it is. */
+/** Parsers of the variables' texts. Each throws an Error that says what the text must be, without repeating it. */
 
-/** More than machines have cores for; each has connections of its own to the store. */
+/** More workers than any machine has cores; each opens its own connections to the store. */
 const WORKERS_MAX = 64;
 
+/** Any text, unchanged. */
+export function parseText(text: string): string {
+  return text;
+}
+
+/** A text that must not be empty. */
 export function required(text: string): string {
   if (text === '') throw new Error('must be set');
   return text;

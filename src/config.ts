@@ -1,18 +1,8 @@
-import {
-  parseConnections,
-  parseLogLevel,
-  parseOrigins,
-  parsePort,
-  parseSeconds,
-  parseSwitch,
-  parseTrustProxy,
-  parseWorkers,
-  required,
-} from './config-values.ts';
+import { parseVariables } from './config-variables.ts';
 import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } from './env-file.ts';
 import type { LogLevel } from './log-level.ts';
 import { Secret } from './secret.ts';
-import { parseStoreAddress, type StoreAddress } from './store/address.ts';
+import type { StoreAddress } from './store/address.ts';
 
 /** How the service is to run. */
 export interface Config {
@@ -119,86 +109,43 @@ function toConfigError(error: unknown): unknown {
 export function readConfig(
   variables: Variables,
 ): Omit<Configuration, 'generated' | 'passwordIn' | 'variables'> {
-  const faults: string[] = [];
-  function read<Value>(name: string, fallback: string, parse: (text: string) => Value): Value | undefined {
-    try {
-      return parse(variables[name] || fallback);
-    } catch (error) {
-      faults.push(`${name}: ${(error as Error).message}`);
-      return undefined;
-    }
-  }
-
-  const port = read('PORT', '8080', parsePort);
-  const host = read('HOST', '', (text) => text);
-  const store = read('DB_URL', 'sqlite:data/books.db', parseStoreAddress);
-  const corsOrigins = read('CORS_ORIGINS', '', parseOrigins);
-  const trustProxy = read('TRUST_PROXY', 'false', parseTrustProxy);
-  const workers = read('WORKERS', '1', parseWorkers);
-  const headersMs = read('HEADERS_TIMEOUT_SECONDS', '10', parseSeconds);
-  const requestMs = read('REQUEST_TIMEOUT_SECONDS', '30', parseSeconds);
-  const stallMs = read('STALL_TIMEOUT_SECONDS', '30', parseSeconds);
-  const connections = read('CONNECTIONS_MAX', '10000', parseConnections);
-  const stopDelayMs = read('STOP_DELAY_SECONDS', '0', (text) => parseSeconds(text, 0));
-  const logLevel = read('LOG_LEVEL', 'info', parseLogLevel);
-  const hasMetrics = read('METRICS', 'on', parseSwitch);
-  const token = read('SECRET_TOKEN', '', required);
-  const previousToken = read('SECRET_TOKEN_PREVIOUS', '', String);
-  const username = read('AUTH_USERNAME', 'admin', String);
-  const password = read('AUTH_PASSWORD', '', required);
-  if (
-    port === undefined ||
-    store === undefined ||
-    corsOrigins === undefined ||
-    trustProxy === undefined ||
-    workers === undefined ||
-    headersMs === undefined ||
-    requestMs === undefined ||
-    stallMs === undefined ||
-    connections === undefined ||
-    stopDelayMs === undefined ||
-    logLevel === undefined ||
-    hasMetrics === undefined ||
-    token === undefined ||
-    previousToken === undefined ||
-    username === undefined ||
-    password === undefined
-  ) {
-    throw new ConfigError(faults.join('; '));
-  }
-
-  const clientLimits = {
-    headersMs: Math.min(headersMs, requestMs),
-    requestMs,
-    stallMs,
-    connections,
-    stopDelayMs,
-  };
-  const isAlone = store.engine === 'sqlite';
+  const parsed = parseVariables(variables);
+  if ('faults' in parsed) throw new ConfigError(parsed.faults.join('; '));
+  const { values } = parsed;
+  const { SECRET_TOKEN: token, SECRET_TOKEN_PREVIOUS: previousToken } = values;
+  const isSqlite = values.DB_URL.engine === 'sqlite';
   return {
     config: {
-      port,
-      ...(host && { host }),
-      store,
-      corsOrigins,
-      trustProxy,
-      clientLimits,
-      logLevel,
-      hasMetrics,
+      port: values.PORT,
+      ...(values.HOST && { host: values.HOST }),
+      store: values.DB_URL,
+      corsOrigins: values.CORS_ORIGINS,
+      trustProxy: values.TRUST_PROXY,
+      clientLimits: {
+        headersMs: Math.min(values.HEADERS_TIMEOUT_SECONDS, values.REQUEST_TIMEOUT_SECONDS),
+        requestMs: values.REQUEST_TIMEOUT_SECONDS,
+        stallMs: values.STALL_TIMEOUT_SECONDS,
+        connections: values.CONNECTIONS_MAX,
+        stopDelayMs: values.STOP_DELAY_SECONDS,
+      },
+      logLevel: values.LOG_LEVEL,
+      hasMetrics: values.METRICS,
     },
     secrets: {
       token: new Secret(token),
       ...(previousToken && { previousToken: new Secret(previousToken) }),
-      username,
-      password: new Secret(password),
+      username: values.AUTH_USERNAME,
+      password: new Secret(values.AUTH_PASSWORD),
     },
-    workers: isAlone ? 1 : workers,
+    workers: isSqlite ? 1 : values.WORKERS,
     warnings: [
       ...(isWeak(token) ? [`SECRET_TOKEN is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`] : []),
       ...(previousToken && isWeak(previousToken)
         ? [`SECRET_TOKEN_PREVIOUS is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`]
         : []),
-      ...(isAlone && workers > 1 ? ['WORKERS is taken as 1: a SQLite file is written by one process'] : []),
+      ...(isSqlite && values.WORKERS > 1
+        ? ['WORKERS is taken as 1: a SQLite file is written by one process']
+        : []),
     ],
   };
 }

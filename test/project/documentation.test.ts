@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
+import { VARIABLES, type Variable } from '../../src/config-variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
 import { REASONS } from '../../src/http/reasons.ts';
 import { exists, listSources, readPackage, readText } from './files.ts';
@@ -34,18 +35,15 @@ describe('README.md', () => {
     }
   });
 
-  test('has every configuration variable, and no other', () => {
-    const documented = rowsUnder(readme, 'variable', 'default').map(([name = '']) => codeIn(name) ?? name);
-    assert.deepEqual(documented.toSorted(), [...readVariables().keys()].toSorted());
-  });
-
-  test('has the default of every variable, in words where it is no value', () => {
-    const defaults = readVariables();
-    for (const [name = '', cell = ''] of rowsUnder(readme, 'variable', 'default')) {
-      const fallback = defaults.get(codeIn(name) ?? '');
-      if (fallback) assert.equal(codeIn(cell) ?? cell, fallback, name);
-      else assert.equal(codeIn(cell), undefined, name);
-    }
+  test('has every variable of the configuration with its default and meaning, and no other', () => {
+    const expected = Object.entries<Variable<unknown>>(VARIABLES).map(
+      ([name, { fallback, fallbackInWords, meaning }]) => [
+        `\`${name}\``,
+        fallbackInWords ?? (/^[0-9]+$/.test(fallback) ? fallback : `\`${fallback}\``),
+        meaning,
+      ],
+    );
+    assert.deepEqual(rowsUnder(readme, 'variable', 'default', 'meaning'), expected);
   });
 });
 
@@ -139,17 +137,6 @@ test('A link to no file, and one to no heading, are noticed', () => {
   assert.equal(leadsSomewhere('README.md#missing', 'CHANGELOG.md'), false);
   assert.equal(leadsSomewhere('#missing', 'README.md'), false);
 });
-
-/** The variables that the configuration reads, each with its default: '' where there is no value. */
-function readVariables(): ReadonlyMap<string, string> {
-  const source = readText('src/config.ts');
-  const read = source.matchAll(/\bread\('([A-Z_]+)', '([^']*)'/g);
-  const ofEnvironment = source.matchAll(/\b(?:environment|known)\.([A-Z_]+)/g);
-  return new Map([
-    ...ofEnvironment.map(([, name = '']): [string, string] => [name, '']),
-    ...read.map(([, name = '', fallback = '']): [string, string] => [name, fallback]),
-  ]);
-}
 
 /** Whether code in a document names a file or folder of the project. */
 function isPath(code: string): boolean {

@@ -136,7 +136,7 @@ describe('A faulty configuration', () => {
     });
   }
 
-  test('is told all at once, each fault with its variable and without a value', () => {
+  test('is reported with all its faults at once, each with its variable and without a value', () => {
     const complaint = complaintAbout({
       PORT: 'hunter2',
       DB_URL: 'mysql://root:hunter2@db/books',
@@ -149,12 +149,12 @@ describe('A faulty configuration', () => {
     assert.deepEqual(names, [
       'PORT',
       'DB_URL',
-      'CORS_ORIGINS',
-      'TRUST_PROXY',
       'WORKERS',
-      'METRICS',
       'SECRET_TOKEN',
       'AUTH_PASSWORD',
+      'CORS_ORIGINS',
+      'TRUST_PROXY',
+      'METRICS',
     ]);
     assert.doesNotMatch(complaint, /hunter2|\n/);
   });
