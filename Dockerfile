@@ -1,19 +1,19 @@
-# The service and its page for people, with what they need to run: docs/deploying.md.
+# The service and its web console: docs/deploying.md.
 ARG NODE=26.12.1-trixie-slim
 
 FROM node:${NODE} AS console
-WORKDIR /app/console
-COPY console/package.json console/package-lock.json ./
-RUN npm ci --no-audit --no-fund
-COPY tsconfig.json ../
-COPY src ../src
-COPY console ./
-RUN npm run build
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+COPY console/package.json ./console/
+RUN npm ci --workspace=console --no-audit --no-fund
+COPY src ./src
+COPY console ./console
+RUN npm run --workspace=console build
 
 FROM node:${NODE} AS service
 WORKDIR /app
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --omit=optional --no-audit --no-fund
+RUN npm ci --workspaces=false --omit=dev --omit=optional --no-audit --no-fund
 COPY LICENSE ./
 COPY src ./src
 COPY --from=console /app/console/dist ./console/dist

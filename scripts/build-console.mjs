@@ -1,81 +1,52 @@
-// Builds the page for people, `console/dist`, where it is missing or older than its sources. It is plain JavaScript for
-// any Node that is still about; what it starts runs on the Node that the project installs.
+// Builds the web console into `console/dist` when that is missing or older than its sources.
 //
 // usage: node scripts/build-console.mjs [--if-possible]
 //
-// With --if-possible a build that fails is told of, and no failure: the service does without its page.
+// With --if-possible a failed build is reported, but is no failure: the service runs without its console.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const folder = join(root, 'console');
-const built = join(folder, 'dist', '.built');
-const installed = join(folder, 'node_modules', '.installed');
+const stamp = join(root, 'console/dist/.built');
 
-/** What the page is made of. */
+/** The sources of the console. */
 const SOURCES = [
   'console/index.html',
-  'console/package-lock.json',
   'console/src',
   'console/vite.config.ts',
+  'package-lock.json',
   'src/client',
   'src/contract.ts',
 ];
 
-const path = [join(root, 'node_modules', '.bin'), process.env.PATH].join(
-  process.platform === 'win32' ? ';' : ':',
-);
-
 const isOptional = process.argv.includes('--if-possible');
 const sources = hashOf(SOURCES);
-const isBuilt = isStamped(built, sources);
 
 try {
-  // What has been built can be served without what builds it; the checks need both.
-  if (!isBuilt || !isOptional) install();
-  if (!isBuilt) build();
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== sources) build();
 } catch (error) {
-  const reason = String(error.stderr ?? error.message).trim();
-  console.error(`The page for people could not be built: ${isOptional ? reason.split('\n')[0] : reason}`);
+  const reason = String(error.stderr || error.message).trim();
+  console.error(`The web console could not be built: ${isOptional ? reason.split('\n')[0] : reason}`);
   if (!isOptional) process.exit(1);
-  console.error('The service does without it. npm run build:console tries again.');
-}
-
-/** Installs what the build needs, from the lock file. */
-function install() {
-  const lock = hashOf(['console/package-lock.json']);
-  if (isStamped(installed, lock)) return;
-  console.error('Installing what the page for people is built with (npm ci in console) …');
-  // npm started us; where it did not, the one on the path will do.
-  const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const options = ['--include=dev', '--no-audit', '--no-fund', '--loglevel=error'];
-  // Nobody who starts the service wants to wait for a network that is away.
-  if (isOptional) options.push('--fetch-retries=1', '--fetch-retry-mintimeout=1000');
-  run(command, [...args, 'ci', ...options]);
-  writeFileSync(installed, lock);
+  console.error('The service starts without it. To build it, run npm run build:console.');
 }
 
 function build() {
-  console.error('Building the page for people …');
-  run('node', [join(folder, 'node_modules', 'vite', 'bin', 'vite.js'), 'build', '--logLevel', 'warn']);
-  writeFileSync(built, sources);
-}
-
-function run(command, args) {
-  execFileSync(command, args, {
-    cwd: folder,
+  const vite = join(root, 'node_modules/vite/bin/vite.js');
+  if (!existsSync(vite)) throw new Error('Vite is not installed; npm ci installs it');
+  console.error('Building the web console …');
+  // Vite runs on the Node that the project installs, which npm scripts find first.
+  const path = [join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
+  execFileSync('node', [vite, 'build', '--logLevel', 'warn'], {
+    cwd: join(root, 'console'),
     env: { ...process.env, PATH: path },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-}
-
-function isStamped(file, stamp) {
-  return existsSync(file) && readFileSync(file, 'utf8') === stamp;
+  writeFileSync(stamp, sources);
 }
 
 /** A hash of files and folders, by their names and contents. */
