@@ -1,6 +1,6 @@
 import type { Configuration } from './config.ts';
-import { listConsoleFiles } from './console-folder.ts';
 import { ENV_FILE } from './env-file.ts';
+import { hasConsole } from './http/console.ts';
 
 /**
  * Tells who started the service what they need next. On a terminal that is how to use it; elsewhere the log has said
@@ -11,17 +11,17 @@ export function greet(configuration: Configuration, url: string): void {
   for (const warning of warnings) console.error(`bookkeeping warns: ${warning}`);
   if (generated.length > 0)
     console.error(`bookkeeping generated ${generated.join(', ')} and wrote them to ${ENV_FILE}`);
-  const hasConsole = listConsoleFiles().has('index.html');
-  if (!hasConsole)
-    console.error('bookkeeping warns: its page for people is not built; npm run build:console does that');
+  const isConsoleBuilt = hasConsole();
+  if (!isConsoleBuilt)
+    console.error('bookkeeping warns: the web console is not built; npm run build:console builds it');
   if (!process.stdout.isTTY) return;
 
   const isInFile = passwordIn === 'file';
   const username = JSON.stringify(secrets.username).replaceAll("'", String.raw`'\''`);
   console.log(`
-  The bookkeeping service is at ${url}
-  ${hasConsole ? `Its page for people is at ${url}/console/\n  ` : ''}Its API, to read and to try, is at ${url}/docs
-  Its username is ${secrets.username}, its password is AUTH_PASSWORD in ${isInFile ? `the file ${ENV_FILE}` : 'the environment'}
+  The bookkeeping service listens at ${url}
+  ${isConsoleBuilt ? `The web console is at ${url}/console/\n  ` : ''}The API documentation is at ${url}/docs
+  The username is ${secrets.username}, the password is AUTH_PASSWORD in ${isInFile ? `the file ${ENV_FILE}` : 'the environment'}
 
   Try it in another terminal, ${isInFile ? 'in this folder' : 'with the same environment'}:
 

@@ -12,7 +12,7 @@ import {
   noteAnswer,
   takeNoMore,
 } from './connection.ts';
-import { leadToConsole } from './console.ts';
+import { redirectToConsole } from './console.ts';
 import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
 import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { noteFailure, type RequestLog } from './request-log.ts';
@@ -25,7 +25,7 @@ export function refuseInEnvelope(app: FastifyInstance, log: RequestLog): void {
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods(request.url);
     if (allowed !== undefined) return send(reply.header('allow', allowed), { outcome: 'methodNotAllowed' });
-    return leadToConsole(app, request, reply) ? reply : send(reply, { outcome: 'notFound' });
+    return redirectToConsole(app, request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
     noteFailure(request, error);

@@ -46,7 +46,7 @@ describe('On a terminal the greeting has commands that work as they are', { conc
     await using service = await startService(folder.path, {}, ON_TERMINAL);
     const greeting = await greetingOf(service);
 
-    assert.ok(greeting.includes(`The bookkeeping service is at ${service.url}\n`));
+    assert.ok(greeting.includes(`The bookkeeping service listens at ${service.url}\n`));
     assert.ok(greeting.includes(` ${service.url}/console/\n`));
     assert.ok(greeting.includes(` ${service.url}/docs\n`));
     assert.equal(await follow(greeting, folder.path, {}), NO_BOOKS);
