@@ -21,6 +21,20 @@ create table if not exists books (
   constraint books_year_exact check (year between -9007199254740991 and 9007199254740991)
 );
 
+-- Where there are no such functions, the service starts without asking.
+
+select privilege from unnest(array['select', 'insert', 'update', 'delete']) as privilege
+where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
+  else has_any_column_privilege(to_regclass('books'), privilege) end;
+
+select relkind in ('r', 'p') as "isTable" from pg_class where oid = to_regclass('books');
+
+select attname as name, format_type(atttypid, atttypmod) as type,
+  atthasdef or attidentity <> '' as "hasDefault", attnotnull as "isRequired"
+from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not attisdropped;
+
+select 1 from pg_constraint where conrelid = to_regclass('books') and conname in ('books_id_exact', 'books_year_exact');
+
 -- Where this or its index is refused, the service goes on: a create with an Idempotency-Key is 503 then, or old keys are
 -- found by looking at all. Aurora DSQL wants indexes to be made ASYNC.
 
@@ -36,14 +50,6 @@ create table if not exists idempotency_keys (
 select to_regclass('idempotency_keys_by_age') is not null as exists;
 
 create index if not exists idempotency_keys_by_age on idempotency_keys (created_at);
-
-select relkind in ('r', 'p') as "isTable" from pg_class where oid = to_regclass('books');
-
-select attname as name, format_type(atttypid, atttypmod) as type,
-  atthasdef or attidentity <> '' as "hasDefault", attnotnull as "isRequired"
-from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not attisdropped;
-
-select 1 from pg_constraint where conrelid = to_regclass('books') and conname in ('books_id_exact', 'books_year_exact');
 
 -- Where there is no such function, the service goes on: ids that clients have chosen are not looked for. Where it finds
 -- some, it takes a lock on the table to move the sequence, which CockroachDB does not have: there the start ends.

@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import { StoreNotReady } from '../../src/store/not-ready.ts';
+import { openArchive } from '../../src/store/open.ts';
+import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { assertNotReady, assertSameJson, listBooks, openStoreAt, textOf } from '../support/stores.ts';
 
@@ -168,9 +175,75 @@ describe('A table books that does not fit', () => {
 
       await assertNotReady(database.url, complaint);
       assert.deepEqual(await describeTable(database), before);
+      assert.deepEqual(await database.query(TABLES), [{ tablename: 'books' }]);
     });
   }
+
+  test('is refused on SQLite, and the file stays as it was', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    using other = new DatabaseSync(path);
+    other.exec('create table books (id integer primary key autoincrement, title text)');
+    const before = await readFile(path);
+
+    await assertNotReady(`sqlite:${path}`, /no column author/);
+    await assert.rejects(openArchive(parseStoreAddress(`sqlite:${path}`)), StoreNotReady);
+    assert.deepEqual(await readdir(folder.path), ['books.db']);
+    assert.deepEqual(await readFile(path), before);
+  });
 });
+
+describe('A PostgreSQL user without a privilege', () => {
+  for (const [lacking, granted] of [
+    ['select, insert, update, delete', undefined],
+    ['insert, update, delete', 'select'],
+    ['update, delete', 'select, insert'],
+  ] as const) {
+    test(`is refused, and nothing is created: without ${lacking}`, async () => {
+      await using database = await createDatabase();
+      await database.query(GORM_TABLE);
+      await using user = await createUser(database);
+      if (granted) await database.query(`grant ${granted} on books to ${user.name}`);
+      await assertNotReady(user.url, new RegExp(`this user may not ${lacking} in the table books`));
+      assert.deepEqual(await database.query(TABLES), [{ tablename: 'books' }]);
+    });
+  }
+
+  test('to create a table is refused', async () => {
+    await using database = await createDatabase();
+    await using user = await createUser(database);
+    await assertNotReady(user.url, /^there is no table books, and this user may not create one$/);
+  });
+
+  test('on the whole table is served when the columns suffice', async () => {
+    await using database = await createDatabase();
+    await database.query(GORM_TABLE);
+    await using user = await createUser(database);
+    await database.query(`
+      grant select, insert (title, author, year), update (title, author, year), delete on books to ${user.name};
+      grant usage on sequence books_id_seq to ${user.name}`);
+    await using store = await openStoreAt(user.url);
+    const book = await store.create({ title: '', author: '', year: 0 });
+    assert.deepEqual(await store.update(book.id, { year: 1 }), { ...book, year: 1 });
+    assert.equal(await store.delete(book.id), true);
+  });
+});
+
+const TABLES = "select tablename from pg_tables where schemaname = 'public'";
+
+/** Creates a user who may do nothing, and drops it with its privileges. */
+async function createUser(
+  database: Database,
+): Promise<AsyncDisposable & { readonly name: string; readonly url: string }> {
+  const name = `user_${Math.random().toString(36).slice(2)}`;
+  await database.query(`create role ${name} login password 'hunter2'`);
+  return {
+    name,
+    url: Object.assign(new URL(database.url), { username: name, password: 'hunter2' }).href,
+    [Symbol.asyncDispose]: async () =>
+      void (await database.query(`drop owned by ${name}; drop role ${name}`)),
+  };
+}
 
 /** Everything about a table books that an adoption leaves alone. */
 async function describeTable(database: Database): Promise<unknown> {

@@ -9,6 +9,7 @@ import { isLostToOthers, reasonOf, sqlState, toStoreError, violatedConstraint } 
 import { columnsOf, matchIds } from './rows.ts';
 import {
   expectBooks,
+  expectPrivileges,
   expectUtf8,
   ID_CHECK,
   LOCK_IDS,
@@ -27,6 +28,7 @@ import { INSERT_PLAIN, INSERT_WITH_IDS, SELECT, SELECT_PAGE } from './sql.ts';
 export function openPostgresArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await expectUtf8(client);
+    await expectPrivileges(client, ['select']);
     await expectBooks(client);
   });
 }

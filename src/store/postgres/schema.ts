@@ -42,15 +42,16 @@ const CREATE_ATTEMPTS_MAX = 20;
 
 /**
  * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to its
- * columns and rows, and a table for the keys of creates. Safe when several processes do it at once.
+ * columns and rows, and then a table for the keys of creates. Safe when several processes do it at once.
  *
  * @throws StoreNotReady when the database or a table of that name does not fit
  */
 export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectUtf8(client);
   await create(client, 'books', CREATE_TABLE);
-  await prepareKeys(client);
+  await expectPrivileges(client);
   await expectBooks(client);
+  await prepareKeys(client);
   await passUsedIds(client);
 }
 
@@ -70,6 +71,29 @@ export async function expectBooks(client: ClientBase): Promise<void> {
   await expectColumns(client);
   await expectExactNumbers(client);
 }
+
+/** What a service does with books. */
+const PRIVILEGES = ['select', 'insert', 'update', 'delete'];
+
+/**
+ * Asks whether this user may do what a service does; rights on the columns alone suffice, where SQL has them.
+ *
+ * @throws StoreNotReady when a privilege is missing
+ */
+export async function expectPrivileges(client: ClientBase, privileges = PRIVILEGES): Promise<void> {
+  const lacking = await query<{ privilege: string }>(
+    client,
+    `select privilege from unnest(array['${privileges.join("', '")}']) as privilege
+     where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
+       else has_any_column_privilege(to_regclass('books'), privilege) end`,
+  ).catch(noneIfNotOffered);
+  if (lacking.length === 0) return;
+  const names = lacking.map(({ privilege }) => privilege).join(', ');
+  throw new StoreNotReady(`this user may not ${names} in the table books`);
+}
+
+/** Why the table of books cannot be created: `check` finds it by asking, and a start by trying. */
+export const MAY_NOT_CREATE = 'there is no table books, and this user may not create one';
 
 /**
  * Moves the sequence of ids past the highest id in the table. It lags behind where clients chose ids.
@@ -120,14 +144,16 @@ async function create(client: ClientBase, name: string, statement: string): Prom
       return;
     } catch (error) {
       if (attempt === CREATE_ATTEMPTS_MAX || !CREATED_MEANWHILE.has(sqlState(error) ?? '')) {
-        throw new StoreNotReady(`${name} cannot be created (${reasonOf(error)})`, { cause: error });
+        const isForbidden = name === 'books' && sqlState(error) === '42501';
+        const reason = isForbidden ? MAY_NOT_CREATE : `${name} cannot be created (${reasonOf(error)})`;
+        throw new StoreNotReady(reason, { cause: error });
       }
     }
     await sleep(Math.random() * 50);
   }
 }
 
-/** Engines whose ids come from elsewhere have no sequence to look at. */
+/** Engines that lack what a question needs are used without its answer. */
 function noneIfNotOffered(error: unknown): [] {
   if (!isNotOffered(error)) throw error;
   return [];

@@ -8,7 +8,7 @@ import { type PageRow, readPages } from '../page.ts';
 import { LOG_PAGES_MAX, openConnection, transact, whileBusy } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
 import { FileGuard, StoreLost } from './lost.ts';
-import { expectBooks, prepareSchema } from './schema.ts';
+import { expectBooks, expectNoMisfit, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function openSqliteArchiveForReading(path: string): Promise<BookArc
 export async function openSqliteArchive(path: string): Promise<BookArchive> {
   try {
     mkdirSync(dirname(path), { recursive: true });
-    const database = await openConnection(path);
+    const database = await openConnection(path, expectNoMisfit);
     await transact(database, () => prepareSchema(database));
     // SQLite does not tell when a checkpoint of its own fails, so they are made here.
     database.exec('pragma wal_autocheckpoint = 0');

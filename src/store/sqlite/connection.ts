@@ -15,11 +15,16 @@ export const LOG_PAGES_MAX = 1_000;
 /**
  * Opens a connection whose commits survive a power cut.
  *
- * @throws StoreNotReady when the engine does not take the settings that this rests on
+ * @param expectFitting throws when the file cannot be used, before the first change to it
+ * @throws StoreNotReady when the engine does not take the settings that this rests on; else what `expectFitting` throws
  */
-export async function openConnection(path: string): Promise<DatabaseSync> {
+export async function openConnection(
+  path: string,
+  expectFitting: (database: DatabaseSync) => void = () => {},
+): Promise<DatabaseSync> {
   const database = new DatabaseSync(path, { timeout: BLOCKING_TIMEOUT_MS });
   try {
+    await whileBusy(() => expectFitting(database));
     // Several processes that open an empty file at once are in each other's way here.
     await whileBusy(() => database.exec('pragma journal_mode = wal'));
     // In WAL mode FULL syncs the log at every commit; with NORMAL a power cut takes acknowledged writes along

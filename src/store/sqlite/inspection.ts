@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, countInWords } from '../inspection.ts';
 import { whileBusy } from './connection.ts';
 import { toNotReady } from './errors.ts';
-import { expectBooks } from './schema.ts';
+import { expectBooks, hasBooks } from './schema.ts';
 
 /**
  * Looks at the SQLite file at a path, and changes nothing in it.
@@ -32,8 +32,7 @@ export async function inspectSqliteStore(path: string): Promise<string> {
 }
 
 function describe(database: DatabaseSync, path: string): string {
-  const hasBooks = database.prepare("select 1 from sqlite_schema where name = 'books'").get();
-  if (!hasBooks) return `the SQLite file ${path} has no table of books yet, and will get one`;
+  if (!hasBooks(database)) return `the SQLite file ${path} has no table of books yet, and will get one`;
   expectBooks(database);
   const counted = database
     .prepare(`select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1})`)

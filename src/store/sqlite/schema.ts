@@ -3,11 +3,8 @@ import { ID_MAX, YEAR_MAX } from '../../book.ts';
 import { StoreNotReady } from '../not-ready.ts';
 
 /**
- * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to it, and a
- * table for the keys of creates (times in seconds since 1970).
- * Safe when several processes do it at once.
- *
- * @throws StoreNotReady when a table of that name does not fit
+ * Prepares the storage structure: creates the table of books unless there is one, and a table for the keys of creates
+ * (times in seconds since 1970). Safe when several processes do it at once.
  */
 export function prepareSchema(database: DatabaseSync): void {
   // AUTOINCREMENT: otherwise the highest id is given out again after its book was deleted.
@@ -28,7 +25,16 @@ export function prepareSchema(database: DatabaseSync): void {
     ) strict, without rowid;
     create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)
   `);
-  expectBooks(database);
+}
+
+/** Like {@link expectBooks}, but no table is fine, too. @throws StoreNotReady when there is one that does not fit */
+export function expectNoMisfit(database: DatabaseSync): void {
+  if (hasBooks(database)) expectBooks(database);
+}
+
+/** Whether there is a table of books, whatever its form. */
+export function hasBooks(database: DatabaseSync): boolean {
+  return database.prepare(`select 1 from sqlite_schema where name = 'books'`).get() !== undefined;
 }
 
 /**

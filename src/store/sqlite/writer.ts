@@ -4,7 +4,7 @@ import { LOG_PAGES_MAX, openConnection, transact } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
 import { IdempotencyKeys } from './keys.ts';
 import { FileGuard, StoreLost } from './lost.ts';
-import { prepareSchema } from './schema.ts';
+import { expectNoMisfit, prepareSchema } from './schema.ts';
 import {
   DELETE,
   DELETE_EXPECTED,
@@ -138,7 +138,7 @@ function unsynced(): StoreLost {
 }
 
 await answerFrom(async (path) => {
-  const database = await openConnection(path);
+  const database = await openConnection(path, expectNoMisfit);
   await transact(database, () => prepareSchema(database));
   // SQLite does not tell when its own checkpoints fail, so they are made in tidy(). What a process left in the log
   // whose last fsync failed need not be on disk, though it can be read: it is written anew.
