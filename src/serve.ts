@@ -67,11 +67,19 @@ async function stop(exitCode = 0): Promise<void> {
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof StoreNotReady) return error.message;
   if (!(error instanceof Error)) return String(error);
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  if (code === 'EADDRINUSE') return 'the port is already in use; set PORT to another one';
+  const { code, syscall, address, hostname, port } = error as ListenError;
+  if (code === 'EADDRINUSE') return `the port ${port} is already in use; set PORT to another one`;
   // A worker's listening fails where the primary binds.
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') {
-    return `the address cannot be listened on (${code}); see HOST and PORT`;
+    const place = port === undefined ? '' : `, port ${port},`;
+    return `the address ${address ?? hostname}${place} cannot be listened on (${code}); see HOST and PORT`;
   }
   return error.stack ?? error.message;
+}
+
+/** What Node says of a listen or a lookup that failed. */
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly hostname?: string;
+  readonly port?: number;
 }

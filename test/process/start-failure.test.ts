@@ -160,13 +160,15 @@ describe('A start fails with one line about its address:', { concurrency: 2 }, (
     assert.ok(address && typeof address === 'object');
 
     const complaint = await assertFails(folder.path, { ...COMPLETE, PORT: `${address.port}` });
-    assert.equal(complaint, 'the port is already in use; set PORT to another one');
+    assert.equal(complaint, `the port ${address.port} is already in use; set PORT to another one`);
   });
 
   test('an address that is not of this machine, or none at all', async () => {
     await using folder = await createFolder();
     for (const HOST of ['192.0.2.1', 'fe80::1', 'no host']) {
-      assert.match(await assertFails(folder.path, { ...COMPLETE, HOST }), /see HOST and PORT$/, HOST);
+      const complaint = await assertFails(folder.path, { ...COMPLETE, HOST });
+      assert.match(complaint, /see HOST and PORT$/, HOST);
+      assert.ok(complaint.includes(HOST), complaint);
     }
   });
 });

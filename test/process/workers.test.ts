@@ -187,7 +187,7 @@ describe('A start of workers fails with one line:', { concurrency: 2 }, () => {
     const DB_URL = database.url;
     assert.match(
       await complaintAbout({ DB_URL, PORT }),
-      /the port is already in use; set PORT to another one$/,
+      new RegExp(`the port ${PORT} is already in use; set PORT to another one$`),
     );
     assert.match(await complaintAbout({ DB_URL, HOST: '192.0.2.1' }), /see HOST and PORT$/);
   });

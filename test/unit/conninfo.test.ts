@@ -64,6 +64,15 @@ describe('A connection string in the form of a URL', () => {
     });
   });
 
+  test('may have at signs behind its hosts', () => {
+    assert.deepEqual(parse('postgres://db/books?user=app@tenant'), {
+      user: 'app@tenant',
+      host: 'db',
+      dbname: 'books',
+    });
+    assert.deepEqual(parse('postgres://app@db/a@b'), { user: 'app', host: 'db', dbname: 'a@b' });
+  });
+
   test('has IPv6 addresses in brackets', () => {
     assert.deepEqual(parse('postgres://app@[::1]:5433/books'), {
       user: 'app',
@@ -228,6 +237,17 @@ describe('A faulty connection string', () => {
     'a port that is no number': [
       'postgres://app:hunter2@db:54x/books',
       /^port must be a whole number from 1 to 65535$/,
+    ],
+    'a slash in the password': [
+      'postgres://app:hun/ter2@db:5432/books',
+      /^a \/ in its user or password must be written as %2F/,
+    ],
+    'a slash in the password, behind digits': ['postgres://app:123/hunter2@db/books', /^a \/ in its user or/],
+    'a slash in the user': ['postgres://ap/p:hunter2@db/books', /^a \/ in its user or password/],
+    'a question mark in the password': ['postgres://app:hun?ter2@db/books', /and a \? as %3F$/],
+    'a question mark in the password, behind digits': [
+      'postgres://app:1?hunter2@db/books?sslmode=require',
+      /a \? as %3F$/,
     ],
     'a port that is 0': ['password=hunter2 port=0', /^port must be/],
     'a port beyond 65535': ['password=hunter2 port=65536', /^port must be/],

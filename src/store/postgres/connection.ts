@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../not-ready.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
-import { reasonOf, sqlState } from './errors.ts';
+import { NO_TLS, reasonOf, sqlState } from './errors.ts';
 import { expectSuitable, UnsuitableServer } from './session.ts';
 
 /** How long a connection may take to come about, unless `connect_timeout` says otherwise. */
@@ -34,7 +34,8 @@ export async function connect(
       await expectSuitable(client, attributes, CONNECT_TIMEOUT_MS);
       return { client, config };
     } catch (error) {
-      failure = error;
+      // Where it was TLS that the server wanted, and has none, its first words say why.
+      if (failure === undefined || reasonOf(error) !== NO_TLS) failure = error;
       await client.end();
     }
     if (failure instanceof UnsuitableServer || !mayWantOtherTls(failure)) break;
@@ -42,11 +43,16 @@ export async function connect(
   throw failure;
 }
 
-/** Another way is worth trying where the server lacks TLS, or its pg_hba.conf wants the other way. */
+/**
+ * Another way is worth trying where the server lacks TLS, or its pg_hba.conf wants the other way. A network that fails
+ * says nothing of TLS: what was chosen because of it would be without encryption until the end.
+ */
 function mayWantOtherTls(failure: unknown): boolean {
   const state = sqlState(failure);
-  return state === undefined ? reasonOf(failure) !== 'timeout' : state === '28000';
+  return state === undefined ? !NETWORK_FAILURE.test(reasonOf(failure)) : state === '28000';
 }
+
+const NETWORK_FAILURE = /^(timeout|ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ENOENT)/;
 
 function clientConfig(conninfo: Conninfo, { name, address = name, port }: Host): ClientConfig {
   const { user, password, dbname, options, connectTimeoutSeconds } = conninfo;

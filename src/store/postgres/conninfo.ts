@@ -113,6 +113,9 @@ function parseUrl(text: string): Map<string, string> {
     throw new Error('it is not a URL of the form postgres://user:password@host:port/database');
   }
   const ports = hosts.map(([, , , port = '']) => port);
+  // It would be taken for the host and the database, which error messages name.
+  const isUserCutOff = user === undefined && `${dbname ?? ''}${query?.split('=')[0] ?? ''}`.includes('@');
+  if (isUserCutOff) throw new Error('a / in its user or password must be written as %2F, and a ? as %3F');
   const keywords = new Map<string, string>();
   const put = (name: string, value: string | undefined) => {
     if (value) keywords.set(name, decode(value));

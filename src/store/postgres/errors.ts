@@ -67,9 +67,19 @@ export function reasonOf(error: unknown): string {
   if (code !== undefined) return code;
   // The driver's own errors have a text only.
   const text = error instanceof Error ? error.message : '';
-  if (/timeout/i.test(text)) return 'timeout';
-  return /password/i.test(text) ? 'a password is needed' : 'connection lost';
+  return DRIVER_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection lost';
 }
+
+/** Why the driver gave up by itself, as {@link reasonOf} names it. */
+export const NO_TLS = 'no TLS';
+export const NO_PASSWORD = 'a password is needed';
+
+const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/timeout/i, 'timeout'],
+  [/password/i, NO_PASSWORD],
+  [/ SSL connection/, NO_TLS],
+  [/mechanism/i, 'unknown authentication method'],
+];
 
 /** An error of the driver in the terms of the BookStore interface: StoreUnavailable, or the error itself. */
 export function toStoreError(error: unknown): unknown {

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../../book.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { connect } from './connection.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
-import { reasonOf, sqlState } from './errors.ts';
+import { NO_PASSWORD, NO_TLS, reasonOf, sqlState } from './errors.ts';
 
 /** After this the next host is tried as well (RFC 8305, section 8, has it for the addresses of one host). */
 const HEAD_START_MS = 250;
@@ -182,7 +182,7 @@ function explain(error: unknown): string {
   if (error instanceof StoreUnavailable) return `does not suit (${reason})`;
   switch (sqlState(error)) {
     case undefined:
-      return `cannot be reached (${reason})`;
+      return explainWithoutState(reason);
     case '28P01':
     case '28000':
       return `refuses this user or password (${reason})`;
@@ -191,4 +191,13 @@ function explain(error: unknown): string {
     default:
       return `refuses the connection (${reason})`;
   }
+}
+
+function explainWithoutState(reason: string): string {
+  if (reason === NO_TLS) return 'offers no TLS, which sslmode demands';
+  if (reason === NO_PASSWORD) return 'demands a password';
+  if (/CERT|LEAF_SIGNATURE/.test(reason)) return `has a certificate that is not accepted (${reason})`;
+  if (reason.startsWith('ERR_OSSL'))
+    return `cannot be asked, as sslcert or sslkey cannot be used (${reason})`;
+  return `cannot be reached (${reason})`;
 }
