@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
 import { StoreUnavailable } from '../../src/book.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
@@ -42,7 +42,7 @@ describe('On an engine that refuses', () => {
   ] as const) {
     test(`${what}, all is as ever`, async () => {
       await using database = await createDatabase();
-      using refusals = refuseStatements(refused);
+      using refusals = refuseStatements(({ text }) => refused.test(text));
       await using store = await openStoreAt(database.url);
 
       const book = await store.create(BOOK);
@@ -65,6 +65,88 @@ describe('On an engine that refuses', () => {
   }
 });
 
+// What was refused once may be allowed by now: a table is altered, a right is granted again.
+describe('What an engine has refused is tried again after a minute', () => {
+  test('locks on rows', async (context) => {
+    await using database = await createDatabase();
+    using refusals = refuseStatements(({ text }) => / for update\b/.test(text));
+    await using store = await openStoreAt(database.url);
+    const { id } = await store.create(BOOK);
+    assert.equal((await store.update(id, { year: 1 }))?.year, 1);
+    const { count } = refusals;
+    assert.equal((await store.update(id, { year: 2 }))?.year, 2);
+    assert.equal(refusals.count, count);
+
+    passMinute(context);
+    assert.equal((await store.update(id, { year: 3 }))?.year, 3);
+    assert.ok(refusals.count > count);
+  });
+
+  test('prepared statements', async (context) => {
+    await using database = await createDatabase();
+    using refusals = refuseStatements(({ name }) => name !== undefined);
+    await using store = await openStoreAt(database.url);
+    const book = await store.create(BOOK);
+    assert.deepEqual(await store.find(book.id), book);
+    assert.equal(refusals.count, 1);
+
+    passMinute(context);
+    assert.deepEqual(await store.find(book.id), book);
+    assert.equal(refusals.count, 2);
+  });
+
+  test('prepared statements, of which those that the table no longer fits are not used again', async (context) => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    const book = await store.create(BOOK);
+    const finds: (string | undefined)[] = [];
+    using _ = refuseStatements(({ name, text }) => {
+      if (text.includes('from books')) finds.push(name);
+      return false;
+    });
+    const find = async () => assert.deepEqual(await store.find(book.id), book);
+    await find();
+    await database.query('alter table books alter title type varchar, alter year type integer');
+    finds.length = 0;
+    await find();
+    assert.deepEqual(
+      finds.map((name) => name !== undefined),
+      [true, false],
+    );
+
+    passMinute(context);
+    await find();
+    await find();
+    assert.deepEqual(
+      finds.slice(2).map((name) => name !== undefined),
+      [true, true],
+    );
+  });
+
+  test('the index of searches', async (context) => {
+    await using database = await createDatabase();
+    await refuseCommands(database, ['CREATE TRIGGER']);
+    await using store = await openStoreAt(database.url);
+    await store.create(BOOK);
+    const search = async () => assert.equal((await store.search({ ...ALL, q: 'titus' }, 10)).count, 1);
+    const hasIndex = async () => (await database.query("select to_regclass('book_search')::text as name"))[0];
+    await search();
+    await database.query('drop event trigger refusing');
+    await search();
+    assert.deepEqual(await hasIndex(), { name: null });
+
+    passMinute(context);
+    await search();
+    assert.deepEqual(await hasIndex(), { name: 'book_search' });
+  });
+});
+
+/** Sets the clock forward. */
+function passMinute({ mock }: TestContext): void {
+  const now = performance.now.bind(performance);
+  mock.method(performance, 'now', () => now() + 60_000);
+}
+
 /** Has a database refuse commands as features that it lacks. */
 async function refuseCommands(database: Database, tags: readonly string[]): Promise<void> {
   await database.query(`
@@ -78,7 +160,7 @@ async function refuseCommands(database: Database, tags: readonly string[]): Prom
 }
 
 /** Has every server refuse some statements, which PostgreSQL itself cannot be made to, until this is disposed of. */
-function refuseStatements(pattern: RegExp): Disposable & { readonly count: number } {
+function refuseStatements(isRefused: (statement: Sent) => boolean): Disposable & { readonly count: number } {
   const { query } = Client.prototype as { query: (this: Client, ...values: unknown[]) => unknown };
   const refusals = {
     count: 0,
@@ -88,9 +170,8 @@ function refuseStatements(pattern: RegExp): Disposable & { readonly count: numbe
   };
   Object.assign(Client.prototype, {
     query(this: Client, ...values: unknown[]) {
-      const [first, second] = values as [string | { text: string; callback?: Callback }, unknown];
-      const text = typeof first === 'string' ? first : first.text;
-      if (!pattern.test(text)) return query.apply(this, values);
+      const [first, second] = values as [string | Sent, unknown];
+      if (!isRefused(typeof first === 'string' ? { text: first } : first)) return query.apply(this, values);
       refusals.count++;
       const error = Object.assign(new DatabaseError('not supported', 0, 'error'), { code: '0A000' });
       const callback = [second, values[2]].find((value) => typeof value === 'function') as
@@ -102,6 +183,12 @@ function refuseStatements(pattern: RegExp): Disposable & { readonly count: numbe
     },
   });
   return refusals;
+}
+
+/** What the driver is asked to send. */
+interface Sent {
+  readonly text: string;
+  readonly name?: string;
 }
 
 type Callback = (error: Error) => void;

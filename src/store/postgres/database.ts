@@ -1,5 +1,6 @@
 import { tryAgain } from './attempts.ts';
-import { isNotOffered, isPreparedStatementRefused, toStoreError } from './errors.ts';
+import { isNotOffered, isOutdatedPlan, isPreparedStatementRefused, toStoreError } from './errors.ts';
+import { Feature } from './feature.ts';
 import type { ConnectionPool } from './pool.ts';
 import { passUsedIds } from './schema.ts';
 import type { Statement } from './sql.ts';
@@ -8,9 +9,11 @@ import type { Statement } from './sql.ts';
 export class Database {
   readonly #pool: ConnectionPool;
   /** Prepared statements halve what a trip costs the server, but not every pooler of connections knows them. */
-  #isPreparing = true;
+  readonly #preparing = new Feature();
+  /** Part of their names: connections keep those that were prepared before the table was altered. */
+  #generation = 0;
   /** Rows are locked in an order where that is known; engines that are distributed refuse some ways to. */
-  #isLocking = true;
+  readonly #locking = new Feature();
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
@@ -18,53 +21,49 @@ export class Database {
 
   /** @throws StoreUnavailable when the server cannot be reached or cannot take it; else what the driver throws */
   async query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
+    let sent = this.#toQueryConfig(statement);
     try {
       return await tryAgain(
         async () => {
-          const { rows } = await this.#pool.query<Row>({ ...this.#spell(statement), values });
+          sent = this.#toQueryConfig(statement);
+          const { rows } = await this.#pool.query<Row>({ ...sent, values });
           return rows;
         },
-        (error) => this.#isWorthAnother(error, statement),
+        (error) => this.#isRetryable(error, statement, sent),
       );
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
-  /** Whether nothing has happened, and there may be more luck the next time. */
-  #isWorthAnother(error: unknown, { withoutLocks }: Statement): boolean {
+  /** Whether nothing has happened, and the next attempt may succeed: perhaps without what was refused. */
+  #isRetryable(error: unknown, { text, withoutLocks }: Statement, sent: Sent): boolean {
     if (this.#pool.mayTryAgain(error)) return true;
-    if (this.#isPreparing && isPreparedStatementRefused(error)) this.#isPreparing = false;
-    else if (this.#isLocking && withoutLocks !== undefined && isNotOffered(error)) this.#isLocking = false;
-    else return false;
-    return true;
+    if (sent.name !== undefined && isPreparedStatementRefused(error)) {
+      this.#preparing.pause();
+      // Not after refusals by poolers: their servers would keep a copy of each generation.
+      if (isOutdatedPlan(error)) this.#generation++;
+      return true;
+    }
+    const isWithoutLocksNext = withoutLocks !== undefined && sent.text === text && isNotOffered(error);
+    if (isWithoutLocksNext) this.#locking.pause();
+    return isWithoutLocksNext;
   }
 
-  /** How a statement is sent to this server. */
-  #spell({ name, text, withoutLocks }: Statement): { name?: string; text: string } {
-    if (this.#isLocking || withoutLocks === undefined) return this.#isPreparing ? { name, text } : { text };
-    return this.#isPreparing ? { name: `${name} without locks`, text: withoutLocks } : { text: withoutLocks };
+  /** How a statement is sent to this server at present. */
+  #toQueryConfig({ name, text, withoutLocks }: Statement): Sent {
+    const isLocking = withoutLocks === undefined || this.#locking.isOn;
+    const sentText = isLocking ? text : withoutLocks;
+    if (!this.#preparing.isOn) return { text: sentText };
+    return { name: `${name}${isLocking ? '' : ' without locks'} ${this.#generation}`, text: sentText };
   }
 
   /** See {@link passUsedIds}. @throws StoreUnavailable when the server cannot be reached */
   async passUsedIds(): Promise<void> {
     try {
-      await tryAgain(() => this.#passUsedIds());
+      await tryAgain(() => this.#pool.lend(passUsedIds));
     } catch (error) {
       throw toStoreError(error);
-    }
-  }
-
-  async #passUsedIds(): Promise<void> {
-    const client = await this.#pool.connect();
-    // A connection that is lent out has no listener but ours.
-    client.on('error', ignoreLoss);
-    try {
-      await passUsedIds(client);
-      client.off('error', ignoreLoss).release();
-    } catch (error) {
-      client.release(true);
-      throw error;
     }
   }
 
@@ -74,5 +73,8 @@ export class Database {
   }
 }
 
-/** The loss of a connection shows in its query, too. */
-function ignoreLoss(): void {}
+/** A statement as it is sent: prepared under its name, if it has one. */
+interface Sent {
+  readonly name?: string;
+  readonly text: string;
+}

@@ -53,6 +53,11 @@ export function isPreparedStatementRefused(error: unknown): boolean {
 
 const PREPARED_STATEMENT_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
 
+/** Whether a prepared statement was refused because the table has been altered; one of another name is not. */
+export function isOutdatedPlan(error: unknown): boolean {
+  return sqlState(error) === '0A000';
+}
+
 /**
  * Whether a server does not have what was asked for, or does not let us have it: a feature, a function, a setting, a
  * right. Others that speak PostgreSQL's protocol lack some of it.

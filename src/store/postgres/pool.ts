@@ -61,8 +61,26 @@ export class ConnectionPool {
     }
   }
 
-  /** Lends a connection out, until it is released. @throws as {@link query} does */
-  async connect(): Promise<PoolClient> {
+  /**
+   * Lends a connection out to several statements; one that failed is closed.
+   *
+   * @throws as {@link query} does, and what `run` throws
+   */
+  async lend<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    const client = await this.#connect();
+    // A connection that is lent out has no listener but ours; its loss shows in its query, too.
+    client.on('error', ignoreLoss);
+    try {
+      const result = await run(client);
+      client.off('error', ignoreLoss).release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async #connect(): Promise<PoolClient> {
     const [server, pool] = await this.#current();
     try {
       return await pool.connect();
@@ -130,6 +148,8 @@ function createPool(
     },
   });
   // An idle connection that drops is replaced at the next call; without a listener it would end the process.
-  pool.on('error', () => {});
+  pool.on('error', ignoreLoss);
   return pool;
 }
+
+function ignoreLoss(): void {}

@@ -4,6 +4,7 @@ import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { tryAgain } from './attempts.ts';
 import { isReadOnly, sqlState, toStoreError } from './errors.ts';
+import { Feature } from './feature.ts';
 import type { ConnectionPool } from './pool.ts';
 import { ADD, BOOKS_BY_ID, LEAVE_NOTES, NEXT_IDS, SIZES, schemaOf, TAKE_NOTES } from './search-schema.ts';
 import { trigramsOf } from './trigrams.ts';
@@ -24,6 +25,8 @@ const SEARCH_WAITS_MS = 100;
 /** The index of a database, which several processes keep up together. */
 export class SearchIndex {
   readonly #pool: ConnectionPool;
+  /** Whether the server allows an index. */
+  readonly #permission = new Feature();
   #preparing: Promise<boolean> | undefined;
   #going: Promise<void> | undefined;
   #isClosed = false;
@@ -35,11 +38,12 @@ export class SearchIndex {
   /**
    * Takes in what has been written so far. When that is too much for one search, the rest follows bit by bit.
    *
-   * @returns whether the index has every book as it was when this was called, or later; false where the server does not
+   * @returns whether the index has every book as it was when this was called, or later; false while the server does not
    *   allow one
    * @throws StoreUnavailable when the server cannot be reached
    */
   async catchUp(): Promise<boolean> {
+    if (!this.#permission.isOn) return false;
     this.#preparing ??= this.#prepare();
     if (!(await this.#preparing)) return false;
     try {
@@ -50,8 +54,7 @@ export class SearchIndex {
     } catch (error) {
       if (isReadOnly(error)) return false;
       if (!NOT_ALLOWED.test(sqlState(error) ?? '')) throw error;
-      this.#preparing = Promise.resolve(false);
-      return false;
+      return this.#refuse();
     }
     this.#going ??= this.#goOn();
     return false;
@@ -80,13 +83,21 @@ export class SearchIndex {
           await client.query(schemaOf(table.place));
         });
       }
-      return table !== undefined;
+      return table !== undefined || this.#refuse();
     } catch (error) {
-      const isRefused = sqlState(error) !== undefined && !PASSING.test(sqlState(error) ?? '');
-      if (!isRefused) this.#preparing = undefined;
-      if (sqlState(error) === undefined) throw toStoreError(error);
+      const state = sqlState(error);
+      if (state !== undefined && !PASSING.test(state)) return this.#refuse();
+      this.#preparing = undefined;
+      if (state === undefined) throw toStoreError(error);
       return false;
     }
+  }
+
+  /** Does without the index for a while, and makes then what is missing. */
+  #refuse(): false {
+    this.#permission.pause();
+    this.#preparing = undefined;
+    return false;
   }
 
   async #goOn(): Promise<void> {
@@ -179,27 +190,16 @@ export class SearchIndex {
   }
 
   #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    return tryAgain(() => this.#transactOnce(run));
-  }
-
-  async #transactOnce<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await this.#pool.connect();
-    client.on('error', ignoreLoss);
-    try {
-      await client.query('begin');
-      const result = await run(client);
-      await client.query('commit');
-      client.off('error', ignoreLoss).release();
-      return result;
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
+    return tryAgain(() =>
+      this.#pool.lend(async (client) => {
+        await client.query('begin');
+        const result = await run(client);
+        await client.query('commit');
+        return result;
+      }),
+    );
   }
 }
-
-/** The loss of a connection shows in its query, too. */
-function ignoreLoss(): void {}
 
 /** The ids that may have changed, from the first to the last, as text: they may lie beyond those of books. */
 interface Note {
