@@ -120,14 +120,15 @@ export interface BookStore extends AsyncDisposable {
    *
    * @param limit the most books to return; 0 only asks whether there are any
    * @param after a place in the order of this query; absent for the beginning
+   * @param signal ends the wait at once: the call rejects with its reason, and leaves the queue
    */
-  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage>;
+  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage>;
 
   /**
    * Counts the books that a query asks for, behind `after`, and for a bounded time as well: the total is the sum of
    * the calls.
    */
-  count(query: BookQuery, after?: BookPosition): Promise<BookCount>;
+  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount>;
 
   /**
    * Changes the given fields of a book in one atomic step; the others keep their stored values, whatever

@@ -21,29 +21,3 @@ export interface PoolState {
   /** Callers that wait for one. */
   readonly waiting: number;
 }
-
-/** Observes calls that each have a trip of their own. */
-export class Trips {
-  readonly #observer: TripObserver | undefined;
-  #underWay = 0;
-
-  /** @param atOnceMax how many of them are under way at once; the others wait */
-  constructor(name: string, atOnceMax: number, observer: StoreObserver | undefined) {
-    this.#observer = observer?.operation(name, () => Math.max(0, this.#underWay - atOnceMax));
-  }
-
-  /** Makes one. */
-  async make<Result>(run: () => Promise<Result>): Promise<Result> {
-    const startedMs = performance.now();
-    let hasFailed = true;
-    this.#underWay++;
-    try {
-      const result = await run();
-      hasFailed = false;
-      return result;
-    } finally {
-      this.#underWay--;
-      this.#observer?.(1, performance.now() - startedMs, hasFailed);
-    }
-  }
-}

@@ -12,8 +12,9 @@ import {
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { type StoreObserver, Trips } from '../observer.ts';
+import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { Turns } from '../turns.ts';
 import { tryAgain } from './attempts.ts';
 import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
@@ -61,7 +62,7 @@ class PostgresBookStore implements BookStore {
   readonly #database: Database;
   readonly #creator: Creator;
   readonly #searcher: Searcher;
-  readonly #searches: Trips;
+  readonly #searches: Turns;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
   readonly #updates: Batch<Update, Book | undefined>;
@@ -79,7 +80,7 @@ class PostgresBookStore implements BookStore {
     this.#database = database;
     this.#creator = new Creator(database, patient, observer);
     this.#searcher = searcher;
-    this.#searches = new Trips('search', SEARCHES.connectionsMax, observer);
+    this.#searches = new Turns('search', SEARCHES.connectionsMax, observer);
     const options = { ...TRIP_BOUNDS, observer };
     this.#finds = new Batch((ids) => this.#select(ids), { ...options, name: 'find' });
     this.#lists = new Batch((afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)), {
@@ -124,12 +125,12 @@ class PostgresBookStore implements BookStore {
     return this.#lists.call(after);
   }
 
-  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
-    return this.#searches.make(() => this.#searcher.search(query, limit, after));
+  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
+    return this.#searches.take(() => this.#searcher.search(query, limit, after), signal);
   }
 
-  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
-    return this.#searches.make(() => this.#searcher.count(query, after));
+  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
+    return this.#searches.take(() => this.#searcher.count(query, after), signal);
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {

@@ -37,6 +37,7 @@ export function isNeverSent(error: unknown): boolean {
 
 /** Whether the connection broke, or the server sent us away or said nothing, and may be gone. */
 export function isConnectionLost(error: unknown): boolean {
+  if (reasonOf(error) === NO_CONNECTION_FREE) return false;
   const state = sqlState(error);
   return state === undefined ? isConnectionError(error) : /^(08|57P)/.test(state);
 }
@@ -79,7 +80,11 @@ export function reasonOf(error: unknown): string {
 export const NO_TLS = 'no TLS';
 export const NO_PASSWORD = 'a password is needed';
 
+/** All connections of the pool were in use by others all the time: that says nothing of the server. */
+const NO_CONNECTION_FREE = 'no connection free';
+
 const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/^timeout exceeded when trying to connect$/, NO_CONNECTION_FREE],
   [/timeout/i, 'timeout'],
   [/password/i, NO_PASSWORD],
   [/ SSL connection/, NO_TLS],

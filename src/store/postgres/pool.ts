@@ -67,24 +67,17 @@ export class ConnectionPool {
    * @throws as {@link query} does, and what `run` throws
    */
   async lend<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    const client = await this.#connect();
-    // A connection that is lent out has no listener but ours; its loss shows in its query, too.
-    client.on('error', ignoreLoss);
+    const [server, pool] = await this.#current();
+    let client: PoolClient | undefined;
     try {
+      client = await pool.connect();
+      // A connection that is lent out has no listener but ours; its loss shows in its query, too.
+      client.on('error', ignoreLoss);
       const result = await run(client);
       client.off('error', ignoreLoss).release();
       return result;
     } catch (error) {
-      client.release(true);
-      throw error;
-    }
-  }
-
-  async #connect(): Promise<PoolClient> {
-    const [server, pool] = await this.#current();
-    try {
-      return await pool.connect();
-    } catch (error) {
+      client?.release(true);
       this.#hear(error, server);
       throw error;
     }

@@ -13,8 +13,9 @@ import type {
 } from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
-import { type StoreObserver, Trips } from '../observer.ts';
+import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { Turns } from '../turns.ts';
 import { openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { LateThread } from './late-thread.ts';
@@ -60,7 +61,7 @@ class SqliteBookStore implements BookStore {
   readonly #writes: Batch<Write, WriteResult>;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
-  readonly #searches: Trips;
+  readonly #searches: Turns;
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
@@ -73,7 +74,7 @@ class SqliteBookStore implements BookStore {
     this.#writes = new Batch((writes) => this.#writer.ask(writes), { ...options, name: 'write' });
     this.#finds = new Batch(async (ids) => this.#find(ids), { ...options, name: 'find' });
     this.#lists = new Batch((afters) => this.#readPages(afters), { ...options, name: 'list' });
-    this.#searches = new Trips('search', 1, observer);
+    this.#searches = new Turns('search', 1, observer);
   }
 
   create(fields: BookFields): Promise<Book> {
@@ -96,12 +97,20 @@ class SqliteBookStore implements BookStore {
     return this.#lists.call(after);
   }
 
-  async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
-    return (await this.#searches.make(() => this.#searcher.ask({ query, limit, after }))) as SearchPage;
+  async search(
+    query: BookQuery,
+    limit: number,
+    after?: BookPosition,
+    signal?: AbortSignal,
+  ): Promise<SearchPage> {
+    return (await this.#searches.take(
+      () => this.#searcher.ask({ query, limit, after }),
+      signal,
+    )) as SearchPage;
   }
 
-  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
-    return this.#searches.make(() => this.#searcher.ask({ query, limit: 'count', after }));
+  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
+    return this.#searches.take(() => this.#searcher.ask({ query, limit: 'count', after }), signal);
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {

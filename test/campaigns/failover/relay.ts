@@ -5,12 +5,17 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 export class Relay implements AsyncDisposable {
   /** Where new connections lead. */
   target: number;
+  /** How many connections have come. */
+  accepted = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
   private constructor(target: number) {
     this.target = target;
-    this.#server = createServer((client) => this.#join(client, connect(this.target, '127.0.0.1')));
+    this.#server = createServer((client) => {
+      this.accepted++;
+      this.#join(client, connect(this.target, '127.0.0.1'));
+    });
   }
 
   static async open(target: number): Promise<Relay> {

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { StoreUnavailable } from '../../src/book.ts';
+import { parseConninfo } from '../../src/store/postgres/conninfo.ts';
+import { toStoreError } from '../../src/store/postgres/errors.ts';
+import { ConnectionPool } from '../../src/store/postgres/pool.ts';
+import { Servers } from '../../src/store/postgres/servers.ts';
+import { Relay } from '../campaigns/failover/relay.ts';
+import { withHosts } from '../campaigns/failover/with-hosts.ts';
+import { createDatabase } from '../support/postgres.ts';
+
+test('Waiting in vain for a connection that is in use is no reason to probe the hosts again', async () => {
+  await using database = await createDatabase();
+  await using relay = await Relay.open(Number(new URL(database.url).port));
+  const url = `${withHosts(database.url, [relay.port, relay.port])}?connect_timeout=3`;
+  const { servers, client } = await Servers.find(parseConninfo(url));
+  await client.end();
+  const pool = new ConnectionPool(servers, { connectionsMax: 1, statementTimeoutMs: 60_000 });
+
+  await pool.lend(async () => {
+    await assert.rejects(pool.query('select 1'), (error) => {
+      assert.deepEqual(toStoreError(error), new StoreUnavailable('no connection free'));
+      return true;
+    });
+  });
+  const { accepted } = relay;
+  await pool.query('select 1');
+  assert.equal(relay.accepted, accepted);
+  await pool.end();
+});

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import type { StoreObserver } from '../../src/store/observer.ts';
+import { openStore } from '../../src/store/open.ts';
+import { engines } from '../support/engines.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { openStoreAt } from '../support/stores.ts';
+
+const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: -10_000, yearTo: 10_000 } as const;
+
+describe('Searches that are made at once', () => {
+  test('wait for a connection to PostgreSQL as long as it takes, and none fails', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await database.query(`
+      create function slow(text) returns text language sql as $$ select $1 from pg_sleep(0.1) $$;
+      alter table books rename to all_books;
+      create view books as select id, slow(title) as title, author, year from all_books`);
+    await database.query(
+      `insert into all_books (title, author, year) values ('Dune', 'Frank Herbert', 1965)`,
+    );
+
+    // Each has a statement of a tenth of a second at least, and there are two connections: far more than a timeout.
+    const searches = Array.from({ length: 50 }, () => store.search(BY_TITLE, 10));
+    const results = await Promise.allSettled(searches);
+    assert.deepEqual(
+      results.map((result) => (result.status === 'fulfilled' ? result.value.count : String(result.reason))),
+      searches.map(() => 1),
+    );
+  });
+
+  for (const engine of engines) {
+    test(`leave the queue on ${engine.name} when they are aborted`, async () => {
+      await using address = await engine.createAddress();
+      let runs = 0;
+      const observer: StoreObserver = {
+        operation: (name) => () => (runs += Number(name === 'search')),
+        pool: () => {},
+      };
+      await using store = await openStore(parseStoreAddress(address.dbUrl), observer);
+      await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });
+      const gone = new AbortController();
+      const calls = [
+        ...Array.from({ length: 100 }, () => store.search(BY_TITLE, 10, undefined, gone.signal)),
+        ...Array.from({ length: 100 }, () => store.count(BY_TITLE, undefined, gone.signal)),
+      ];
+      const rejections = Promise.all(calls.map((call) => assert.rejects(call, /^Error: gone$/)));
+      const last = store.search(BY_TITLE, 10);
+      gone.abort(new Error('gone'));
+
+      await rejections;
+      assert.equal((await last).count, 1);
+      assert.ok(runs < 10, `${runs} have run`);
+      await assert.rejects(store.search(BY_TITLE, 10, undefined, gone.signal), /^Error: gone$/);
+    });
+  }
+});
