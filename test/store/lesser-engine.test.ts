@@ -139,6 +139,32 @@ describe('What an engine has refused is tried again after a minute', () => {
     await search();
     assert.deepEqual(await hasIndex(), { name: 'book_search' });
   });
+
+  test('the index of searches, where others hold locks: writers do not wait for each attempt', async (context) => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await store.create(BOOK);
+    let attempts = 0;
+    using _ = refuseStatements(({ text }) => {
+      if (text.includes('lock_timeout')) attempts++;
+      return false;
+    });
+    const search = async () => assert.equal((await store.search({ ...ALL, q: 'titus' }, 10)).count, 1);
+    const writer = new Client(database.url);
+    await writer.connect();
+    await writer.query('begin; update books set year = 1');
+    for (let count = 1; count <= 3; count++) await search();
+    assert.equal(attempts, 1);
+    await writer.query('rollback');
+    await writer.end();
+
+    passMinute(context);
+    await search();
+    assert.equal(attempts, 2);
+    assert.deepEqual(await database.query("select to_regclass('book_search')::text as name"), [
+      { name: 'book_search' },
+    ]);
+  });
 });
 
 /** Sets the clock forward. */
