@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { StoreNotReady } from '../../src/store/not-ready.ts';
-import { openArchive } from '../../src/store/open.ts';
+import { inspectStore, openArchive } from '../../src/store/open.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { assertNotReady, assertSameJson, listBooks, openStoreAt, textOf } from '../support/stores.ts';
@@ -213,6 +213,15 @@ describe('A PostgreSQL user without a privilege', () => {
     await using database = await createDatabase();
     await using user = await createUser(database);
     await assertNotReady(user.url, /^there is no table books, and this user may not create one$/);
+    await assert.rejects(inspectStore(parseStoreAddress(user.url)), /may not create one$/);
+  });
+
+  test('to use a schema is refused', async () => {
+    await using database = await createDatabase();
+    await using user = await createUser(database);
+    await database.query('revoke all on schema public from public');
+    await assertNotReady(user.url, /^the search_path names no schema that this user may use/);
+    await assert.rejects(inspectStore(parseStoreAddress(user.url)), /^StoreNotReady: the search_path names/);
   });
 
   test('on the whole table is served when the columns suffice', async () => {

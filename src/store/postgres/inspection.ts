@@ -3,7 +3,7 @@ import { COUNTED_MAX, countInWords } from '../inspection.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import type { Conninfo } from './conninfo.ts';
 import { reasonOf } from './errors.ts';
-import { expectBooks, expectPrivileges, expectUtf8, MAY_NOT_CREATE } from './schema.ts';
+import { expectBooks, expectPrivileges, expectUtf8, MAY_NOT_CREATE, NO_SCHEMA } from './schema.ts';
 import { Servers } from './servers.ts';
 
 /**
@@ -30,7 +30,8 @@ async function describe(client: ClientBase): Promise<string> {
   const { rows } = await client.query<State>(STATE);
   const [state] = rows;
   if (!state?.hasBooks) {
-    if (!state?.mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
+    if (!state || state.mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
+    if (!state.mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
     return 'the PostgreSQL database has no table of books yet, and will get one';
   }
   await expectPrivileges(client);
@@ -43,6 +44,7 @@ async function describe(client: ClientBase): Promise<string> {
 
 interface State {
   readonly hasBooks: boolean;
+  /** Null where there is no schema to create it in. */
   readonly mayCreate: boolean | null;
 }
 

@@ -94,6 +94,8 @@ export async function expectPrivileges(client: ClientBase, privileges = PRIVILEG
 
 /** Why the table of books cannot be created: `check` finds it by asking, and a start by trying. */
 export const MAY_NOT_CREATE = 'there is no table books, and this user may not create one';
+export const NO_SCHEMA =
+  'the search_path names no schema that this user may use, and so there is no table books';
 
 /**
  * Moves the sequence of ids past the highest id in the table. It lags behind where clients chose ids.
@@ -132,6 +134,11 @@ async function prepareKeys(client: ClientBase): Promise<void> {
   }
 }
 
+const CREATION_FAILURES: ReadonlyMap<string, string> = new Map([
+  ['42501', MAY_NOT_CREATE],
+  ['3F000', NO_SCHEMA],
+]);
+
 /** Creates a table or an index that is not there yet. */
 async function create(client: ClientBase, name: string, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -144,8 +151,8 @@ async function create(client: ClientBase, name: string, statement: string): Prom
       return;
     } catch (error) {
       if (attempt === CREATE_ATTEMPTS_MAX || !CREATED_MEANWHILE.has(sqlState(error) ?? '')) {
-        const isForbidden = name === 'books' && sqlState(error) === '42501';
-        const reason = isForbidden ? MAY_NOT_CREATE : `${name} cannot be created (${reasonOf(error)})`;
+        const known = name === 'books' ? CREATION_FAILURES.get(sqlState(error) ?? '') : undefined;
+        const reason = known ?? `${name} cannot be created (${reasonOf(error)})`;
         throw new StoreNotReady(reason, { cause: error });
       }
     }
