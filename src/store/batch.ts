@@ -30,7 +30,7 @@ const GATHERING_TURNS_MAX = 8;
  * have changed nothing. When it fails with {@link StoreUnavailable}, everybody in it and in the queue fails.
  */
 export class Batch<Item, Result> {
-  readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>;
   readonly #options: BatchOptions<Item>;
   readonly #observe: TripObserver | undefined;
   #queue: Call<Item, Result>[] = [];
@@ -39,8 +39,11 @@ export class Batch<Item, Result> {
   #journey: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @param run makes one trip; its results stand in the order of the items */
-  constructor(run: (items: readonly Item[]) => Promise<readonly Result[]>, options: BatchOptions<Item>) {
+  /** @param run makes one trip; its results stand in the order of the items. One that is an error fails its item alone */
+  constructor(
+    run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>,
+    options: BatchOptions<Item>,
+  ) {
     this.#run = run;
     this.#options = options;
     this.#observe = options.observer?.operation(options.name, () => this.#queue.length);
@@ -110,7 +113,11 @@ export class Batch<Item, Result> {
     try {
       const results = await this.#run(calls.map((call) => call.item));
       this.#observe?.(calls.length, performance.now() - startedMs, false);
-      for (const [index, call] of calls.entries()) call.resolve(results[index] as Result);
+      for (const [index, call] of calls.entries()) {
+        const result = results[index] as Result | StoreUnavailable;
+        if (result instanceof StoreUnavailable) call.reject(result);
+        else call.resolve(result);
+      }
     } catch (error) {
       this.#observe?.(calls.length, performance.now() - startedMs, true);
       if (error instanceof StoreUnavailable) {

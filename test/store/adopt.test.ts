@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { ID_MAX } from '../../src/book.ts';
+import { ID_MAX, StoreUnavailable } from '../../src/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { inspectStore, openArchive } from '../../src/store/open.ts';
@@ -138,6 +138,23 @@ describe('A table books that GORM made in PostgreSQL', () => {
       (await listBooks(store)).map(({ year }) => year),
       [ID_MAX, -ID_MAX],
     );
+  });
+});
+
+describe('A table books that another program made in SQLite', () => {
+  test('gets no id that a JSON number does not carry exactly', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    using other = new DatabaseSync(path);
+    other.exec(
+      'create table books (id integer primary key autoincrement, title text, author text, year integer)',
+    );
+    other.exec(`insert into books (id) values (${ID_MAX})`);
+    await using store = await openStoreAt(`sqlite:${path}`);
+
+    await assert.rejects(store.create({ title: '', author: '', year: 0 }), StoreUnavailable);
+    await assert.rejects(store.createMany('[{"title":"","author":"","year":0}]'), StoreUnavailable);
+    assert.deepEqual(await listBooks(store), [{ id: ID_MAX, title: '', author: '', year: 0 }]);
   });
 });
 

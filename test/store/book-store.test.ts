@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book.ts';
+import { type BookFields, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import { openArchive } from '../../src/store/open.ts';
 import { engines } from '../support/engines.ts';
-import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { assertSameJson, listBooks, openStoreAt, textOf } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
@@ -119,6 +121,40 @@ for (const engine of engines) {
       assert.equal(new Set(given).size, given.length, `given out: ${given.join()}`);
     });
 
+    test('createMany of no books returns no books, also as the first call after a restart', async () => {
+      await using address = await engine.createAddress();
+      for (let start = 0; start < 2; start++) {
+        await using store = await openStoreAt(address.dbUrl);
+        assert.equal(textOf({ json: await store.createMany('[]') }), '');
+        await store.create(DUNE);
+        assert.equal(textOf({ json: await store.createMany('[]') }), '');
+      }
+    });
+
+    test('when no id is left, creates fail, and no other call at the same time does', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const one = await store.createOnce(DUNE, 'a key');
+      const other = await store.create(DUNE);
+      {
+        await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+        await archive.addWithIds([{ id: ID_MAX, ...DUNE }]);
+      }
+      const [, , , , found, again, updated, deleted] = await Promise.all([
+        assertUnavailable(store.create(DUNE)),
+        assertUnavailable(store.createMany(JSON.stringify([DUNE, DUNE]))),
+        assertUnavailable(store.createOnce(DUNE, 'a new key')),
+        assertUnavailable(store.create(DUNE)),
+        store.find(ID_MAX),
+        store.createOnce(DUNE, 'a key'),
+        store.update(1, { year: 1966 }),
+        store.delete(other.id),
+      ]);
+      assertSameJson([found, again], [{ id: ID_MAX, ...DUNE }, one]);
+      assertSameJson([updated, deleted], [{ ...one, year: 1966 }, true]);
+      assertSameJson(await listBooks(store), [updated, found]);
+    });
+
     test('books outlast a restart', async () => {
       await using address = await engine.createAddress();
       const books = await (async () => {
@@ -166,4 +202,8 @@ for (const engine of engines) {
       assert.equal((await store.update(created.id, { year: -0 }))?.year, 0);
     });
   });
+}
+
+function assertUnavailable(call: Promise<unknown>): Promise<void> {
+  return assert.rejects(call, StoreUnavailable);
 }

@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Book, type BookFields, type BookStore, ID_MAX, YEAR_MAX } from '../../src/book.ts';
 import { engines } from '../support/engines.ts';
-import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { assertSameJson, listBooks, openStoreAt, textOf } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';
 
 /** What may be done to a store. A book is named by its turn of creation: it may be there, deleted, or never made. */
 type Operation =
   | { readonly verb: 'create'; readonly fields: BookFields }
+  | { readonly verb: 'create many'; readonly books: readonly BookFields[] }
   | { readonly verb: 'find' | 'delete'; readonly nth: number }
   | { readonly verb: 'update'; readonly nth: number; readonly changes: Partial<BookFields> }
   | { readonly verb: 'list' };
@@ -23,6 +27,13 @@ const books = { title: texts, author: texts, year: years };
 const turns = fc.nat(12);
 const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ verb: fc.constant('create'), fields: fc.record(books) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      verb: fc.constant('create many'),
+      books: fc.array(fc.record(books), { maxLength: 3 }),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ verb: fc.constant('find'), nth: turns }) },
   {
     weight: 3,
@@ -39,9 +50,10 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
 const BOUNDS = { numRuns: 100, interruptAfterTimeLimit: 3_500 };
 
 for (const engine of engines) {
-  describe(`A store on ${engine.name} and a plain map`, () => {
+  describe(`A store on ${engine.name} that another process writes to, and a plain map`, () => {
     test('answer every sequence of calls alike', async () => {
       await using address = await engine.createAddress();
+      await using _ = await startNeighbour(address.dbUrl);
       await using store = await openStoreAt(address.dbUrl);
       const givenOut = new Set<number>();
       const property = fc.asyncProperty(fc.array(operations, { maxLength: 40 }), async (sequence) => {
@@ -54,6 +66,7 @@ for (const engine of engines) {
 
     test('hold the same after groups of calls at once, each to another book', async () => {
       await using address = await engine.createAddress();
+      await using _ = await startNeighbour(address.dbUrl);
       await using store = await openStoreAt(address.dbUrl);
       const givenOut = new Set<number>();
       const groups = fc.uniqueArray(operations, {
@@ -73,7 +86,28 @@ for (const engine of engines) {
   });
 }
 
-/** A store beside the map that it should be like. */
+/** The author of all books of the other process. */
+const NEIGHBOUR = 'a neighbour';
+
+/** Starts a process that writes to the same place for books; disposing ends it. */
+async function startNeighbour(dbUrl: string): Promise<AsyncDisposable> {
+  const neighbour = fork(join(import.meta.dirname, 'neighbour.ts'), [dbUrl, NEIGHBOUR]);
+  const ended = once(neighbour, 'exit');
+  await once(neighbour, 'message');
+  return {
+    async [Symbol.asyncDispose]() {
+      neighbour.disconnect();
+      const [exitCode] = (await ended) as [number | null];
+      assert.equal(exitCode, 0);
+    },
+  };
+}
+
+async function listOwnBooks(store: BookStore): Promise<Book[]> {
+  return (await listBooks(store)).filter(({ author }) => author !== NEIGHBOUR);
+}
+
+/** A store beside the map that it should be like. The books of the neighbour are in the store alone. */
 class Model {
   readonly #store: BookStore;
   /** Every id that the store has ever given out, in this sequence and in those before. */
@@ -87,7 +121,7 @@ class Model {
   }
 
   static async ofEmptied(store: BookStore, givenOut: Set<number>): Promise<Model> {
-    await Promise.all((await listBooks(store)).map(({ id }) => store.delete(id)));
+    await Promise.all((await listOwnBooks(store)).map(({ id }) => store.delete(id)));
     return new Model(store, givenOut);
   }
 
@@ -96,12 +130,22 @@ class Model {
     switch (operation.verb) {
       case 'create': {
         const book = await this.#store.create(operation.fields);
-        assert.ok(!this.#givenOut.has(book.id), `the id ${book.id} was given out before`);
-        assertSameJson(book, { id: book.id, ...inOrder(operation.fields) });
-        this.#givenOut.add(book.id);
-        this.#ids.push(book.id);
-        this.#books.set(book.id, book);
-        return;
+        this.#add(book);
+        return assertSameJson(book, { id: book.id, ...inOrder(operation.fields) });
+      }
+      case 'create many': {
+        const rendered = await this.#store.createMany(JSON.stringify(operation.books));
+        const created = JSON.parse(`[${textOf({ json: rendered })}]`) as Book[];
+        for (const book of created) this.#add(book);
+        const ids = created.map(({ id }) => id);
+        assert.deepEqual(
+          ids,
+          ids.toSorted((a, b) => a - b),
+        );
+        return assertSameJson(
+          created,
+          operation.books.map((fields, index) => ({ id: ids[index], ...inOrder(fields) })),
+        );
       }
       case 'find': {
         const id = this.#idOf(operation.nth);
@@ -121,10 +165,17 @@ class Model {
       }
       case 'list':
         return assertSameJson(
-          await listBooks(this.#store),
+          await listOwnBooks(this.#store),
           [...this.#books.values()].toSorted((a, b) => a.id - b.id),
         );
     }
+  }
+
+  #add(book: Book): void {
+    assert.ok(!this.#givenOut.has(book.id), `the id ${book.id} was given out before`);
+    this.#givenOut.add(book.id);
+    this.#ids.push(book.id);
+    this.#books.set(book.id, book);
   }
 
   #idOf(nth: number): number {

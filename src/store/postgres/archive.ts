@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
-import { type Book, type BookFields, ID_MAX, StoreUnavailable } from '../../book.ts';
+import { type Book, type BookFields, ID_MAX } from '../../book.ts';
 import { type Arrival, arrivalAt, type BookArchive } from '../archive.ts';
+import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
 
@@ -178,5 +179,5 @@ class PostgresArchive implements BookArchive {
 /** An error in the terms of the interface. */
 function toError(error: unknown): unknown {
   const isUsedUp = violatedConstraint(error) === ID_CHECK;
-  return isUsedUp ? new StoreUnavailable('ids are used up') : toStoreError(error);
+  return isUsedUp ? new IdsUsedUp() : toStoreError(error);
 }

@@ -1,6 +1,7 @@
 import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../idempotency.ts';
+import { IdsUsedUp } from '../ids-used-up.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import type { Database } from './database.ts';
@@ -81,7 +82,7 @@ export class Creator {
     return [Buffer.from(row?.json ?? '')];
   }
 
-  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
+  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | IdsUsedUp)[]> {
     const values = [
       ...columnsOf(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
@@ -93,15 +94,29 @@ export class Creator {
         const ids = new Map(rows.map(({ key, id }) => [key, id]));
         return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
       } catch (error) {
+        if (error instanceof IdsUsedUp) return await this.#findAllCreated(books, error);
         const [book, ...others] = books;
         // Of several books the batch sends each alone.
         if (violatedConstraint(error) !== KEY_CONSTRAINT || !book || others.length > 0) throw error;
         const first = await this.#findCreated(book);
-        if (first) return [first === 'another book' ? undefined : first];
+        if (first) return [toResult(first)];
         await this.#database.query(DELETE_EXPIRED_KEY, [book.key]);
       }
     }
     throw new StoreUnavailable('a key keeps expiring');
+  }
+
+  /** The books that keys have created; `otherwise` where a key is new. */
+  async #findAllCreated(
+    books: readonly KeyedBook[],
+    otherwise: IdsUsedUp,
+  ): Promise<(Book | undefined | IdsUsedUp)[]> {
+    const results = [];
+    for (const book of books) {
+      const first = await this.#findCreated(book);
+      results.push(first ? toResult(first) : otherwise);
+    }
+    return results;
   }
 
   /** The book that a key has created, as it was then; undefined when the key has expired. */
@@ -121,7 +136,7 @@ export class Creator {
     } catch (error) {
       const constraint = violatedConstraint(error);
       // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
-      if (constraint === ID_CHECK) throw new StoreUnavailable('ids are used up');
+      if (constraint === ID_CHECK) throw new IdsUsedUp();
       if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
       await database.passUsedIds();
       return await database.query<Row>(statement, values);
@@ -135,4 +150,8 @@ export class Creator {
     const removed = await this.#database.query(DELETE_EXPIRED_KEYS, []).catch(() => []);
     if (removed.length === KEY_REMOVAL_MAX) this.#removalDueAt = performance.now();
   }
+}
+
+function toResult(first: Book | 'another book'): Book | undefined {
+  return first === 'another book' ? undefined : first;
 }

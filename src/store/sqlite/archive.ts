@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
 import { type Arrival, arrivalAt, type BookArchive } from '../archive.ts';
+import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { LOG_PAGES_MAX, openConnection, transact, whileBusy } from './connection.ts';
@@ -145,7 +146,7 @@ class SqliteArchive implements BookArchive {
     } catch (error) {
       if (error instanceof StoreLost) throw new StoreUnavailable(error.message);
       // The values are valid, so it can only be the id, when the table has given out the last one.
-      throw isConstraintViolation(error) ? new StoreUnavailable('ids are used up') : toStoreError(error);
+      throw isConstraintViolation(error) ? new IdsUsedUp() : toStoreError(error);
     }
   }
 }

@@ -12,6 +12,7 @@ import type {
   SearchPage,
 } from '../../book.ts';
 import { Batch } from '../batch.ts';
+import { IdsUsedUp } from '../ids-used-up.ts';
 import { TRIP_BOUNDS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
@@ -71,7 +72,7 @@ class SqliteBookStore implements BookStore {
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     const options = { ...TRIP_BOUNDS, observer };
-    this.#writes = new Batch((writes) => this.#writer.ask(writes), { ...options, name: 'write' });
+    this.#writes = new Batch((writes) => this.#write(writes), { ...options, name: 'write' });
     this.#finds = new Batch(async (ids) => this.#find(ids), { ...options, name: 'find' });
     this.#lists = new Batch((afters) => this.#readPages(afters), { ...options, name: 'list' });
     this.#searches = new Turns('search', 1, observer);
@@ -138,6 +139,11 @@ class SqliteBookStore implements BookStore {
     if (this.#finder.isOpen) this.#finder.close();
     await Promise.all([this.#reader.close(), this.#searcher.close()]);
     await this.#writer.close();
+  }
+
+  async #write(writes: readonly Write[]): Promise<(WriteResult | IdsUsedUp)[]> {
+    const results = await this.#writer.ask(writes);
+    return results.map((result) => (result === 'ids used up' ? new IdsUsedUp() : result));
   }
 
   #readPages(afters: readonly number[]): Promise<BookPage[]> {

@@ -25,6 +25,19 @@ export function prepareSchema(database: DatabaseSync): void {
     ) strict, without rowid;
     create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)
   `);
+  if (isOurs(database)) return;
+  // A trigger of this connection alone keeps ids exact without a change to the table.
+  database.exec(`
+    create temp trigger books_id_exact after insert on main.books when new.id > ${ID_MAX}
+    begin
+      select raise(abort, 'the id is not exact');
+    end
+  `);
+}
+
+/** Whether the table of books enforces what a book is. */
+function isOurs(database: DatabaseSync): boolean {
+  return database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get() !== undefined;
 }
 
 /** Like {@link expectBooks}, but no table is fine, too. @throws StoreNotReady when there is one that does not fit */
@@ -43,8 +56,7 @@ export function hasBooks(database: DatabaseSync): boolean {
  * @throws StoreNotReady when it does not fit
  */
 export function expectBooks(database: DatabaseSync): void {
-  const isOurs = database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get();
-  if (isOurs) return;
+  if (isOurs(database)) return;
   const columns = database.prepare(`select name from pragma_table_info('books')`).all();
   if (columns.length === 0) throw new StoreNotReady('there is no table books');
   for (const name of ['id', 'title', 'author', 'year']) {

@@ -14,7 +14,7 @@ export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, 
 export const INSERT_WITH_ID =
   'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing';
 
-/** A JSON array of books, in their order; ids follow one another. */
+/** A JSON array of books, in their order: each id is above all ids before it. */
 export const INSERT_MANY = `
   insert into books (title, author, year)
   select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(?) order by key
@@ -22,10 +22,13 @@ export const INSERT_MANY = `
 
 const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
 
-/** The last books that were inserted, so many of them. */
-export const SELECT_INSERTED = `
+/** The highest id, or 0; every book that is inserted later in the same transaction has a higher one. */
+export const SELECT_HIGHEST_ID = 'select coalesce(max(id), 0) as id from books';
+
+/** All books above an id, rendered. */
+export const SELECT_ABOVE = `
   select cast(coalesce(group_concat(${RENDERED}, ','), '') as blob) as json
-  from (select * from books where id > last_insert_rowid() - :count order by id)
+  from (select * from books where id > ? order by id)
 `;
 
 export const SELECT = `select ${BOOK} from books where id = ?`;

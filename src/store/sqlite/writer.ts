@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
+import type { Book, BookFields } from '../../book.ts';
 import { LOG_PAGES_MAX, openConnection, transact } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
 import { IdempotencyKeys } from './keys.ts';
@@ -10,13 +10,17 @@ import {
   DELETE_EXPECTED,
   INSERT,
   INSERT_MANY,
-  SELECT_INSERTED,
+  SELECT_ABOVE,
+  SELECT_HIGHEST_ID,
   UPDATE,
   UPDATE_EXPECTED,
 } from './sql.ts';
 import { type Answerer, answerFrom } from './thread.ts';
 
-/** A write, and what it results in: the book as stored, if there is one, or whether one was deleted. */
+/**
+ * A write, and what it results in: the book as stored, if there is one, whether one was deleted, or that no id was left
+ * for it.
+ */
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
   | { readonly verb: 'create many'; readonly books: string }
@@ -27,7 +31,7 @@ export type Write =
       readonly expected?: BookFields;
     }
   | { readonly verb: 'delete'; readonly id: number; readonly expected?: BookFields };
-export type WriteResult = Book | undefined | boolean | Uint8Array;
+export type WriteResult = Book | undefined | boolean | Uint8Array | 'ids used up';
 
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
 class Writer implements Answerer<readonly Write[], WriteResult[]> {
@@ -37,7 +41,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   readonly #extentOfLog: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertMany: StatementSync;
-  readonly #selectInserted: StatementSync;
+  readonly #selectHighestId: StatementSync;
+  readonly #selectAbove: StatementSync;
   readonly #update: StatementSync;
   readonly #delete: StatementSync;
   readonly #updateExpected: StatementSync;
@@ -50,7 +55,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     this.#extentOfLog = database.prepare('pragma wal_checkpoint(noop)');
     this.#insert = database.prepare(INSERT);
     this.#insertMany = database.prepare(INSERT_MANY);
-    this.#selectInserted = database.prepare(SELECT_INSERTED);
+    this.#selectHighestId = database.prepare(SELECT_HIGHEST_ID);
+    this.#selectAbove = database.prepare(SELECT_ABOVE);
     this.#update = database.prepare(UPDATE);
     this.#delete = database.prepare(DELETE);
     this.#updateExpected = database.prepare(UPDATE_EXPECTED);
@@ -92,8 +98,17 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   }
 
   #perform(write: Write): WriteResult {
-    if (write.verb === 'create') return this.#createOnce(write.fields, write.key);
-    if (write.verb === 'create many') return this.#createMany(write.books);
+    if (write.verb === 'create' || write.verb === 'create many') {
+      try {
+        return write.verb === 'create'
+          ? this.#createOnce(write.fields, write.key)
+          : this.#createMany(write.books);
+      } catch (error) {
+        // The fields are valid, so it is the id. The engine has undone this insert alone.
+        if (isConstraintViolation(error)) return 'ids used up';
+        throw error;
+      }
+    }
     const { id, expected } = write;
     const condition = expected ? [expected.title, expected.author, expected.year] : [];
     if (write.verb === 'delete') {
@@ -115,21 +130,13 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
   }
 
   #create({ title, author, year }: BookFields): Book {
-    return expectingIds(() => this.#insert.get(title, author, year) as unknown as Book);
+    return this.#insert.get(title, author, year) as unknown as Book;
   }
 
   #createMany(books: string): Uint8Array {
-    const { changes } = expectingIds(() => this.#insertMany.run(books));
-    return (this.#selectInserted.get({ count: changes }) as { json: Uint8Array }).json;
-  }
-}
-
-/** Runs an insert of valid fields: what it breaks can only be the id, when the table has given out the last one. */
-function expectingIds<Result>(insert: () => Result): Result {
-  try {
-    return insert();
-  } catch (error) {
-    throw isConstraintViolation(error) ? new StoreUnavailable('ids are used up') : error;
+    const { id } = this.#selectHighestId.get() as { id: number };
+    this.#insertMany.run(books);
+    return (this.#selectAbove.get(id) as { json: Uint8Array }).json;
   }
 }
 
