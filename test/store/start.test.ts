@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -84,6 +84,57 @@ describe('Opening a SQLite file', () => {
     await assertNotReady(`sqlite:${join(folder.path, 'file', 'books.db')}`, /books\.db/);
   });
 });
+
+describe('Opening a SQLite file without the right to write it', () => {
+  test('fails with the reason, and leaves nothing behind that stays read-only', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+    await chmod(folder.path, 0o777);
+    await chmod(path, 0o444);
+
+    assert.match(
+      await openUnprivileged(path),
+      /the store is read-only: .*books\.db cannot be written \(EACCES\)/,
+    );
+    assert.deepEqual(await readdir(folder.path), ['books.db']);
+    await chmod(path, 0o666);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal((await store.create({ title: '', author: '', year: 0 })).id, 1);
+  });
+
+  for (const ending of ['-wal', '-shm']) {
+    test(`names the file that is read-only where it is the ${ending}`, async () => {
+      await using folder = await createFolder();
+      const path = join(folder.path, 'books.db');
+      await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+      await writeFile(path + ending, '', { mode: 0o444 });
+      await chmod(folder.path, 0o777);
+      await chmod(path, 0o666);
+
+      assert.match(
+        await openUnprivileged(path),
+        new RegExp(`read-only: .*books\\.db${ending} cannot be written`),
+      );
+    });
+  }
+
+  test('fails where no folder can be made', async () => {
+    assert.match(await openUnprivileged('/proc/x/y/books.db'), /\/proc\/x\/y\/books\.db cannot be opened/);
+  });
+});
+
+/** Opens a SQLite file in a process that is not root. @returns its error, or `opened` */
+async function openUnprivileged(path: string): Promise<string> {
+  const opener = fork(join(import.meta.dirname, 'unprivileged-opener.ts'), [`sqlite:${path}`], {
+    timeout: 60_000,
+  });
+  const [[ending]] = await Promise.all([
+    Promise.race([once(opener, 'message'), once(opener, 'exit')]),
+    once(opener, 'exit'),
+  ]);
+  return String(ending);
+}
 
 describe('Opening a PostgreSQL database', () => {
   test('creates one table, named books', async () => {

@@ -1,12 +1,18 @@
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
 import { type Arrival, arrivalAt, type BookArchive } from '../archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { LOG_PAGES_MAX, openConnection, transact, whileBusy } from './connection.ts';
+import {
+  expectWritable,
+  LOG_PAGES_MAX,
+  makeFolderOf,
+  openConnection,
+  transact,
+  whileBusy,
+} from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
 import { FileGuard, StoreLost } from './lost.ts';
 import { expectBooks, expectNoMisfit, prepareSchema } from './schema.ts';
@@ -35,7 +41,8 @@ export async function openSqliteArchiveForReading(path: string): Promise<BookArc
  */
 export async function openSqliteArchive(path: string): Promise<BookArchive> {
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolderOf(path);
+    expectWritable(path);
     const database = await openConnection(path, expectNoMisfit);
     await transact(database, () => prepareSchema(database));
     // SQLite does not tell when a checkpoint of its own fails, so they are made here.

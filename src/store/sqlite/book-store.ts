@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Book,
@@ -17,7 +15,7 @@ import { TRIP_BOUNDS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
-import { openConnection } from './connection.ts';
+import { expectWritable, makeFolderOf, openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { LateThread } from './late-thread.ts';
 import type { PageRequest } from './reader.ts';
@@ -35,7 +33,8 @@ import type { Write, WriteResult } from './writer.ts';
 export async function openSqliteStore(path: string, observer?: StoreObserver): Promise<BookStore> {
   let writer: Writer | undefined;
   try {
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolderOf(path);
+    expectWritable(path);
     writer = await ConnectionThread.start(new URL('./writer.ts', import.meta.url), path);
     return new SqliteBookStore(path, writer, await openConnection(path), observer);
   } catch (error) {

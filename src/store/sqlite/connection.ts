@@ -1,3 +1,5 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../not-ready.ts';
@@ -11,6 +13,44 @@ const BLOCKING_TIMEOUT_MS = 10;
 
 /** The log is moved when it has grown by so many pages, which is SQLite's own measure (sqlite.org/wal.html, section 3). */
 export const LOG_PAGES_MAX = 1_000;
+
+/**
+ * Makes the folders above a SQLite file. `mkdirSync` with `recursive` never returns where a file system refuses new
+ * folders with ENOENT, as /proc does.
+ *
+ * @throws errors of the file system
+ */
+export function makeFolderOf(path: string): void {
+  const folder = dirname(path);
+  if (existsSync(folder)) return;
+  makeFolderOf(folder);
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    // Another process may have made it at the same time.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+/**
+ * Expects that a SQLite file and its logs can be written where they exist. SQLite itself opens other files for reading
+ * without an error, and leaves logs there that are read-only, too.
+ *
+ * @throws StoreNotReady when one of them is read-only
+ */
+export function expectWritable(path: string): void {
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    try {
+      accessSync(file, constants.W_OK);
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (NOT_WRITABLE.has(code))
+        throw new StoreNotReady(`the store is read-only: ${file} cannot be written (${code})`);
+    }
+  }
+}
+
+const NOT_WRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
 
 /**
  * Opens a connection whose commits survive a power cut.

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, countInWords } from '../inspection.ts';
-import { whileBusy } from './connection.ts';
+import { expectWritable, whileBusy } from './connection.ts';
 import { toNotReady } from './errors.ts';
 import { expectBooks, hasBooks } from './schema.ts';
 
@@ -18,7 +18,7 @@ export async function inspectSqliteStore(path: string): Promise<string> {
       accessSync(nearestFolder(path), constants.W_OK);
       return `the SQLite file ${path} is not there yet, and will be made`;
     }
-    accessSync(path, constants.W_OK);
+    expectWritable(path);
     accessSync(dirname(path), constants.W_OK);
     const database = new DatabaseSync(path, { readOnly: true });
     try {
