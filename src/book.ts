@@ -48,9 +48,15 @@ export function readBookId(text: string): number | undefined {
 export const SORT_KEYS = ['id', 'title', 'author', 'year'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
+/**
+ * How many code points of a title or an author count in their order: the sort key is no longer, so that every place in a
+ * list fits into a URL, and every key into an index.
+ */
+export const SORT_KEY_LENGTH = 250;
+
 /** Which books are asked for, and in which order. All conditions hold at once; NULL counts as `""` or `0`. */
 export interface BookQuery {
-  /** Texts are in the order of their code points, and books with equal keys in ascending order of id, either way. */
+  /** Texts are in the order of their first {@link SORT_KEY_LENGTH} code points, and books with equal keys in ascending order of id, either way. */
   readonly sort: SortKey;
   readonly isDescending: boolean;
   /** The title contains this text, whatever the case (src/store/text.ts says what case is). */
@@ -66,6 +72,7 @@ export interface BookQuery {
 
 /** A place in the order of a query: behind the book of this key and id, whether or not there is one. */
 export interface BookPosition {
+  /** The sort key: a number, or the first {@link SORT_KEY_LENGTH} code points of a text. */
   readonly key: string | number;
   readonly id: number;
 }

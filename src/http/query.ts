@@ -1,5 +1,12 @@
-import { type BookQuery, SORT_KEYS, type SortKey, YEAR_MAX } from '../book.ts';
-import { type Cursor, readCursor } from './cursor.ts';
+import {
+  type BookPosition,
+  type BookQuery,
+  SORT_KEY_LENGTH,
+  SORT_KEYS,
+  type SortKey,
+  YEAR_MAX,
+} from '../book.ts';
+import { readCursor } from './cursor.ts';
 
 /** What `GET /books` takes in its query: JSON Schema by name, which requests are read by. All of it is optional. */
 export const listParameters = {
@@ -16,7 +23,7 @@ export const listParameters = {
     type: 'string',
     enum: SORT_KEYS.flatMap((key): Sort[] => [key, `-${key}`]),
     default: 'id',
-    description: 'The order, descending with a minus in front; texts by code points, ties by ascending id.',
+    description: `The order, descending with a minus in front; texts by their first ${SORT_KEY_LENGTH} code points, ties by ascending id.`,
   },
   limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'The most books in a page.' },
   after: { type: 'string', minLength: 1, description: 'Where the page before ended: taken from its Link.' },
@@ -46,7 +53,7 @@ export interface ListRequest {
   readonly sort: Sort;
   /** The most books to answer; all of them when absent. */
   readonly limit: number | undefined;
-  readonly after: Cursor | undefined;
+  readonly after: BookPosition | undefined;
   readonly isCounted: boolean;
 }
 

@@ -8,7 +8,7 @@ import {
 } from '../book.ts';
 import type { Answer } from './answer.ts';
 import { type Budget, Share } from './budget.ts';
-import { positionOf, writeCursor } from './cursor.ts';
+import { writeCursor } from './cursor.ts';
 import { CLOSE, COMMA, inBrackets, noPages, OPEN, slices } from './pages.ts';
 import { type ListRequest, queryAfter } from './query.ts';
 
@@ -36,13 +36,12 @@ export class Searches {
     reply.raw.once('close', () => this.#underWay--);
     const search = new Search(this.#store, list.query, reply);
     const unread = new Share(this.#unread, reply.raw);
-    const after = list.after && (await positionOf(list.after, list.sort, (id) => this.#store.find(id)));
     const total = list.isCounted ? { 'x-total-count': `${await search.count()}` } : {};
     if (list.limit !== undefined)
-      return this.#page({ ...list, limit: list.limit }, { search, after, total, unread, request });
+      return this.#page({ ...list, limit: list.limit }, { search, total, unread, request });
 
     // As in the plain list, a store that is away can still be answered with its status.
-    const first = await search.next(Number.MAX_SAFE_INTEGER, after);
+    const first = await search.next(Number.MAX_SAFE_INTEGER, list.after);
     if (!unread.take(first.json.length)) return { outcome: 'serviceUnavailable' };
     if (first.rest === 'none')
       return { outcome: 'booksRetrieved', json: inBrackets([first.json]), headers: total };
@@ -56,8 +55,8 @@ export class Searches {
 
   /** One page with a limit. It is there as a whole before its headers, which lead to the next one. */
   async #page(
-    { sort, limit }: ListRequest & { limit: number },
-    { search, after, total, unread, request }: PageParts,
+    { sort, limit, after }: ListRequest & { limit: number },
+    { search, total, unread, request }: PageParts,
   ): Promise<Answer> {
     const pages: Uint8Array[] = [];
     let [count, bytes] = [0, 0];
@@ -84,7 +83,6 @@ export class Searches {
 
 interface PageParts {
   readonly search: Search;
-  readonly after: BookPosition | undefined;
   readonly total: Readonly<Record<string, string>>;
   readonly unread: Share;
   readonly request: FastifyRequest;

@@ -1,4 +1,4 @@
-import { type BookPosition, type BookQuery, type SearchPage, YEAR_MAX } from '../book.ts';
+import { type BookPosition, type BookQuery, type SearchPage, type SortKey, YEAR_MAX } from '../book.ts';
 import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from './limits.ts';
 
 /** A book that is looked at. */
@@ -53,6 +53,11 @@ export class Finding {
 /** When the time of a call is up. */
 export function lookingDeadline(): number {
   return performance.now() + LOOKING_MS_MAX;
+}
+
+/** The column that a search finds the sort key in. */
+export function keyColumnOf(sort: SortKey): string {
+  return sort === 'title' || sort === 'author' ? `${sort}_key` : sort;
 }
 
 /** Whether a query asks for some years only. */

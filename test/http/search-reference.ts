@@ -1,4 +1,4 @@
-import type { Book } from '../../src/book.ts';
+import { type Book, SORT_KEY_LENGTH } from '../../src/book.ts';
 
 /** The parameters of `GET /books`, as they are written. */
 export type Parameters = Readonly<Record<string, string>>;
@@ -32,8 +32,12 @@ function wordsIn(text: string): string[] {
   return folded.split(/[\p{Z}\p{Cc}\p{P}]+/u).filter((word) => word !== '');
 }
 
-/** By code points, which the operators of JavaScript do not. */
+/** By the first code points, which the operators of JavaScript do not. */
 function compare(a: string | number, b: string | number): number {
   if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return Buffer.compare(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)));
+}
+
+function keyOf(text: string): string {
+  return [...text].slice(0, SORT_KEY_LENGTH).join('');
 }

@@ -37,7 +37,7 @@ for (const engine of engines) {
       }
     });
 
-    test('goes on behind a book that was deleted or changed meanwhile, and leaves none out', async () => {
+    test('goes on behind a book that was deleted or changed meanwhile: every other book comes once', async () => {
       for (const sort of ['title', '-title', 'author', '-author', 'year', '-id']) {
         await using service = await startService({ engine: engine.name });
         const order = idsOf(expectedBooks(await createBooks(service, CORPUS), { sort }));
@@ -50,22 +50,21 @@ for (const engine of engines) {
           next = linkOf(await service.fetch('GET', next));
         for (const id of order.filter((_, at) => at % 6 === 1)) await service.fetch('DELETE', `/book/${id}`);
         const changes = JSON.stringify({ title: `${LONG}c`, author: '!', year: -5 });
-        for (const id of order.filter((_, at) => at % 6 === 4))
-          await service.fetch('PUT', `/book/${id}`, changes);
+        const changed = order.filter((_, at) => at % 6 === 4);
+        for (const id of changed) await service.fetch('PUT', `/book/${id}`, changes);
         for (const [at, link] of links.entries()) {
           if (link === undefined || at % 3 !== 1) continue;
           const seen = idsOf(await walkFrom(service, link.replace('limit=1', 'limit=1000')));
-          const untouched = order.filter((_, index) => index > at && index % 3 !== 1);
           assert.deepEqual(
-            untouched.filter((id) => !seen.includes(id)),
-            [],
+            seen.filter((id) => !changed.includes(id)),
+            order.filter((_, index) => index > at && index % 3 !== 1),
             `${sort}, behind ${order[at]}`,
           );
         }
       }
     });
 
-    test('keeps the other parameters in the link, and the cursor short', async () => {
+    test('keeps the other parameters in the link, and the cursor within its bound', async () => {
       await using service = await startService({ engine: engine.name });
       await createBooks(service, CORPUS);
       const answer = await service.fetch(
@@ -74,7 +73,7 @@ for (const engine of engines) {
       );
       const next = linkOf(answer) ?? '';
       assert.match(next, /^\/books\?sort=-title&%71=&page=%3E&limit=1&x=%22&year_from=-5&after=[\w-]+$/);
-      for (const title of [LONG, '\u{1F4DA}'.repeat(5_000)]) {
+      for (const title of [LONG, '\u{1F4DA}'.repeat(5_000), '\u0001'.repeat(5_000)]) {
         await createBooks(service, [
           { title, author: title, year: 1 },
           { title, author: title, year: 1 },
@@ -83,7 +82,7 @@ for (const engine of engines) {
       for (const sort of ['title', '-title', 'author', '-author']) {
         let path: string | undefined = pathOf({ sort, limit: '1' });
         while (path !== undefined) {
-          assert.ok(path.length < 600, path);
+          assert.ok(path.length < 2_200, path);
           path = linkOf(await service.fetch('GET', path));
         }
       }

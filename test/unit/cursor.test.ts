@@ -1,28 +1,23 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book.ts';
-import { positionOf, readCursor, writeCursor } from '../../src/http/cursor.ts';
-
-const LONG = 'é\u{1F4DA}'.repeat(5_000);
+import { SORT_KEY_LENGTH } from '../../src/book.ts';
+import { readCursor, writeCursor } from '../../src/http/cursor.ts';
 
 describe('A cursor', () => {
-  test('stands for the place that it was made from, and is short and safe in a URL', async () => {
+  test('stands for the place that it was made from, and is safe in a URL', () => {
     for (const [sort, key] of [
       ['id', 7],
       ['-year', -750],
       ['title', ''],
       ['-title', '"<>\\ \n\u{1F4DA}'],
-      ['author', LONG],
-      ['-author', 'x'.repeat(64)],
-      ['title', `${'\u{1F4DA}'.repeat(64)}x`],
+      ['author', 'x'.repeat(SORT_KEY_LENGTH)],
+      ['-author', '\u{10FFFF}'.repeat(SORT_KEY_LENGTH)],
+      ['title', '\u0001'.repeat(SORT_KEY_LENGTH)],
     ] as const) {
       const place = { key, id: 7 };
       const text = writeCursor(sort, place);
-      assert.match(text, /^[\w-]{1,450}$/);
-      const cursor = readCursor(text, sort);
-      assert.ok(cursor);
-      const book = { id: 7, title: `${key}`, author: `${key}`, year: 0 };
-      assert.deepEqual(await positionOf(cursor, sort, async () => book), place);
+      assert.match(text, /^[\w-]{1,2100}$/);
+      assert.deepEqual(readCursor(text, sort), place);
     }
   });
 
@@ -40,7 +35,7 @@ describe('A cursor', () => {
       ['title', 1, 'a', 'b', 'c'],
       ['title', 1, 'a\0'],
       ['title', 1, '\ud800'],
-      ['title', 1, 'x'.repeat(65)],
+      ['title', 1, 'x'.repeat(SORT_KEY_LENGTH + 1)],
       ['title'],
       { 0: 'title', 1: 1, 2: 'a' },
       null,
@@ -52,25 +47,6 @@ describe('A cursor', () => {
     assert.equal(readCursor(encode('["title", 1,"a"]'), 'title'), undefined);
     for (const other of ['', '!', `${text}=`, `${text} `, text.slice(1), 'W10'])
       assert.equal(readCursor(other, 'title'), undefined);
-  });
-
-  test('whose long key is no more is in front of all that begin alike', async () => {
-    const books: (Book | undefined)[] = [
-      undefined,
-      { id: 7, title: 'short', author: '', year: 0 },
-      { id: 7, title: `${LONG}x`, author: '', year: 0 },
-    ];
-    for (const book of books) {
-      for (const [sort, isBefore] of [
-        ['title', (key: string) => Buffer.compare(Buffer.from(key), Buffer.from(LONG)) < 0],
-        ['-title', (key: string) => Buffer.compare(Buffer.from(key), Buffer.from(LONG)) > 0],
-      ] as const) {
-        const cursor = readCursor(writeCursor(sort, { key: LONG, id: 7 }), sort);
-        assert.ok(cursor);
-        const { key } = await positionOf(cursor, sort, async () => book);
-        assert.ok(isBefore(`${key}`));
-      }
-    }
   });
 });
 

@@ -1,5 +1,5 @@
 import { type BookCount, type BookPosition, type BookQuery, ID_MAX } from '../../book.ts';
-import { type Candidate, Finding, hasYears } from '../finding.ts';
+import { type Candidate, Finding, hasYears, keyColumnOf } from '../finding.ts';
 import { type Needles, needlesOf } from '../text.ts';
 import type { Look, Row, Rows } from './look.ts';
 import {
@@ -34,8 +34,6 @@ export class IndexedLook implements Look {
   readonly rows: Rows;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
-  /** Of the long keys that have been met, by the ids of their books. */
-  readonly #digests = new Map<number, string>();
 
   constructor(query: BookQuery, rows: Rows) {
     this.rows = rows;
@@ -48,7 +46,6 @@ export class IndexedLook implements Look {
     const few = await this.#few();
     if (few) await this.#gather(finding, few);
     else await this.#walk(finding);
-    await this.#completeKey(finding);
     return finding;
   }
 
@@ -96,26 +93,9 @@ export class IndexedLook implements Look {
     return undefined;
   }
 
-  /** The place behind a book with a long key. Should that change this very moment, it is in front of all that begin alike. */
-  async #completeKey(finding: Finding): Promise<void> {
-    const digest = finding.last && this.#digests.get(finding.last.id);
-    if (!finding.last || digest === undefined) return;
-    const { sort, isDescending } = this.#query;
-    const { key, id } = finding.last;
-    const [book] = await this.rows(
-      `select ${sort} as key from ${INDEXED} where id = $1 and md5(${sort}) = $2`,
-      [id, digest],
-    );
-    if (book) finding.last = { key: book.key as string, id };
-    else finding.last = { key: isDescending ? `${key}\u{10FFFF}` : key, id: ID_MAX };
-  }
-
   /** @returns whether the finding takes more */
   #takeAll(finding: Finding, rows: readonly Row[]): boolean {
-    return rows.every((row) => {
-      if (typeof row.digest === 'string') this.#digests.set(Number(row.id), row.digest);
-      return finding.take(row as unknown as Candidate);
-    });
+    return rows.every((row) => finding.take(row as unknown as Candidate));
   }
 
   async #gather(finding: Finding, few: Few): Promise<void> {
@@ -135,10 +115,10 @@ export class IndexedLook implements Look {
     let ranges = rangesBehind(this.#query, finding.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const parameters = new Parameters();
-      const condition = range.condition(parameters);
+      const condition = range(parameters);
       const books = isRange
-        ? firstOf(this.#query, `${condition} and ${this.#match(parameters)}`, finding.limit + 1, range.key)
-        : `select * from (${firstOf(this.#query, condition, WINDOW_BOOKS, range.key)}) as looked where ${this.#match(parameters)} limit ${finding.limit + 1}`;
+        ? firstOf(this.#query, `${condition} and ${this.#match(parameters)}`, finding.limit + 1)
+        : `select * from (${firstOf(this.#query, condition, WINDOW_BOOKS)}) as looked where ${this.#match(parameters)} limit ${finding.limit + 1}`;
       const rows = await this.rows(
         `select ${candidate(this.#query)} from (${books}) as books`,
         parameters.values,
@@ -146,18 +126,17 @@ export class IndexedLook implements Look {
       if (!this.#takeAll(finding, rows)) return;
       const end = isRange ? undefined : await this.#endOfWindow(range);
       if (!end) continue;
-      this.#digests.delete(end.id);
       if (!finding.pass(end)) return;
       ranges = rangesBehind(this.#query, end);
     }
     finding.end();
   }
 
-  async #endOfWindow({ condition, key }: Range): Promise<BookPosition | undefined> {
+  async #endOfWindow(range: Range): Promise<BookPosition | undefined> {
     const parameters = new Parameters();
-    const window = firstOf(this.#query, condition(parameters), WINDOW_BOOKS, key);
+    const window = firstOf(this.#query, range(parameters), WINDOW_BOOKS);
     const [end] = await this.rows(
-      `select id, ${this.#query.sort} as key from (${window}) as looked limit 1 offset ${WINDOW_BOOKS - 1}`,
+      `select id, ${keyColumnOf(this.#query.sort)} as key from (${window}) as looked limit 1 offset ${WINDOW_BOOKS - 1}`,
       parameters.values,
     );
     return end as BookPosition | undefined;

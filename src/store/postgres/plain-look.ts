@@ -83,7 +83,7 @@ export class PlainLook implements Look {
       `select * from (
          select *, count(*) over () as looked, row_number() over ahead as number, sum(bytes) over ahead as total
          from (
-           select ${candidate(query)}, title, author, year from ${UNINDEXED}
+           select ${candidate(query)}, title, author, year, title_key, author_key from ${UNINDEXED}
            where ${condition} order by ${order} limit ${size}
          ) as looked_at
          window ahead as (order by ${order} rows unbounded preceding)
@@ -93,7 +93,7 @@ export class PlainLook implements Look {
     );
     const looked = Number(rows[0]?.looked ?? 0);
     return {
-      books: (rows as unknown as PlainBook[]).map((book) => ({ ...book, key: book[query.sort] })),
+      books: rows as unknown as PlainBook[],
       isEnd: looked < size && rows.length === looked,
     };
   }
@@ -102,5 +102,4 @@ export class PlainLook implements Look {
 interface PlainBook extends Candidate {
   readonly title: string;
   readonly author: string;
-  readonly year: number;
 }

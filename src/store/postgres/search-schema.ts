@@ -1,4 +1,4 @@
-import { BEGINNING_LENGTH, KEY_BYTES_MAX } from './search-sql.ts';
+import { SORT_KEY_LENGTH } from '../../book.ts';
 import { BOOK } from './sql.ts';
 
 /**
@@ -9,15 +9,19 @@ export function schemaOf(place: string): string {
   return `
     create table if not exists ${place}.book_search (
       id bigint primary key,
-      title text collate "C" not null,
-      author text collate "C" not null,
+      title_key text collate "C" not null,
+      author_key text collate "C" not null,
       year bigint not null,
+      bytes bigint not null,
       title_lower text collate "C" not null,
       author_lower text collate "C" not null,
       words text collate "C" not null,
       trigrams integer[] not null
     );
-    ${['title', 'author'].map((key) => `${keyIndexes(place, key, 'asc')} ${keyIndexes(place, key, 'desc')}`).join('')}
+    create index if not exists book_search_title_asc on ${place}.book_search (title_key, id);
+    create index if not exists book_search_title_desc on ${place}.book_search (title_key desc, id);
+    create index if not exists book_search_author_asc on ${place}.book_search (author_key, id);
+    create index if not exists book_search_author_desc on ${place}.book_search (author_key desc, id);
     create index if not exists book_search_year_asc on ${place}.book_search (year, id);
     create index if not exists book_search_year_desc on ${place}.book_search (year desc, id);
     create index if not exists book_search_trigrams on ${place}.book_search using gin (trigrams);
@@ -62,16 +66,6 @@ export function schemaOf(place: string): string {
   `;
 }
 
-function keyIndexes(place: string, key: string, direction: 'asc' | 'desc'): string {
-  const isShort = `octet_length(${key}) <= ${KEY_BYTES_MAX}`;
-  const table = `${place}.book_search`;
-  return `
-    create index if not exists book_search_${key}_${direction} on ${table} (${key} ${direction}, id) where ${isShort};
-    create index if not exists book_search_long_${key}_${direction}
-      on ${table} (left(${key}, ${BEGINNING_LENGTH}) ${direction}, id) where not (${isShort});
-  `;
-}
-
 const EVERYTHING = ['-9223372036854775808', '9223372036854775807'] as const;
 
 /** The statements that keep them up. */
@@ -101,8 +95,8 @@ export const SIZES = `
 `;
 export const BOOKS_BY_ID = `select ${BOOK} from books where id = any($1::bigint[])`;
 export const ADD = `
-  insert into book_search (id, title, author, year, title_lower, author_lower, words, trigrams)
-  select id, title, author, year, title_lower, author_lower, words, trigrams::integer[]
+  insert into book_search (id, title_key, author_key, year, bytes, title_lower, author_lower, words, trigrams)
+  select id, left(title, ${SORT_KEY_LENGTH}), left(author, ${SORT_KEY_LENGTH}), year, octet_length(title) + octet_length(author), title_lower, author_lower, words, trigrams::integer[]
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
     as folded (id, title, author, year, title_lower, author_lower, words, trigrams)
 `;

@@ -1,6 +1,6 @@
 import type { SQLOutputValue } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery } from '../../book.ts';
-import { type Candidate, Finding, hasYears, lookingDeadline } from '../finding.ts';
+import { type Candidate, Finding, hasYears, keyColumnOf, lookingDeadline } from '../finding.ts';
 import { type Needles, needlesOf } from '../text.ts';
 import {
   behind,
@@ -137,7 +137,7 @@ export class Look {
   }
 
   #endOfWindow(source: string, order: string, values: Sql['values']): BookPosition | undefined {
-    const end = `select id, ${this.#query.sort} as key ${source} order by ${order} limit 1 offset ${this.#windowBooks - 1}`;
+    const end = `select id, ${keyColumnOf(this.#query.sort)} as key ${source} order by ${order} limit 1 offset ${this.#windowBooks - 1}`;
     const [row] = this.#rows(end, values);
     return row as BookPosition | undefined;
   }

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Book } from '../../book.ts';
+import { type Book, SORT_KEY_LENGTH } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { transact } from './connection.ts';
 import { BOOK } from './sql.ts';
@@ -41,9 +41,10 @@ const TABLES = `
   pragma search.cache_size = -${16 * 1_024};
   create table search.book_search (
     id integer primary key,
-    title text not null,
-    author text not null,
+    title_key text not null,
+    author_key text not null,
     year integer not null,
+    bytes integer not null,
     title_lower text not null,
     author_lower text not null,
     words text not null
@@ -55,10 +56,10 @@ const TABLES = `
 
 /** They are quicker to make once the books are there than to keep up meanwhile. */
 const INDEXES = [
-  { name: 'title_up', key: 'title' },
-  { name: 'title_down', key: 'title desc' },
-  { name: 'author_up', key: 'author' },
-  { name: 'author_down', key: 'author desc' },
+  { name: 'title_up', key: 'title_key' },
+  { name: 'title_down', key: 'title_key desc' },
+  { name: 'author_up', key: 'author_key' },
+  { name: 'author_down', key: 'author_key desc' },
   { name: 'year_up', key: 'year' },
   { name: 'year_down', key: 'year desc' },
 ];
@@ -222,7 +223,10 @@ function prepare(database: DatabaseSync) {
     newBooks: database.prepare(`select ${BOOK} from books where id > ? order by id limit ${BOOKS_PER_LOOK}`),
     remove: database.prepare('delete from book_search where id = ?'),
     removeWords: database.prepare('delete from book_words where rowid = ?'),
-    add: database.prepare('insert into book_search values (?, ?, ?, ?, ?, ?, ?)'),
+    add: database.prepare(`
+      insert into book_search
+      values (?1, substr(?2, 1, ${SORT_KEY_LENGTH}), substr(?3, 1, ${SORT_KEY_LENGTH}), ?4, octet_length(?2) + octet_length(?3), ?5, ?6, ?7)
+    `),
     addWords: database.prepare('insert into book_words (rowid, words) values (?, ?)'),
   } satisfies Record<string, StatementSync>;
 }

@@ -1,4 +1,5 @@
-import { type BookPosition, type BookQuery, YEAR_MAX } from '../../book.ts';
+import { type BookPosition, type BookQuery, SORT_KEY_LENGTH, YEAR_MAX } from '../../book.ts';
+import { keyColumnOf } from '../finding.ts';
 import type { Needles } from '../text.ts';
 import { BOOK } from './sql.ts';
 
@@ -13,12 +14,11 @@ export const INDEXED = 'book_search';
 
 /** … and the books themselves, whose texts are folded on the way, by functions of the connection. */
 export const UNINDEXED = `(
-  select id, title, author, year,
+  select id, substr(title, 1, ${SORT_KEY_LENGTH}) as title_key, substr(author, 1, ${SORT_KEY_LENGTH}) as author_key, year,
+    octet_length(title) + octet_length(author) as bytes,
     lower_case(title) as title_lower, lower_case(author) as author_lower, words_of(title, author) as words
   from (
-    select id, coalesce(title, '') collate binary as title, coalesce(author, '') collate binary as author,
-      coalesce(year, 0) as year
-    from books
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year from books
   )
 )`;
 
@@ -48,9 +48,10 @@ export function rangesBehind({ sort, isDescending }: BookQuery, place: BookPosit
   const { key, id } = place;
   const comparison = isDescending ? '<' : '>';
   if (sort === 'id') return [{ text: `id ${comparison} :id`, values: { id } }];
+  const column = keyColumnOf(sort);
   return [
-    { text: `${sort} = :key and id > :id`, values: { key, id } },
-    { text: `${sort} ${comparison} :key`, values: { key } },
+    { text: `${column} = :key and id > :id`, values: { key, id } },
+    { text: `${column} ${comparison} :key`, values: { key } },
   ];
 }
 
@@ -65,12 +66,12 @@ export function behind(query: BookQuery, place: BookPosition | undefined): Sql {
 
 export function orderOf({ sort, isDescending }: BookQuery): string {
   const direction = isDescending ? 'desc' : 'asc';
-  return sort === 'id' ? `id ${direction}` : `${sort} ${direction}, id`;
+  return sort === 'id' ? `id ${direction}` : `${keyColumnOf(sort)} ${direction}, id`;
 }
 
 /** The columns of a candidate, as Finding takes it. */
 export function candidate({ sort }: BookQuery): string {
-  return `id, ${sort} as key, octet_length(title) + octet_length(author) as bytes`;
+  return `id, ${keyColumnOf(sort)} as key, bytes`;
 }
 
 /** Books by their ids, in the order of the list of them. */
