@@ -5,6 +5,9 @@ import type { BookQuery } from '../book.ts';
  * is done here, once for all of them.
  */
 
+/** Raised with every change of what {@link lowerCase} or {@link wordsOf} returns: indexes store it. */
+export const FOLDING_VERSION = 1;
+
 /**
  * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`). A Σ at the end of a word is
  * no other letter than one within it, so every character is mapped by itself: what is part of a text stays part of it.

@@ -39,5 +39,5 @@ function compare(a: string | number, b: string | number): number {
 }
 
 function keyOf(text: string): string {
-  return [...text].slice(0, SORT_KEY_LENGTH).join('');
+  return Array.from(text).slice(0, SORT_KEY_LENGTH).join('');
 }

@@ -126,7 +126,7 @@ describe('Opening a SQLite file without the right to write it', () => {
 
 /** Opens a SQLite file in a process that is not root. @returns its error, or `opened` */
 async function openUnprivileged(path: string): Promise<string> {
-  const opener = fork(join(import.meta.dirname, 'unprivileged-opener.ts'), [`sqlite:${path}`], {
+  const opener = fork(join(import.meta.dirname, 'unprivileged-opener.ts'), [path], {
     timeout: 60_000,
   });
   const [[ending]] = await Promise.all([

@@ -1,9 +1,8 @@
-import '../../src/store/sqlite/book-store.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { openSqliteStore } from '../../src/store/sqlite/book-store.ts';
 
 // A process of its own, for which modes of files count also where root runs it: it opens the store, and sends how that ended.
 const NOBODY = 65_534;
-const [, , dbUrl = ''] = process.argv;
+const [, , path = ''] = process.argv;
 if (process.getuid?.() === 0) {
   process.setgid?.(NOBODY);
   process.setuid?.(NOBODY);
@@ -13,7 +12,7 @@ process.disconnect?.();
 
 async function ending(): Promise<string> {
   try {
-    await using _ = await openStoreAt(dbUrl);
+    await using _ = await openSqliteStore(path);
     return 'opened';
   } catch (error) {
     return String(error);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { isMatch, lowerCase, needlesOf, wordsOf } from '../../src/store/text.ts';
+import { FOLDING_VERSION, isMatch, lowerCase, needlesOf, wordsOf } from '../../src/store/text.ts';
 
 const ANY_YEAR = { sort: 'id', isDescending: false, yearFrom: 0, yearTo: 0 } as const;
 const TEXT = fc.string({ unit: 'binary' });
@@ -14,6 +15,25 @@ describe('Folding', () => {
     assert.equal(wordsOf('ΣΊΣΥΦΟΣ', 'İstanbul'), '  σισυφοσ  istanbul  ');
     assert.equal(wordsOf('שָׁלוֹם 📚\uFE0F', 'a\u00adb'), '  שלום  📚  ab  ');
     assert.equal(wordsOf('', ' - '), '  ');
+  });
+
+  test('has a version, which is raised with every change of what it returns', () => {
+    const ranges = [
+      [0x01, 0x24f],
+      [0x300, 0x36f],
+      [0x391, 0x45f],
+      [0x5d0, 0x5ea],
+      [0xfb00, 0xfb06],
+    ] as const;
+    const characters = ranges.flatMap(([first, last]) =>
+      Array.from({ length: last - first + 1 }, (_, index) => String.fromCodePoint(first + index)),
+    );
+    const texts = [...characters, ...characters.map((character) => `a${character} A`), characters.join('')];
+    const folded = texts.map((text) => [lowerCase(text), wordsOf(text, text)]);
+    assert.deepEqual(
+      [FOLDING_VERSION, hash('sha256', JSON.stringify(folded)).slice(0, 16)],
+      [1, '0027e12092a58eda'],
+    );
   });
 
   test('treats ASCII alone as it does among other letters', () => {

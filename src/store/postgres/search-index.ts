@@ -6,7 +6,17 @@ import { tryAgain } from './attempts.ts';
 import { isReadOnly, sqlState, toStoreError } from './errors.ts';
 import { Feature } from './feature.ts';
 import type { ConnectionPool } from './pool.ts';
-import { ADD, BOOKS_BY_ID, LEAVE_NOTES, NEXT_IDS, SIZES, schemaOf, TAKE_NOTES } from './search-schema.ts';
+import {
+  ADD,
+  BOOKS_BY_ID,
+  isBehind,
+  LEAVE_NOTES,
+  NEXT_IDS,
+  OtherVersion,
+  prepareIndex,
+  SIZES,
+  TAKE_NOTES,
+} from './search-schema.ts';
 import { trigramsOf } from './trigrams.ts';
 
 /** How many notes, and how many books, one step takes in at most. */
@@ -49,10 +59,10 @@ export class SearchIndex {
     try {
       const deadline = performance.now() + SEARCH_WAITS_MS;
       while (this.#going === undefined && performance.now() < deadline) {
-        if (!(await this.#isBehind()) || (await this.#step())) return true;
+        if (!(await tryAgain(() => isBehind(this.#pool))) || (await this.#step())) return true;
       }
     } catch (error) {
-      if (isReadOnly(error)) return false;
+      if (error instanceof OtherVersion || isReadOnly(error)) return false;
       if (!NOT_ALLOWED.test(sqlState(error) ?? '')) throw error;
       return this.#refuse();
     }
@@ -70,20 +80,7 @@ export class SearchIndex {
   /** Makes what is missing. @returns whether there can be an index */
   async #prepare(): Promise<boolean> {
     try {
-      const { rows } = await this.#pool.query<{ place: string; isThere: boolean }>(`
-        select quote_ident(nspname) as place,
-          exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'book_search_truncate') as "isThere"
-        from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books')
-      `);
-      const [table] = rows;
-      // Writers queue behind it while it waits for them, so it waits for a second, and once a minute.
-      if (table && !table.isThere) {
-        await this.#transact(async (client) => {
-          await client.query("set local lock_timeout = '1s'");
-          await client.query(schemaOf(table.place));
-        });
-      }
-      return table !== undefined || this.#refuse();
+      return (await prepareIndex(this.#pool, (run) => this.#transact(run))) || this.#refuse();
     } catch (error) {
       const state = sqlState(error);
       if (state !== undefined && !PASSING.test(state)) return this.#refuse();
@@ -109,13 +106,6 @@ export class SearchIndex {
     this.#going = undefined;
   }
 
-  async #isBehind(): Promise<boolean> {
-    const { rows } = await tryAgain(() =>
-      this.#pool.query<{ isBehind: boolean }>('select exists (select 1 from book_changes) as "isBehind"'),
-    );
-    return rows[0]?.isBehind === true;
-  }
-
   /** Takes in some of what is new, in one transaction. @returns whether that was all of it */
   #step(): Promise<boolean> {
     return this.#transact(async (client) => {
@@ -123,6 +113,7 @@ export class SearchIndex {
       await client.query('set local synchronous_commit = off');
       // One process at a time; the next one finds the notes that this one has left.
       await client.query('select one from book_search_lock for update');
+      if (!(await isBehind(client))) return true;
       const { rows: notes } = await client.query<Note>(TAKE_NOTES, [NOTES_PER_STEP]);
       const isAll = notes.length < NOTES_PER_STEP;
       const singles = notes.filter(({ first, last }) => first === last).map(({ first }) => first);

@@ -1,13 +1,100 @@
+import type { PoolClient } from 'pg';
 import { SORT_KEY_LENGTH } from '../../book.ts';
+import { FOLDING_VERSION } from '../text.ts';
 import { BOOK } from './sql.ts';
+
+/** Raised with every change of the tables, or of the trigrams in them. */
+const SCHEMA = 'schema 2';
+
+/** The version of an index: of its tables, and of how texts are folded. It is stored as the comment of its table. */
+const INDEX_VERSION = `${SCHEMA}, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
+
+/** The schema that the books are in, and the version of the index, where all of it is there. */
+const SELECT_VERSION = `
+  select quote_ident(nspname) as place, (
+    select obj_description(to_regclass(format('%I.book_search', nspname)), 'pg_class') from pg_trigger
+    where tgrelid = pg_class.oid and tgname = 'book_search_truncate'
+  ) as version
+  from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books')
+`;
+
+interface Version {
+  readonly place: string;
+  readonly version: string | null;
+}
+
+/** What statements are sent over: a connection, or a pool of them. */
+interface Queryable {
+  query(text: string, values: unknown[]): Promise<{ rows: object[] }>;
+}
+
+/**
+ * Makes the index where it is missing, and makes it anew where it is of another version.
+ *
+ * @param transact runs statements in one transaction
+ * @returns whether there are books to make one of
+ */
+export async function prepareIndex(
+  pool: Queryable,
+  transact: (run: (client: PoolClient) => Promise<void>) => Promise<void>,
+): Promise<boolean> {
+  const table = await selectVersion(pool);
+  if (table && table.version !== INDEX_VERSION) await transact(migrate);
+  return table !== undefined;
+}
+
+/** Makes the index of this version, unless another process has done so meanwhile. */
+async function migrate(client: PoolClient): Promise<void> {
+  // Not to stand in the way of those who write, it waits for them only for a while.
+  await client.query("set local lock_timeout = '1s'");
+  await client.query('lock table books in share row exclusive mode');
+  const table = await selectVersion(client);
+  if (!table || table.version === INDEX_VERSION) return;
+  if (!table.version?.startsWith(`${SCHEMA},`)) await client.query(schemaOf(table.place));
+  await client.query(foldAgain(table.place));
+}
+
+async function selectVersion(connection: Queryable): Promise<Version | undefined> {
+  return (await connection.query(SELECT_VERSION, [])).rows[0] as Version | undefined;
+}
+
+/** A service of another version has made the index anew: this one searches without it. */
+export class OtherVersion extends Error {}
+
+/** Whether there are changes that the index does not have yet. @throws OtherVersion when it is of another version */
+export async function isBehind(connection: Queryable): Promise<boolean> {
+  const [state] = (await connection.query(SELECT_STATE, [])).rows as State[];
+  if (state?.version !== INDEX_VERSION) throw new OtherVersion();
+  return state.isBehind;
+}
+
+interface State {
+  readonly isBehind: boolean;
+  readonly version: string | null;
+}
+
+const SELECT_STATE = `
+  select exists (select 1 from book_changes) as "isBehind",
+    obj_description(to_regclass('book_search'), 'pg_class') as version
+`;
+
+/** Notes every book. The rows stay meanwhile, for searches of other processes that have begun. */
+function foldAgain(place: string): string {
+  return `
+    select one from ${place}.book_search_lock for update;
+    insert into ${place}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+    comment on table ${place}.book_search is '${INDEX_VERSION}';
+  `;
+}
 
 /**
  * Tables of our own beside the books. Triggers note which books have changed, for whoever writes them, in the same
  * transaction: so nothing is missed that commits late. Texts are folded later, when somebody searches.
  */
-export function schemaOf(place: string): string {
+function schemaOf(place: string): string {
   return `
-    create table if not exists ${place}.book_search (
+    drop table if exists ${place}.book_search;
+    create table ${place}.book_search (
       id bigint primary key,
       title_key text collate "C" not null,
       author_key text collate "C" not null,
@@ -18,13 +105,13 @@ export function schemaOf(place: string): string {
       words text collate "C" not null,
       trigrams integer[] not null
     );
-    create index if not exists book_search_title_asc on ${place}.book_search (title_key, id);
-    create index if not exists book_search_title_desc on ${place}.book_search (title_key desc, id);
-    create index if not exists book_search_author_asc on ${place}.book_search (author_key, id);
-    create index if not exists book_search_author_desc on ${place}.book_search (author_key desc, id);
-    create index if not exists book_search_year_asc on ${place}.book_search (year, id);
-    create index if not exists book_search_year_desc on ${place}.book_search (year desc, id);
-    create index if not exists book_search_trigrams on ${place}.book_search using gin (trigrams);
+    create index book_search_title_asc on ${place}.book_search (title_key, id);
+    create index book_search_title_desc on ${place}.book_search (title_key desc, id);
+    create index book_search_author_asc on ${place}.book_search (author_key, id);
+    create index book_search_author_desc on ${place}.book_search (author_key desc, id);
+    create index book_search_year_asc on ${place}.book_search (year, id);
+    create index book_search_year_desc on ${place}.book_search (year desc, id);
+    create index book_search_trigrams on ${place}.book_search using gin (trigrams);
 
     create table if not exists ${place}.book_search_lock (one integer primary key);
     insert into ${place}.book_search_lock values (1) on conflict do nothing;
@@ -54,15 +141,18 @@ export function schemaOf(place: string): string {
       return null;
     end
     $function$;
+    drop trigger if exists book_search_insert on ${place}.books;
     create trigger book_search_insert after insert on ${place}.books
       referencing new table as added for each statement execute function ${place}.note_book_changes();
+    drop trigger if exists book_search_update on ${place}.books;
     create trigger book_search_update after update on ${place}.books
       referencing old table as removed new table as added for each statement execute function ${place}.note_book_changes();
+    drop trigger if exists book_search_delete on ${place}.books;
     create trigger book_search_delete after delete on ${place}.books
       referencing old table as removed for each statement execute function ${place}.note_book_changes();
+    drop trigger if exists book_search_truncate on ${place}.books;
     create trigger book_search_truncate after truncate on ${place}.books
       for each statement execute function ${place}.note_book_changes();
-    insert into ${place}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
   `;
 }
 

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type Book, SORT_KEY_LENGTH } from '../../book.ts';
+import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { transact } from './connection.ts';
+import { ADD } from './search-sql.ts';
 import { BOOK } from './sql.ts';
 
 /**
@@ -223,10 +224,7 @@ function prepare(database: DatabaseSync) {
     newBooks: database.prepare(`select ${BOOK} from books where id > ? order by id limit ${BOOKS_PER_LOOK}`),
     remove: database.prepare('delete from book_search where id = ?'),
     removeWords: database.prepare('delete from book_words where rowid = ?'),
-    add: database.prepare(`
-      insert into book_search
-      values (?1, substr(?2, 1, ${SORT_KEY_LENGTH}), substr(?3, 1, ${SORT_KEY_LENGTH}), ?4, octet_length(?2) + octet_length(?3), ?5, ?6, ?7)
-    `),
+    add: database.prepare(ADD),
     addWords: database.prepare('insert into book_words (rowid, words) values (?, ?)'),
   } satisfies Record<string, StatementSync>;
 }

@@ -22,6 +22,15 @@ export const UNINDEXED = `(
   )
 )`;
 
+/** Adds a book to that table: its fields, and its texts as they are compared. */
+export const ADD = `
+  insert into book_search
+  values (
+    ?1, substr(?2, 1, ${SORT_KEY_LENGTH}), substr(?3, 1, ${SORT_KEY_LENGTH}), ?4, octet_length(?2) + octet_length(?3),
+    ?5, ?6, ?7
+  )
+`;
+
 /** The conditions of a query; undefined when there are none. */
 export function conditionsOf({ yearFrom, yearTo }: BookQuery, needles: Needles | undefined): Sql | undefined {
   const values: Record<string, string | number> = {};
