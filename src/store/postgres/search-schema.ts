@@ -45,7 +45,7 @@ export async function prepareIndex(
 
 /** Makes the index of this version, unless another process has done so meanwhile. */
 async function migrate(client: PoolClient): Promise<void> {
-  // Not to stand in the way of those who write, it waits for them only for a while.
+  // Writers queue behind it while it waits for them, so it waits for a second, and once a minute.
   await client.query("set local lock_timeout = '1s'");
   await client.query('lock table books in share row exclusive mode');
   const table = await selectVersion(client);
