@@ -31,7 +31,8 @@ export class Searches {
 
   /** Answers a request, which has been read. */
   async answer(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<Answer> {
-    if (this.#underWay >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
+    // A client that has left meanwhile reads no response, and its response emits no further 'close'.
+    if (reply.raw.closed || this.#underWay >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
     this.#underWay++;
     reply.raw.once('close', () => this.#underWay--);
     const search = new Search(this.#store, list.query, reply);

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeToken } from '../contract/tokens.ts';
+import { scrape } from '../metrics/scrape.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { type Answer, Connection, Cut, request } from './connection.ts';
-import { LOGIN, type Service, startService, TITLE } from './service.ts';
+import { parseLog } from './log.ts';
+import { LOGIN, SECRET, type Service, startService, TITLE } from './service.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
 
@@ -137,6 +140,28 @@ describe('Answers that nobody reads', () => {
       await sleep(50);
     }
     await assert.rejects(connection.answer(), Cut);
+  });
+});
+
+describe('A client that leaves while its token is verified for the first time', () => {
+  test('leaves no search under way', async () => {
+    await using service = await startService();
+    for (let number = 0; number < 300; number++) {
+      using connection = await Connection.open(service);
+      const token = makeToken(SECRET, { payload: { number } });
+      await connection.send(request('GET /books?limit=1', [`Authorization: ${token}`]));
+      connection.vanish();
+    }
+    let underWay: number | undefined;
+    for (let attempt = 0; attempt < 100 && underWay !== 0; attempt++) {
+      await sleep(20);
+      underWay = (await scrape(service.url)).get('bookkeeping_searches_under_way')?.samples[0]?.value;
+    }
+    assert.equal(underWay, 0);
+    assert.deepEqual(
+      parseLog(service.log).filter(({ level }) => level > 30),
+      [],
+    );
   });
 });
 
