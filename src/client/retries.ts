@@ -1,6 +1,6 @@
 import { sleep } from './abort.ts';
 import { NoAnswerError } from './errors.ts';
-import type { Answer, Send } from './exchange.ts';
+import type { Send } from './exchange.ts';
 
 /** What retries need of the world around; tests bring their own. */
 export interface Patience {
@@ -41,7 +41,7 @@ export function retrying(send: Send, attemptsMax: number, patience: Patience): S
         const answer = await send(call, signal);
         isInDoubt ||= answer.isInDoubt;
         const { retryAfterSeconds = 0 } = answer;
-        if (isLast || !isPassing(answer) || retryAfterSeconds > RETRY_AFTER_SECONDS_MAX) {
+        if (isLast || !PASSING_STATUSES.has(answer.status) || retryAfterSeconds > RETRY_AFTER_SECONDS_MAX) {
           return { ...answer, isInDoubt };
         }
         waitMs += retryAfterSeconds * 1_000;
@@ -52,9 +52,4 @@ export function retrying(send: Send, attemptsMax: number, patience: Patience): S
       await patience.sleep(waitMs, signal);
     }
   };
-}
-
-/** Whether the same call may be answered otherwise in a moment. A key in use is that of an earlier attempt. */
-function isPassing({ status, message }: Answer): boolean {
-  return PASSING_STATUSES.has(status) || (status === 409 && message === 'Idempotency key in use');
 }

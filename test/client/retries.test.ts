@@ -11,7 +11,6 @@ const UNAVAILABLE: Reaction = {
   message: 'Service unavailable',
   headers: { 'Retry-After': '1' },
 };
-const KEY_IN_USE: Reaction = { status: 409, message: 'Idempotency key in use' };
 
 /** Calls that may be sent again. */
 const REPEATABLE: Record<string, [call: (client: BookClient) => Promise<unknown>, success: Reaction]> = {
@@ -133,13 +132,6 @@ describe('The Idempotency-Key of create', () => {
     await using server = await ScriptedServer.start([{ status: 201, data: BOOK }]);
     await hasty(server).client.create({}, { idempotencyKey: 'order-17' });
     assert.equal(server.requests[0]?.headers['idempotency-key'], 'order-17');
-  });
-
-  test('that is in use is waited for', async () => {
-    await using server = await ScriptedServer.start(['cut', KEY_IN_USE, { status: 201, data: BOOK }]);
-    const { client, waits } = hasty(server);
-    assert.equal((await client.create({ title: 'The Iliad' })).id, 7);
-    assert.equal(waits.length, 2);
   });
 
   test('that was used for another book is refused', async () => {

@@ -118,6 +118,16 @@ describe('The imports of the service', () => {
   });
 });
 
+test('Every package that the service installs is imported', () => {
+  const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
+  const imported = [...sources].flatMap(([path, source]) => importsOf(path, source));
+  const isUsed = (name: string) => imported.some((path) => path === name || path.startsWith(`${name}/`));
+  assert.deepEqual(
+    Object.keys(dependencies).filter((name) => !isUsed(name)),
+    [],
+  );
+});
+
 test('The environment is read in config.ts only', () => {
   const readers = [...sources.keys()].filter((path) =>
     /\bprocess\s*\.\s*env\b/.test(sources.get(path) ?? ''),
