@@ -102,6 +102,13 @@ describe('A token is refused', () => {
     'with an empty list of critical extensions': make({ header: { alg: 'HS256', crit: [] } }),
     'whose payload is not encoded': make({ header: { alg: 'HS256', b64: false, crit: ['b64'] } }),
 
+    'whose exp is beyond all numbers': signed(header, encodeText('{"exp":1e400}')),
+    'whose nbf is before all numbers': signed(header, encodeText('{"nbf":-1e400}')),
+    'whose header begins with a byte-order mark': signed(encodeText('\ufeff{"alg":"HS256"}'), payload),
+    'whose header is not UTF-8': signed(encodeText('{"alg":"HS256","kid":"\xff"}', 'latin1'), payload),
+    'whose payload begins with a byte-order mark': signed(header, encodeText('\ufeff{}')),
+    'whose payload is not UTF-8': signed(header, encodeText('{"sub":"\xff"}', 'latin1')),
+
     'whose payload is an array': make({ payload: [] }),
     'whose payload is null': make({ payload: null }),
     'whose payload is a number': make({ payload: NOW + 900 }),
@@ -252,7 +259,11 @@ function signed(
 }
 
 function encode(value: unknown): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
+  return encodeText(JSON.stringify(value));
+}
+
+function encodeText(text: string, encoding: BufferEncoding = 'utf8'): string {
+  return Buffer.from(text, encoding).toString('base64url');
 }
 
 function decode(part: string): unknown {
