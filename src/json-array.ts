@@ -3,8 +3,8 @@
  * until a long array is read as a whole. Of an element only its end is looked for: whether it is JSON, its reader says.
  *
  * @param bytes what may be an array
- * @returns the bytes of each element; undefined, and then nothing more, where an element or the end of the array is due
- *   and does not come
+ * @returns the bytes of each element; undefined, and then nothing more, where an element, a comma or the end of the array
+ *   is due and does not come
  */
 export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array | undefined, void> {
   if (!startsArray(bytes)) {
@@ -15,13 +15,13 @@ export function* elementsOf(bytes: Uint8Array): Generator<Uint8Array | undefined
   let isDue = bytes[at] !== CLOSING_BRACKET;
   while (isDue) {
     const end = endOfElement(bytes, at);
+    if (end > at) yield bytes.subarray(at, end);
     const behind = skipSpace(bytes, end);
     isDue = bytes[behind] === COMMA;
     if (end === at || (!isDue && bytes[behind] !== CLOSING_BRACKET)) {
       yield undefined;
       return;
     }
-    yield bytes.subarray(at, end);
     at = isDue ? skipSpace(bytes, behind + 1) : behind;
   }
   if (skipSpace(bytes, at + 1) < bytes.length) yield undefined;

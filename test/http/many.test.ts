@@ -67,7 +67,8 @@ for (const { name: engine } of engines) {
       for (const [body, index] of [
         ['[{},{"year":"x"},{"year":"y"}]', '1'],
         [`[${'{},'.repeat(BOOKS_MAX)}{}]`, String(BOOKS_MAX)],
-        ['[{}', '0'],
+        ['[{} {}]', '1'],
+        ['[{}', '1'],
         ['{}', null],
         ['', null],
       ] as const) {
