@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../book.ts';
 import { headersOf, send } from './answer.ts';
@@ -93,16 +93,22 @@ function oddity({ raw, params }: FastifyRequest): OutcomeName | undefined {
 }
 
 /**
- * Whether a request is one of another HTTP than 1.0 and 1.1, is framed in a way that somebody in between may have read
+ * Whether a request is one of another protocol than HTTP 1.0 and 1.1, is framed in a way that somebody in between may have read
  * otherwise (RFC 9112, section 6.1), or has not exactly one well-formed Host (section 3.2); repeated headers arrive
  * joined with commas.
  */
-function isMalformed({ httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
+function isMalformed({ method, httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
   const { host, 'transfer-encoding': coding } = headers;
-  if (httpVersionMajor !== 1) return true;
+  if (httpVersionMajor !== 1 || method === FOREIGN_METHOD) return true;
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) return true;
   return host === undefined ? httpVersionMinor === 1 : NO_HOST.test(host);
 }
+
+/** A method that the parser takes with the protocol of Icecast only, and the router knows. */
+const FOREIGN_METHOD = 'SOURCE';
+
+/** The parser also takes the methods of RTSP, on which the router fails: they count as {@link FOREIGN_METHOD}. */
+const ROUTABLE_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
 /** What stands in no name and no address (RFC 3986, section 3.2.2); commas do, but nobody uses them. */
 const NO_HOST = /[^\w.:~%!$&'()*+;=[\]-]/;
@@ -123,7 +129,10 @@ function refuseOnSockets(
   log: RequestLog,
   methods: (target: string) => string | undefined,
 ): void {
-  server.prependListener('request', ({ socket }, response) => noteAnswer(socket, response));
+  server.prependListener('request', (request, response) => {
+    noteAnswer(request.socket, response);
+    if (!ROUTABLE_METHODS.has(request.method)) request.method = FOREIGN_METHOD;
+  });
 
   // Both go through the routes like any request; who waits for a 100 gets it when its body is read.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
@@ -141,9 +150,9 @@ function refuseOnSockets(
   });
 
   // Fastify's own listener comes first, and is told to do nothing.
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: ParserError, socket) => {
     if (GONE.has(error.code ?? '')) socket.destroy();
-    else breakOff(socket, log, OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest');
+    else breakOff(socket, log, OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest', isInHead(error));
   });
 
   // A connection stands still because its client does not read, or because it does not say the rest of a request.
@@ -154,8 +163,22 @@ function refuseOnSockets(
   });
 }
 
+/** An error of Node's parser, or of its timers, which have read nothing. */
+interface ParserError extends NodeJS.ErrnoException {
+  /** The bytes that came last. */
+  readonly rawPacket?: Buffer;
+  /** How many of them are read. */
+  readonly bytesParsed?: number;
+}
+
+/** Whether an error is in the head of a HEAD request. Where that came in several pieces, its method is unknown. */
+function isInHead({ rawPacket, bytesParsed }: ParserError): boolean {
+  const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
+  return read.split('\r\n\r\n').at(-1)?.startsWith('HEAD ') === true;
+}
+
 /** No further request can be read from this connection. Everything that was asked before is still answered. */
-function breakOff(socket: Connection, log: RequestLog, outcome: OutcomeName): void {
+function breakOff(socket: Connection, log: RequestLog, outcome: OutcomeName, isToHead = false): void {
   const wasOver = isOver(socket);
   takeNoMore(socket);
   const request = lastAnswer(socket)?.req;
@@ -163,7 +186,9 @@ function breakOff(socket: Connection, log: RequestLog, outcome: OutcomeName): vo
   const isInBody = request !== undefined && !request.complete;
   if (isInBody) refuseBody(request, outcome as BodyRefusal);
   // What a client goes on sending is malformed again and again, but refused once.
-  if (!wasOver) afterAnswers(socket, () => (isInBody ? linger(socket) : refuse(socket, log, outcome)));
+  if (!wasOver) {
+    afterAnswers(socket, () => (isInBody ? linger(socket) : refuse(socket, log, outcome, {}, isToHead)));
+  }
 }
 
 function afterAnswers(socket: Connection, proceed: () => void): void {
@@ -172,12 +197,17 @@ function afterAnswers(socket: Connection, proceed: () => void): void {
   else response.once('close', proceed);
 }
 
-/** Answers on a socket that has no request, and ends it. */
+/**
+ * Answers on a socket that has no request, and ends it.
+ *
+ * @param isToHead whether the response has no content (RFC 9110, section 9.3.2)
+ */
 export function refuse(
   socket: Connection,
   log: RequestLog,
   outcome: OutcomeName,
   extraHeaders: Record<string, string> = {},
+  isToHead = false,
 ): void {
   if (!socket.writable) return;
   const { status } = outcomes[outcome];
@@ -192,7 +222,7 @@ export function refuse(
     connection: 'close',
   };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isToHead ? '' : body}`);
   log.refused(id, status);
   linger(socket);
 }

@@ -25,6 +25,42 @@ describe('400 Bad request, once, and the connection ends:', () => {
   }
 });
 
+describe('400 Bad request without content, when the malformed request is HEAD:', () => {
+  let service: Service;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service[Symbol.asyncDispose]());
+
+  for (const [name, bytes] of Object.entries(MALFORMED)) {
+    const head = bytes.replace(/^(?:GET|POST) /, 'HEAD ');
+    if (head === bytes) continue;
+    test(name, async () => {
+      using connection = await Connection.open(service);
+      await connection.send(Buffer.from(head, 'latin1'));
+      const answer = await connection.answer(true);
+      assert.equal(answer.status, 400);
+      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      assert.equal(await connection.rest(), '');
+    });
+  }
+
+  test('behind another request, and not when the other one is HEAD', async () => {
+    const malformed = 'GET /books\r\n\r\n';
+    using first = await Connection.open(service);
+    await first.send(request('GET /nowhere') + malformed.replace('GET', 'HEAD'));
+    assertRefusal(await first.answer(), 404, 'Not found');
+    assert.equal((await first.answer(true)).status, 400);
+    assert.equal(await first.rest(), '');
+    for (const other of [malformed, 'good morning\r\n\r\n']) {
+      using second = await Connection.open(service);
+      await second.send(request('HEAD /nowhere') + other);
+      assert.equal((await second.answer(true)).status, 404);
+      assertRefusal(await second.answer(), 400, 'Bad request');
+    }
+  });
+});
+
 test('what is malformed is refused on a connection that has seen better requests, too', async () => {
   await using service = await startService();
   for (const bytes of Object.values(MALFORMED)) {

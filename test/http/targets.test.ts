@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { METHODS } from 'node:http';
 import { describe, test } from 'node:test';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';
+import { parseLog } from './log.ts';
 import { startService } from './service.ts';
 
 describe('Methods that no endpoint has', () => {
@@ -44,6 +46,39 @@ describe('Methods that no endpoint has', () => {
     assert.equal((await service.fetch('GET', '/books')).status, 200);
   });
 });
+
+test('No method, protocol or target is answered with a 5xx, or is a line for the operator', async () => {
+  await using service = await startService();
+  for (const method of [...METHODS, ...METHODS_OF_RTSP, 'PRI', 'FETCH']) {
+    for (const protocol of ['HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'RTSP/1.0', 'ICE/1.0']) {
+      for (const target of ['/books', '/music', '*', 'rtsp://localhost/music', '/book/%zz']) {
+        using connection = await Connection.open(service);
+        await connection.send(`${method} ${target} ${protocol}\r\nHost: localhost\r\n\r\n`);
+        const { status } = await connection.answer(method === 'HEAD');
+        assert.ok(status >= 400 && status < 500, `${method} ${target} ${protocol}: ${status}`);
+      }
+    }
+  }
+  assert.deepEqual(
+    parseLog(service.log).filter(({ level }) => level > 30),
+    [],
+  );
+});
+
+/** Methods that the parser knows besides those of `node:http` (RFC 2326, section 10). */
+const METHODS_OF_RTSP = [
+  'ANNOUNCE',
+  'DESCRIBE',
+  'FLUSH',
+  'GET_PARAMETER',
+  'PAUSE',
+  'PLAY',
+  'RECORD',
+  'REDIRECT',
+  'SET_PARAMETER',
+  'SETUP',
+  'TEARDOWN',
+];
 
 describe('Forms of a request target', () => {
   test('the absolute form is the path that it holds, whatever the authority', async () => {
