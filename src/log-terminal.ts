@@ -20,13 +20,13 @@ export function readable(line: string): string {
   } catch {
     return line.trimEnd();
   }
-  const { level, time, id, method, route, status, ms, msg, reason, err } = fields;
+  const { level, time, id, method, route, status, ms, client, msg, reason, err } = fields;
   const clock = new Date(time).toTimeString().slice(0, 8);
   const name = Object.entries(LOG_LEVELS).find(([, number]) => number === level)?.[0] ?? String(level);
   const request =
     status !== undefined && `${(method ?? '-').padEnd(6)} ${(route ?? '-').padEnd(12)} ${status}`;
   const what = joined([request, msg, reason && `(${reason})`]);
-  const details = joined([ms !== undefined && `${ms.toFixed(1)} ms`, id]);
+  const details = joined([client, ms !== undefined && `${ms.toFixed(1)} ms`, id]);
   const stack = err && printable(err.stack || err.message);
   return joined([
     styleText('gray', clock),
@@ -46,6 +46,7 @@ interface Fields {
   readonly route?: string | null;
   readonly status?: number;
   readonly ms?: number;
+  readonly client?: string;
   readonly msg?: string;
   readonly reason?: string;
   readonly err?: { readonly message: string; readonly stack?: string };

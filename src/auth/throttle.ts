@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { isIP, isIPv6 } from 'node:net';
 
 /** What failed logins are measured by. */
 export interface ThrottleLimits {
@@ -71,22 +71,29 @@ export class LoginThrottle {
 /** Proxies may have names for clients instead of addresses (RFC 7239, section 6); longer ones count by their start. */
 const NAME_LENGTH_MAX = 64;
 
-/**
- * What an address counts as: one customer commonly has a whole /64 of IPv6 (RFC 6177), IPv4 may come mapped into IPv6
- * (RFC 4291, section 2.5.5.2), and some proxies add the port, which is another one for every connection.
- */
+/** What an address counts as: one customer commonly has a whole /64 of IPv6 (RFC 6177). */
 export function network(client: string): string {
+  const address = plainAddress(client);
+  if (!isIPv6(address)) return address.slice(0, NAME_LENGTH_MAX);
+  const prefix = groupsOf(address).slice(0, 4);
+  return `${prefix.map((group) => group.toString(16)).join(':')}::/64`;
+}
+
+/** The address of a client for the log; undefined where a proxy gives a name instead. */
+export function addressOf(client: string): string | undefined {
+  const address = plainAddress(client);
+  return isIP(address) === 0 ? undefined : address;
+}
+
+/** Without the port that some proxies add, and as IPv4 where it is mapped into IPv6 (RFC 4291, section 2.5.5.2). */
+function plainAddress(client: string): string {
   const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+)$/.exec(client) ?? [];
   const address = ipv6 ?? ipv4 ?? client;
-  if (!isIPv6(address)) return address.slice(0, NAME_LENGTH_MAX);
+  if (!isIPv6(address)) return address;
   const groups = groupsOf(address);
   const [, , , , , mark, high = 0, low = 0] = groups;
   const isMapped = mark === 0xffff && groups.slice(0, 5).every((group) => group === 0);
-  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.toString(16))
-    .join(':')}::/64`;
+  return isMapped ? [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.') : address;
 }
 
 /** The eight numbers of an IPv6 address in any of its written forms (RFC 4291, section 2.2). */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type BookStore, StoreUnavailable } from '../book.ts';
 import { type Answer, CACHE_CONTROL } from './answer.ts';
+import { note } from './request-log.ts';
 
 /** Where an orchestrator asks whether to restart the process, … */
 export const HEALTH_PATH = '/healthz';
@@ -31,9 +32,12 @@ export class HealthHandlers {
   };
 
   /** GET /readyz. Its requests wait in no queue: a service that is busy is ready all the same. */
-  readonly checkReadiness = async (_request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+  readonly checkReadiness = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     reply.header('cache-control', CACHE_CONTROL.withoutToken);
-    if (this.#isStopping()) return { outcome: 'serviceUnavailable' };
+    if (this.#isStopping()) {
+      note(request, 'info', { msg: 'the service is stopping' });
+      return { outcome: 'serviceUnavailable' };
+    }
     this.#question ??= this.#ask();
     await this.#question;
     return { outcome: 'ready' };

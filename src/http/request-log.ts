@@ -2,11 +2,7 @@ import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import { StoreUnavailable } from '../book.ts';
 import type { LogStream } from '../log.ts';
 import { LOG_LEVELS, type LogLevel } from '../log-level.ts';
-import { HEALTH_PATH, READINESS_PATH } from './health.ts';
-import { METRICS_PATH, type RequestObserver } from './metrics.ts';
-
-/** Who asks these may ask every second: that all is well is no line. */
-const PROBES: ReadonlySet<string | undefined> = new Set([HEALTH_PATH, READINESS_PATH, METRICS_PATH]);
+import type { RequestObserver } from './metrics.ts';
 
 /**
  * One line a request, but for probes that find all well, when its answer has left: what was asked and what came of it,
@@ -17,13 +13,18 @@ const PROBES: ReadonlySet<string | undefined> = new Set([HEALTH_PATH, READINESS_
 export class RequestLog extends LogController {
   readonly #stream: LogStream;
   readonly #level: number;
+  readonly #probes: ReadonlySet<string | undefined>;
   readonly #observer: RequestObserver | undefined;
 
-  /** @param level the least grave of the lines that are written */
-  constructor(stream: LogStream, level: LogLevel, observer?: RequestObserver) {
+  /**
+   * @param level the least grave of the lines that are written
+   * @param probes routes that may be requested every second: a 200 of theirs is not logged
+   */
+  constructor(stream: LogStream, level: LogLevel, probes: readonly string[], observer?: RequestObserver) {
     super();
     this.#stream = stream;
     this.#level = LOG_LEVELS[level];
+    this.#probes = new Set(probes);
     this.#observer = observer;
   }
 
@@ -31,11 +32,11 @@ export class RequestLog extends LogController {
 
   override routeNotFound(): void {}
 
-  /** A 5xx is for the operator to look into, and so may be somebody who keeps guessing passwords. */
+  /** A 5xx is for the operator to look into, unless its note says otherwise. */
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const { statusCode } = reply;
-    if (statusCode >= 500) this.#write('error', request, reply, failures.get(request));
-    else this.#write(statusCode === 429 ? 'warn' : 'info', request, reply);
+    const noted = statusCode < 400 ? undefined : notes.get(request);
+    this.#write(noted?.level ?? (statusCode >= 500 ? 'error' : 'info'), request, reply, noted?.fields);
   }
 
   override streamError(error: Error, request: FastifyRequest, reply: FastifyReply): void {
@@ -55,7 +56,7 @@ export class RequestLog extends LogController {
   }
 
   #write(
-    level: Exclude<LogLevel, 'silent'>,
+    level: Level,
     { id, method, routeOptions }: FastifyRequest,
     { statusCode, elapsedTime }: FastifyReply,
     more?: object,
@@ -63,7 +64,7 @@ export class RequestLog extends LogController {
     const { url } = routeOptions;
     this.#observer?.answered(url, method, statusCode, elapsedTime);
     if (LOG_LEVELS[level] < this.#level) return;
-    if (statusCode === 200 && PROBES.has(url)) return;
+    if (statusCode === 200 && this.#probes.has(url)) return;
     const route = url === undefined ? 'null' : `"${url}"`;
     const ending = more === undefined ? '' : `,${JSON.stringify(more).slice(1, -1)}`;
     this.#stream.write(
@@ -75,11 +76,18 @@ export class RequestLog extends LogController {
 /** Has the line of a request that is answered with a 5xx tell why. */
 export function noteFailure(request: FastifyRequest, error: unknown): void {
   const msg = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a defect';
-  failures.set(request, { ...causeOf(error), msg });
+  note(request, 'error', { ...causeOf(error), msg });
 }
 
+/** Sets the level of the line of a request that fails, and adds fields to it. */
+export function note(request: FastifyRequest, level: Level, fields: object): void {
+  notes.set(request, { level, fields });
+}
+
+type Level = Exclude<LogLevel, 'silent'>;
+
 /** Failures are few, so they are kept beside the requests. */
-const failures = new WeakMap<FastifyRequest, object>();
+const notes = new WeakMap<FastifyRequest, { readonly level: Level; readonly fields: object }>();
 
 /**
  * A store that is away is a fact of operation: its reason is enough. Anything else is a defect, with its stack. What

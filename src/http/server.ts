@@ -17,7 +17,7 @@ import { serveDocs } from './docs.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health.ts';
 import type { HttpLimits } from './limits.ts';
 import { listen, portOf } from './listening.ts';
-import { type ServedMetrics, serveMetrics } from './metrics.ts';
+import { METRICS_PATH, type ServedMetrics, serveMetrics } from './metrics.ts';
 import { operations } from './operations.ts';
 import { refuseInEnvelope } from './refusals.ts';
 import { requestIdOf, tellRequestIds } from './request-id.ts';
@@ -77,7 +77,8 @@ export interface HttpServer {
 /** Makes the server: the whole API, in the order in which a request meets its parts: limits, refusals, token check, handler. */
 export function createServer(parts: ServerParts): HttpServer {
   const { store, tokens, credentials, throttle, limits, logStream, logLevel } = parts;
-  const requestLog = new RequestLog(logStream, logLevel, parts.metrics?.requests);
+  const probes = [HEALTH_PATH, READINESS_PATH, METRICS_PATH];
+  const requestLog = new RequestLog(logStream, logLevel, probes, parts.metrics?.requests);
   const app: FastifyInstance = fastify({
     http: {
       headersTimeout: limits.headersMs,

@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
-import type { LoginThrottle } from '../auth/throttle.ts';
+import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/token.ts';
 import { type Answer, CACHE_CONTROL, send } from './answer.ts';
 import type { BodyReader } from './body.ts';
-import { noteFailure } from './request-log.ts';
+import { note, noteFailure } from './request-log.ts';
 
 /** The token endpoint, and the check in front of all others (specification, "Authentication"). */
 export class TokenHandlers {
@@ -28,15 +28,16 @@ export class TokenHandlers {
     // There is none where the client has gone already.
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);
-    if (secondsToWait > 0) return this.#refuse(reply, secondsToWait);
+    if (secondsToWait > 0) return this.#refuse(request, reply, ip, secondsToWait);
     const body = await this.#bodies.read(request.raw, reply.raw);
     if (typeof body === 'string') return { outcome: body };
     const login = readLoginRequest(body);
     if (!login) return { outcome: 'invalidRequestPayload' };
     if (!this.#credentials.match(login)) {
       const secondsOverLimit = this.#throttle.fail(ip);
-      if (secondsOverLimit > 0) return this.#refuse(reply, secondsOverLimit);
+      if (secondsOverLimit > 0) return this.#refuse(request, reply, ip, secondsOverLimit);
       this.logins.failed++;
+      note(request, 'warn', { client: addressOf(ip), msg: 'a login has failed' });
       return { outcome: 'invalidCredentials' };
     }
     try {
@@ -64,8 +65,9 @@ export class TokenHandlers {
     else void verdict.then((isValid) => (isValid ? pass() : refuse()));
   };
 
-  #refuse(reply: FastifyReply, seconds: number): Answer {
+  #refuse(request: FastifyRequest, reply: FastifyReply, ip: string, seconds: number): Answer {
     this.logins.throttled++;
+    note(request, 'warn', { client: addressOf(ip), msg: 'too many logins have failed' });
     reply.header('retry-after', seconds);
     return { outcome: 'tooManyRequests' };
   }

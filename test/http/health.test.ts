@@ -88,6 +88,8 @@ describe('GET /readyz is 503', () => {
     await alive.send(request('GET /healthz'));
     assertSuccess(await alive.answer(), ...ALIVE);
     await closed;
+    const line = parseLog(service.log).find(({ status }) => status === 503);
+    assert.deepEqual([line?.level, line?.msg], [30, 'the service is stopping']);
   });
 });
 

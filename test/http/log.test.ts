@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { readText } from '../project/files.ts';
 import { Connection, request } from './connection.ts';
 import { assertLogTellsNothing, parseLog } from './log.ts';
 import { LOGIN, startService, TITLE, WRONG_LOGIN } from './service.ts';
@@ -35,7 +36,7 @@ test('a request is one line: what was asked, and what came of it', async () => {
 for (const [logLevel, statuses] of [
   ['trace', [200, 500, 401, 429]],
   ['info', [200, 500, 401, 429]],
-  ['warn', [500, 429]],
+  ['warn', [500, 401, 429]],
   ['error', [500]],
   ['fatal', []],
   ['silent', []],
@@ -56,6 +57,39 @@ for (const [logLevel, statuses] of [
     if (logLevel === 'silent' || logLevel === 'fatal') assert.deepEqual(lines, []);
   });
 }
+
+describe('A failed login is logged with the address of its client', () => {
+  const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
+  /** The filter for fail2ban that docs/operating.md has; `<ADDR>` stands for an address. */
+  const [, failregex = ''] = /^failregex = (.*)$/m.exec(readText('docs/operating.md')) ?? [];
+  const filter = new RegExp(failregex.replace('<ADDR>', '(?<client>[0-9a-f:.]+)'));
+
+  for (const [trustProxy, forwarded, clients] of [
+    [false, '203.0.113.1', ['127.0.0.1', '127.0.0.1']],
+    [1, '198.51.100.1, 203.0.113.1', ['203.0.113.1', '203.0.113.1']],
+    [true, '203.0.113.1:4711', ['203.0.113.1', '203.0.113.1']],
+    [true, '[2001:db8::7]:4711', ['2001:db8::7', '2001:db8::7']],
+    [true, '","client":"203.0.113.1', [undefined, undefined]],
+  ] as const) {
+    test(`by X-Forwarded-For: ${forwarded}, with TRUST_PROXY ${trustProxy}`, async () => {
+      await using service = await startService({ throttleLimits, trustProxy });
+      using connection = await Connection.open({ port: service.port, localAddress: '127.0.0.1' });
+      for (const body of [LOGIN, WRONG_LOGIN, LOGIN]) {
+        await connection.send(request('POST /token', [`X-Forwarded-For: ${forwarded}`], body));
+        await connection.answer();
+      }
+      const lines = service.log.filter((line) => line.includes('"route":"/token"'));
+      const told = parseLog(lines).map(({ level, status, client }) => [level, status, client]);
+      assert.deepEqual(told, [
+        [30, 200, undefined],
+        [40, 401, clients[0]],
+        [40, 429, clients[1]],
+      ]);
+      const matched = lines.map((line) => filter.exec(line)?.groups?.client);
+      assert.deepEqual(matched, [undefined, ...clients]);
+    });
+  }
+});
 
 test('malformed HTTP leaves nothing of itself in the log', async () => {
   await using service = await startService();

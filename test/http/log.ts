@@ -1,8 +1,21 @@
 import assert from 'node:assert/strict';
+import { isIP } from 'node:net';
 import { assertTellsNothing } from './telltales.ts';
 
 /** All that a log line may hold. There is no place in it for a header, a body or a request target. */
-const KEYS = new Set(['level', 'time', 'id', 'method', 'route', 'status', 'ms', 'reason', 'err', 'msg']);
+const KEYS = new Set([
+  'level',
+  'time',
+  'id',
+  'method',
+  'route',
+  'status',
+  'ms',
+  'client',
+  'reason',
+  'err',
+  'msg',
+]);
 const ERROR_KEYS = new Set(['type', 'message', 'stack', 'code']);
 
 /** What a log line tells. */
@@ -12,6 +25,7 @@ export interface LogLine {
   readonly id?: string;
   readonly msg?: string;
   readonly status?: number;
+  readonly client?: string;
   readonly reason?: string;
   readonly err?: { readonly type: string; readonly message: string; readonly stack: string };
 }
@@ -43,6 +57,7 @@ export function assertLogTellsNothing(lines: readonly string[], confidential: re
     // A defect has its stack, a store that is away its reason, which is a code, and a route is a pattern of ours.
     assert.match(line.reason ?? '', /^[\w ]*$/);
     assert.match(line.id ?? '', /^[\w.:=+/@~-]{0,128}$/);
-    assertTellsNothing(JSON.stringify({ ...line, id: '', route: '', reason: '', err: {} }));
+    assert.ok(line.client === undefined || isIP(line.client) > 0, `no address: ${line.client}`);
+    assertTellsNothing(JSON.stringify({ ...line, id: '', route: '', client: '', reason: '', err: {} }));
   }
 }
