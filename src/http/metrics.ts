@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { send } from './answer.ts';
+import { operations } from './operations.ts';
 
 /** Where Prometheus asks. */
 export const METRICS_PATH = '/metrics';
@@ -29,7 +30,7 @@ export interface ServedMetrics {
 
 /** Serves metrics to everybody, and without an envelope: whoever should not see them is kept away by the proxy. */
 export function serveMetrics(app: FastifyInstance, metrics: ServedMetrics): void {
-  app.get(METRICS_PATH, async (_request, reply) => {
+  app.get(METRICS_PATH, { schema: operations.readMetrics }, async (_request, reply) => {
     const text = await metrics.expose();
     if (text === undefined) return send(reply, { outcome: 'serviceUnavailable' });
     return reply.headers(HEADERS).type(metrics.type).send(text);

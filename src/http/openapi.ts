@@ -5,12 +5,11 @@ import {
   isProtected,
   type Operation,
   type OperationSchema,
-  REQUEST_ID,
   type RefusalName,
 } from './operations.ts';
 import { envelope, type OutcomeName, outcomes } from './outcomes.ts';
 import { REASONS } from './reasons.ts';
-import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, type Schema } from './schemas.ts';
+import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, REQUEST_ID, type Schema } from './schemas.ts';
 
 /** A route of the server that is an operation. */
 export interface OperationRoute {
@@ -55,8 +54,8 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
   };
 }
 
-const DESCRIPTION = `Every answer is \`{"status": …, "message": …, "data": …}\`, with the status of HTTP; \`data\` is \
-null unless an operation says otherwise. Messages are exact.
+const DESCRIPTION = `Every answer but the text of \`GET /metrics\` is \`{"status": …, "message": …, "data": …}\`, with the \
+status of HTTP; \`data\` is null unless an operation says otherwise. Messages are exact.
 
 Paths are exact, too: any other is 404 \`Not found\`. \`HEAD\` is answered like \`GET\`, without content.
 
@@ -94,11 +93,13 @@ function operationObject(path: string, operation: OperationSchema['operation']):
     requestHeaders = {},
     body,
     success,
+    text,
     headers = {},
     withoutContent = {},
     refusals,
   } = operation;
-  const always = { ...REQUEST_ID, ...headers, ...cacheControlFor(operation) };
+  const always = headerObjects({ ...REQUEST_ID, ...headers, ...cacheControlFor(operation) }, true);
+  const describe = (meaning: string) => ({ description: meaning, headers: always });
   const names = [...path.matchAll(/\{([a-z]+)\}/g)].map(([, name = '']) => name);
   const parameters = [
     ...names.map((name) => ({ ...parameter('path', name, PATH_PARAMETERS[name] ?? {}), required: true })),
@@ -106,7 +107,7 @@ function operationObject(path: string, operation: OperationSchema['operation']):
     ...Object.entries(requestHeaders).map(([name, schema]) => parameter('header', name, schema)),
   ];
   const byStatus = Object.groupBy<number, OutcomeName>(
-    [success, ...refusals],
+    [success ?? [], refusals].flat(),
     (name) => outcomes[name].status,
   );
   return {
@@ -124,13 +125,13 @@ function operationObject(path: string, operation: OperationSchema['operation']):
         status,
         responseObject(Number(status), group, operation),
       ]),
-      ...Object.entries(withoutContent).map(([status, meaning]) => [
-        status,
-        { description: meaning, headers: headerObjects(always, true) },
-      ]),
+      ...Object.entries(withoutContent).map(([status, meaning]) => [status, describe(meaning)]),
+      ...(text === undefined ? [] : [[200, { ...describe(text), content: PLAIN_TEXT }]]),
     ]),
   };
 }
+
+const PLAIN_TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 function parameter(where: 'path' | 'query' | 'header', name: string, schema: Schema) {
   const { description, ...others } = schema;
@@ -144,7 +145,7 @@ function parameter(where: 'path' | 'query' | 'header', name: string, schema: Sch
 
 /** What is answered with one status: a success, or one or more refusals. */
 function responseObject(status: number, group: readonly OutcomeName[], operation: Operation): object {
-  const data = group.includes(operation.success) ? operation.data : nothing;
+  const data = (group.some((name) => name === operation.success) && operation.data) || nothing;
   const messages = group.map((name) => outcomes[name].message);
   const shape = envelopeOf(data);
   const { status: integer, message: text } = shape.properties;
@@ -172,7 +173,7 @@ function responseObject(status: number, group: readonly OutcomeName[], operation
 
 /** The header fields of an answer that are worth a word: those that it always has, and those that it may have. */
 function headersOf(status: number, group: readonly OutcomeName[], operation: Operation): object {
-  const isSuccess = group.includes(operation.success);
+  const isSuccess = group.some((name) => name === operation.success);
   const isHandled = !group.every((name) => BEFORE_HANDLER.has(name));
   const { 'www-authenticate': challenge, 'retry-after': wait } = STATUS_HEADERS[status] ?? {};
   const cacheControl = cacheControlFor(operation);

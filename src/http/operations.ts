@@ -7,8 +7,12 @@ import {
   bookChanges,
   books,
   createdBooks,
+  ETAG,
+  IF_MATCH,
+  IF_NONE_MATCH,
   idempotencyKey,
   invalidIndex,
+  LIST_HEADERS,
   loginRequest,
   newBook,
   newBooks,
@@ -34,9 +38,11 @@ export interface Operation {
   readonly requestHeaders?: Readonly<Record<string, Schema>>;
   /** How the body is read, where there is one. */
   readonly body?: Schema;
-  /** What is answered when it succeeds, and its `data`. */
-  readonly success: SuccessName;
-  readonly data: Schema;
+  /** What is answered when it succeeds, and its `data`; absent where `text` is answered. */
+  readonly success?: SuccessName;
+  readonly data?: Schema;
+  /** What a 200 says that is plain text, and so has no envelope. */
+  readonly text?: string;
   /** Header fields that this answer may have besides `Cache-Control`, by name. */
   readonly headers?: Readonly<Record<string, Schema>>;
   /** Answers that have no content, and so no envelope, such as 304: what each status says. */
@@ -72,28 +78,6 @@ const BEHIND_TOKEN = ['tokenRequired', 'invalidToken', ...ANYWHERE] as const sat
 const OF_ONE_BOOK = ['bookNotFound', 'notFound', ...BEHIND_TOKEN] as const satisfies RefusalName[];
 
 const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
-
-/** What every answer has. */
-export const REQUEST_ID = {
-  'X-Request-Id': {
-    type: 'string',
-    description: 'The id of the request in the log: that of its own `X-Request-Id`, or a new one.',
-  },
-};
-const ETAG = {
-  ETag: { type: 'string', description: 'Changes when the book does (RFC 9110, section 8.8.3).' },
-};
-const IF_MATCH = {
-  'If-Match': { type: 'string', description: 'Only if the book has one of these entity tags, or `*`.' },
-};
-const IF_NONE_MATCH = {
-  'If-None-Match': { type: 'string', description: 'Only if the book has none of these entity tags.' },
-};
-
-const LIST_HEADERS = {
-  Link: { type: 'string', description: 'The next page, with `rel="next"` (RFC 8288), where there is one.' },
-  'X-Total-Count': { type: 'integer', minimum: 0, description: 'How many books match, with `count=true`.' },
-};
 
 const declared = {
   issueToken: {
@@ -197,13 +181,21 @@ const declared = {
     data: nothing,
     refusals: ANYWHERE,
   },
+  readMetrics: {
+    tag: 'Health',
+    summary: 'Read the metrics',
+    description:
+      'For Prometheus. Responds with text, not with an envelope. There is no such path with `METRICS=off`.',
+    text: 'All metrics, in the text format of Prometheus.',
+    refusals: ['notFound', ...ANYWHERE],
+  },
 } as const satisfies Record<string, Operation>;
 
 /** Every operation by its id, as the `schema` of its route: Fastify takes the serialisers, `/openapi.json` the rest. */
 export const operations = Object.fromEntries(
   Object.entries<Operation>(declared).map(([id, operation]): [string, OperationSchema] => [
     id,
-    { response: answers(operation.data), operation: { id, ...operation } },
+    { response: answers(operation.data ?? nothing), operation: { id, ...operation } },
   ]),
 ) as Readonly<Record<keyof typeof declared, OperationSchema>>;
 

@@ -72,6 +72,28 @@ export const idempotencyKey: Schema = {
   examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
 };
 
+/** What every answer has. */
+export const REQUEST_ID = {
+  'X-Request-Id': {
+    type: 'string',
+    description: 'The id of the request in the log: that of its own `X-Request-Id`, or a new one.',
+  },
+};
+export const ETAG = {
+  ETag: { type: 'string', description: 'Changes when the book does (RFC 9110, section 8.8.3).' },
+};
+export const IF_MATCH = {
+  'If-Match': { type: 'string', description: 'Only if the book has one of these entity tags, or `*`.' },
+};
+export const IF_NONE_MATCH = {
+  'If-None-Match': { type: 'string', description: 'Only if the book has none of these entity tags.' },
+};
+
+export const LIST_HEADERS = {
+  Link: { type: 'string', description: 'The next page, with `rel="next"` (RFC 8288), where there is one.' },
+  'X-Total-Count': { type: 'integer', minimum: 0, description: 'How many books match, with `count=true`.' },
+};
+
 export const bookChanges: Schema = {
   type: 'object',
   description: 'An absent field keeps its stored value. Other fields are ignored.',

@@ -86,7 +86,7 @@ class Description {
     const [type] = (answer.headers.get('content-type') ?? '').split(';');
     if (!type || !(type in response.content)) return `no content of type ${type}`;
     const validate = this.#schema(this.#ajv, [...at, 'content', type, 'schema']);
-    return validate(JSON.parse(answer.body))
+    return validate(type === 'application/json' ? JSON.parse(answer.body) : answer.body)
       ? undefined
       : this.#ajv.errorsText(validate.errors).slice(0, 120);
   }

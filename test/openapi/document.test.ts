@@ -58,6 +58,15 @@ describe('/openapi.json', () => {
     );
   });
 
+  test('has GET /metrics, whose success is text', () => {
+    const { responses } = document.paths['/metrics']?.get ?? {};
+    assert.deepEqual(Object.keys(responses?.[200]?.content ?? {}), ['text/plain']);
+    assert.deepEqual(
+      examplesOf(responses?.[503] ?? {}).map(([name]) => name),
+      ['serviceUnavailable'],
+    );
+  });
+
   test('has examples that its schemas allow', () => {
     const ajv = new Ajv2020({ strict: false }).addSchema(document, 'openapi.json');
     for (const [name, { responses, requestBody }] of operations) {

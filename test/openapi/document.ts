@@ -18,7 +18,8 @@ export interface OperationObject {
 export interface ResponseObject {
   readonly headers?: Readonly<Record<string, { readonly required: boolean; readonly schema: object }>>;
   readonly content?: {
-    readonly 'application/json': {
+    readonly 'text/plain'?: object;
+    readonly 'application/json'?: {
       readonly schema: object;
       readonly examples: Readonly<
         Record<string, { readonly description?: string; readonly value: Envelope }>
@@ -29,7 +30,7 @@ export interface ResponseObject {
 
 /** The outcomes that a response may be, each by its name, with an answer as it comes. */
 export function examplesOf({ content }: ResponseObject): [name: string, answer: Envelope][] {
-  const examples = content?.['application/json'].examples ?? {};
+  const examples = content?.['application/json']?.examples ?? {};
   return Object.entries(examples).map(([name, { value }]) => [name, value]);
 }
 

@@ -49,6 +49,7 @@ describe('The page at /docs, in a browser', () => {
       ['updateBook', '200', '"title": "The Iliad"'],
       ['listBooks', '200', '"title": "The Iliad"'],
       ['deleteBook', '200', '"data": null'],
+      ['readMetrics', '200', '# TYPE bookkeeping_'],
     ] as const) {
       const answer = await send(page, id, body);
       assert.equal(answer.status, status, id);

@@ -36,6 +36,11 @@ export async function startBareServer(): Promise<BareServer> {
     trustProxy: false,
     logLevel: 'silent',
     logStream: { write: () => {} },
+    metrics: {
+      requests: { answered: () => {}, refused: () => {} },
+      type: 'text/plain',
+      expose: () => Promise.resolve(''),
+    },
   });
   diagnostics.unsubscribe('fastify.initialization', onServer);
   const url = await server.listen(0, 'localhost');

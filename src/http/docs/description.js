@@ -24,7 +24,7 @@
  * @property {number} status
  * @property {string} message
  * @property {string} [when]
- * @property {unknown} [example] absent where there is no content
+ * @property {unknown} [example] absent where there is no envelope
  * @property {string[]} headers
  *
  * @typedef {object} Operation
@@ -139,8 +139,9 @@ export class Description {
  */
 function outcomesOf(status, { description: meaning, headers = {}, content }) {
   const names = Object.keys(headers);
-  if (!content) return [{ status: Number(status), message: meaning, headers: names }];
-  return Object.values(content['application/json'].examples).map(({ value, description }) => ({
+  const { examples } = content?.['application/json'] ?? {};
+  if (!examples) return [{ status: Number(status), message: meaning, headers: names }];
+  return Object.values(examples).map(({ value, description }) => ({
     status: Number(status),
     message: value.message,
     when: description,
