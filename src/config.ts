@@ -99,6 +99,7 @@ export function loadVariables(): Variables {
 }
 
 function toConfigError(error: unknown): unknown {
+  if (error instanceof SyntaxError) return new ConfigError(error.message);
   if (error instanceof ConfigError || !(error instanceof Error && 'code' in error)) return error;
   return new ConfigError(
     `the file ${ENV_FILE} cannot be read or written (${String(error.code)}): set SECRET_TOKEN and AUTH_PASSWORD`,

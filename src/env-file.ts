@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
 /** Where generated values are kept, in the working directory. */
@@ -8,9 +8,38 @@ export const ENV_FILE = '.env';
 /** Variables by name; what is empty counts as unset. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** The variables in the file; none when there is no file. @throws Error when it cannot be read */
+/**
+ * The variables in the file; none when there is no file.
+ *
+ * @throws SyntaxError with the number of each line that is not an assignment
+ * @throws Error when it cannot be read
+ */
 export function readEnvFile(): Variables {
-  return withoutEmpty(parseEnv(readText()));
+  // parseEnv counts a byte-order mark as part of a name, and takes the next line as the value after `NAME= `.
+  const text = readText()
+    .replace(/^\uFEFF/, '')
+    .replaceAll(/[^\S\n]+$/gm, '');
+  requireAssignments(text);
+  return withoutEmpty(parseEnv(text));
+}
+
+/** An assignment, whose value may span lines in quotes, a comment or nothing. */
+const STATEMENT = /[ \t]*(?:(?:export +)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*|#.*)?(?:\n|$)/y;
+
+/** parseEnv ignores what it cannot read, and the service would run with a default in its place. */
+function requireAssignments(text: string): void {
+  const faults: string[] = [];
+  for (let index = 0; index < text.length; ) {
+    STATEMENT.lastIndex = index;
+    if (STATEMENT.test(text)) {
+      index = STATEMENT.lastIndex;
+    } else {
+      const line = text.slice(0, index).split('\n').length;
+      faults.push(`${ENV_FILE}, line ${line}: must be an assignment such as PORT=8080`);
+      index = `${text}\n`.indexOf('\n', index) + 1;
+    }
+  }
+  if (faults.length > 0) throw new SyntaxError(faults.join('; '));
 }
 
 /**
@@ -19,6 +48,7 @@ export function readEnvFile(): Variables {
  *
  * @param environment what wins over the file
  * @returns all variables, and the names of the ones that were generated
+ * @throws SyntaxError with the number of each line that is not an assignment
  * @throws Error when the file cannot be written
  */
 export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
@@ -57,6 +87,7 @@ export function withoutEmpty(variables: Readonly<Record<string, string | undefin
 function append(lines: string[]): void {
   const text = readText();
   const draft = `${ENV_FILE}.draft`;
+  rmSync(draft, { force: true });
   writeFileSync(draft, `${text.trimEnd()}${text.trim() === '' ? '' : '\n'}${lines.join('')}`, {
     mode: 0o600,
   });
@@ -74,26 +105,21 @@ function readText(): string {
 
 const LOCK = `${ENV_FILE}.lock`;
 
-/** A lock is held for an instant, so an older one was left behind by a process that was killed. */
-const LOCK_MS_MAX = 2_000;
+/** How long to wait for a process that holds the lock; it needs a few milliseconds. */
+const LOCK_MS_MAX = 10_000;
 
+/**
+ * Runs the operation in one process at a time. The lock is one of SQLite's, as the system releases it when its process
+ * ends; its empty file stays, as a process may already wait for the lock of the one that is removed.
+ */
 function withLock<Result>(operation: () => Result): Result {
-  for (;;) {
-    try {
-      closeSync(openSync(LOCK, 'wx'));
-      break;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-    }
-    const { mtimeMs } = statSync(LOCK, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
-    if (Date.now() - mtimeMs > LOCK_MS_MAX) rmSync(LOCK, { force: true });
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-  }
-  try {
-    return operation();
-  } finally {
-    rmSync(LOCK, { force: true });
-  }
+  // SQLite's errors do not say why a file cannot be created.
+  closeSync(openSync(LOCK, 'a', 0o600));
+  // Only a start that generates something loads SQLite for this.
+  const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+  using lock = new DatabaseSync(LOCK, { timeout: LOCK_MS_MAX });
+  lock.exec('begin exclusive');
+  return operation();
 }
 
 function codeOf(error: unknown): unknown {

@@ -26,7 +26,7 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     assert.equal(copying.exitCode, 0);
     await service.stop();
 
-    assert.deepEqual((await readdir(folder.path)).toSorted(), ['.env', 'copy.db', 'data']);
+    assert.deepEqual((await readdir(folder.path)).toSorted(), ['.env', '.env.lock', 'copy.db', 'data']);
     const books = await booksAt(dbUrl);
     const copied = await booksAt(`sqlite:${join(folder.path, 'copy.db')}`);
     assert.ok(copied.length >= acknowledged);

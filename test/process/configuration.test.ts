@@ -21,7 +21,7 @@ describe('A first start in an empty folder', { concurrency: 2 }, () => {
 
     assert.deepEqual(Object.keys(variables).toSorted(), ['AUTH_PASSWORD', 'AUTH_USERNAME', 'SECRET_TOKEN']);
     assert.equal((await stat(join(folder.path, '.env'))).mode & 0o777, 0o600);
-    assert.deepEqual((await readdir(folder.path)).toSorted(), ['.env', 'data']);
+    assert.deepEqual((await readdir(folder.path)).toSorted(), ['.env', '.env.lock', 'data']);
     const { status } = await signIn(service, 'admin', variables.AUTH_PASSWORD ?? '');
     assert.equal(status, 200);
   });

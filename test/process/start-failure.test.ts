@@ -81,6 +81,16 @@ describe('A start fails with one line about the configuration:', { concurrency: 
     }
   });
 
+  test('lines of .env that are not assignments', async () => {
+    await using folder = await createFolder();
+    await writeFile(join(folder.path, '.env'), 'PORT: 19803\nAUTH_PASSWORD=hunter2\nhunter2\n');
+    const fault = 'must be an assignment such as PORT=8080';
+    for (const variables of [{}, COMPLETE, { ...COMPLETE, NODE_ENV: 'production' }]) {
+      const complaint = await assertFails(folder.path, variables);
+      assert.equal(complaint, `.env, line 1: ${fault}; .env, line 3: ${fault}`);
+    }
+  });
+
   test('a .env that cannot be read', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, '.env'));

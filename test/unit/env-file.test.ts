@@ -1,11 +1,47 @@
 import assert from 'node:assert/strict';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
+import { text as readAll } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ENV_FILE, generateMissing, readEnvFile, withoutEmpty } from '../../src/env-file.ts';
 import { createFolder } from '../support/folder.ts';
 
+const LOCK = `${ENV_FILE}.lock`;
 const NAMES = ['SECRET_TOKEN', 'AUTH_USERNAME', 'AUTH_PASSWORD'];
 const COMPLETE = { SECRET_TOKEN: 'key', AUTH_USERNAME: 'librarian', AUTH_PASSWORD: 'hunter2' };
+
+/** Generates in a process of its own, which reports to be in the middle of that and then waits for its input to end. */
+const SLOW_GENERATOR = `
+  import { readSync, writeSync } from 'node:fs';
+  import { generateMissing } from '${new URL('../../src/env-file.ts', import.meta.url)}';
+  let reads = 0;
+  const environment = {
+    get HOST() {
+      reads += 1;
+      if (reads === 1) return 'localhost';
+      writeSync(1, ' ');
+      readSync(0, Buffer.alloc(1));
+      return 'localhost';
+    },
+  };
+  console.log(JSON.stringify(generateMissing(environment)));
+`;
+
+/** Starts it; the process ends with the stack, or at the latest when this one does. */
+function startGenerator(stack: AsyncDisposableStack): ChildProcessByStdio<Writable, Readable, null> {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', SLOW_GENERATOR], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  stack.defer(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return child;
+}
 
 /** The file is in the working directory; every test has one of its own. */
 const origin = process.cwd();
@@ -29,6 +65,40 @@ describe('Reading the file', () => {
     assert.deepEqual(readEnvFile(), { PORT: '9000', AUTH_USERNAME: 'the librarian' });
   });
 
+  test('ignores a byte-order mark, white space at the end of a line, and the kind of line ends', async () => {
+    await writeFile(ENV_FILE, '\uFEFFPORT=9000\r\nHOST= \r\nAUTH_USERNAME=librarian\t\r\n');
+    assert.deepEqual(readEnvFile(), { PORT: '9000', AUTH_USERNAME: 'librarian' });
+  });
+
+  test('gives values in quotes, of several lines as well', async () => {
+    const text = `A="x # y" # z\nB='1\n2: 3\n' # z\n\tC=\`"\`\n  # D\nE="open\nF=x=y\nG.h-i=1`;
+    await writeFile(ENV_FILE, text);
+    assert.deepEqual(readEnvFile(), {
+      A: 'x # y',
+      B: '1\n2: 3\n',
+      C: '"',
+      E: '"open',
+      F: 'x=y',
+      'G.h-i': '1',
+    });
+  });
+
+  test('throws with the number of each line that is not an assignment', async () => {
+    for (const [text, ...lines] of [
+      ['PORT: 19803', 1],
+      ['# ours\nPORT: 19803 # not 8080=80\nHOST=::1\n\nexport HOST\n', 2, 5],
+      ['A="\n\n"\nPORT 19803\n', 4],
+      ['=19803\nMY PORT=19803\n- PORT=19803\nP\u00f6RT=1', 1, 2, 3, 4],
+      [Buffer.from('\uFEFFPORT=19803', 'utf16le'), 1],
+    ] as const) {
+      await writeFile(ENV_FILE, text);
+      const message = lines.map((line) => `.env, line ${line}: must be an assignment such as PORT=8080`);
+      assert.throws(readEnvFile, new SyntaxError(message.join('; ')));
+      assert.throws(() => generateMissing({}), SyntaxError);
+    }
+    assert.deepEqual(await readdir('.'), [ENV_FILE]);
+  });
+
   test('throws when it cannot be read', async () => {
     await mkdir(ENV_FILE);
     assert.throws(readEnvFile, { code: 'EISDIR' });
@@ -42,7 +112,7 @@ describe('Generating what is missing', () => {
     assert.deepEqual(generated, NAMES);
     assert.deepEqual({ ...readEnvFile(), PORT: '9000' }, variables);
     assert.equal((await stat(ENV_FILE)).mode & 0o777, 0o600);
-    assert.deepEqual(await readdir('.'), [ENV_FILE]);
+    assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
   });
 
   test('makes long secrets that differ from start to start', async () => {
@@ -97,6 +167,35 @@ describe('Generating what is missing', () => {
       assert.deepEqual(readEnvFile(), first.variables);
     });
   }
+
+  test('waits for a process that is generating, and takes its values', async () => {
+    await using stack = new AsyncDisposableStack();
+    const first = startGenerator(stack);
+    await once(first.stdout, 'readable');
+    const second = startGenerator(stack);
+    second.stdin.end();
+    // A lock that expired with its age was taken over within this time.
+    await Promise.race([once(second, 'exit'), sleep(2_500)]);
+    first.stdin.end();
+
+    const [{ variables, generated }, others] = (
+      await Promise.all([readAll(first.stdout), readAll(second.stdout)])
+    ).map((output) => JSON.parse(output));
+    assert.deepEqual(generated, NAMES);
+    assert.deepEqual(others, { variables, generated: [] });
+    assert.deepEqual({ ...readEnvFile(), HOST: 'localhost' }, variables);
+    assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
+  });
+
+  test('does not wait for a process that was killed meanwhile', async () => {
+    await using stack = new AsyncDisposableStack();
+    const killed = startGenerator(stack);
+    await once(killed.stdout, 'readable');
+    await stack.disposeAsync();
+
+    assert.deepEqual(generateMissing({}).generated, NAMES);
+    assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
+  });
 
   test('takes the file from the eyes of others', async () => {
     await writeFile(ENV_FILE, 'PORT=9000\n');
