@@ -16,7 +16,7 @@ const COMPLETE = { SECRET_TOKEN: 'key', AUTH_USERNAME: 'librarian', AUTH_PASSWOR
 /** Generates in a process of its own, which reports to be in the middle of that and then waits for its input to end. */
 const SLOW_GENERATOR = `
   import { readSync, writeSync } from 'node:fs';
-  import { generateMissing } from '${new URL('../../src/env-file.ts', import.meta.url)}';
+  import { generateMissing } from '${import.meta.resolve('../../src/env-file.ts')}';
   let reads = 0;
   const environment = {
     get HOST() {
