@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { YEAR_MAX } from '../../src/book.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
 import { readText } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -71,6 +72,38 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     assert.match(output, /^read 2, stored 2, skipped 0, bad 0,.*\nread 2, stored 0, skipped 2, bad 0,.*\n$/);
   });
 
+  test('takes over what GORM v1 made, once its columns are widened', async () => {
+    await using folder = await createFolder();
+    await using database = await createDatabase();
+    await database.query('create table books (id serial primary key, title text, author text, year integer)');
+    await database.query("insert into books (title, year) values ('The Iliad', -750)");
+    const variables = {
+      DB_URL: database.url,
+      SECRET_TOKEN: 'k'.repeat(32),
+      AUTH_PASSWORD: 'hunter2',
+    };
+    const check = () => runCommand(['check'], { folder: folder.path, variables });
+    assert.match((await check()).output, /store: the column id of the table books is integer, not bigint/);
+
+    const [sql = ''] = blocksUnder('From the Go service', 'sql');
+    await database.query(sql);
+    assert.match((await check()).output, /store: good; [^\n]* 1 book\n$/);
+    // The sequence of a serial column ends with the integers.
+    await database.query("select setval('books_id_seq', 2147483647)");
+    await using store = await openStoreAt(database.url);
+    const book = await store.create({ title: 'The Odyssey', author: '', year: YEAR_MAX });
+    assert.equal(book.id, 2_147_483_648);
+  });
+
+  test('has addresses of stores that the service reads', () => {
+    const addresses = [...readText(GUIDE).matchAll(/\bDB_URL=("[^"]+"|[^\s`]+)/g)].map(
+      ([, text = '']) => text,
+    );
+    assert.ok(addresses.length >= 5);
+    const engines = addresses.map((address) => parseStoreAddress(address.replaceAll('"', '')).engine);
+    assert.deepEqual(new Set(engines), new Set(['postgres', 'sqlite']));
+  });
+
   test('takes over what GORM made, and all of that can be taken away again', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
@@ -99,7 +132,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     }
     const taken = await database.query(schema);
     assert.notDeepEqual(taken, made);
-    const [sql = ''] = blocksUnder('From the Go service', 'sql');
+    const [, sql = ''] = blocksUnder('From the Go service', 'sql');
     await database.query(sql);
     assert.deepEqual(await database.query(schema), made);
     const functions = await database.query(

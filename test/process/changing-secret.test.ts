@@ -1,36 +1,66 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { readText } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
-import { send, signIn, startService } from './service-process.ts';
+import { send, signIn, startService, type Variables } from './service-process.ts';
 
 const OLD = 'the secret that is to go, of 32 bytes or more';
 const NEW = 'the secret that is to come, of 32 bytes or more';
 const PASSWORD = 'the password of these tests';
 
-/** The steps by which docs/operating.md has a secret changed, and whose tokens each of them takes. */
-const STEPS = [
-  { variables: { SECRET_TOKEN: OLD }, accepts: [0, 1] },
-  { variables: { SECRET_TOKEN: OLD, SECRET_TOKEN_PREVIOUS: NEW }, accepts: [0, 1, 2, 3] },
-  { variables: { SECRET_TOKEN: NEW, SECRET_TOKEN_PREVIOUS: OLD }, accepts: [0, 1, 2, 3] },
-  { variables: { SECRET_TOKEN: NEW }, accepts: [2, 3] },
-] as const;
+const GUIDE = readText('docs/operating.md').split('## Changing the secret\n')[1]?.split('\n## ')[0] ?? '';
+
+/** The variables after a step that says what each is set to, and which is removed. */
+function afterStep(variables: Variables, step: string): Variables {
+  const values = [...step.matchAll(/`(SECRET_TOKEN\w*)` to the (new|old)/g)];
+  const removed = [...step.matchAll(/remove\s+`(SECRET_TOKEN\w*)`/g)].map(([, name]) => name);
+  assert.ok(values.length + removed.length > 0, step);
+  const all = { ...variables };
+  for (const [, name = '', which] of values) all[name] = which === 'new' ? NEW : OLD;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !removed.includes(name)));
+}
+
+/** The start, and the numbered steps of the guide. */
+function readSteps(): Variables[] {
+  const steps: Variables[] = [{ SECRET_TOKEN: OLD }];
+  for (const [step] of GUIDE.matchAll(/^[0-9]\. .*(?:\n {3}.*)*/gm)) {
+    steps.push(afterStep(steps.at(-1) ?? {}, step));
+  }
+  return steps;
+}
+
+/** Which of the steps have tokens that each of them accepts. */
+const ACCEPTED = [
+  [0, 1],
+  [0, 1, 2, 3],
+  [0, 1, 2, 3],
+  [2, 3],
+];
 
 test('A secret is changed in steps, two of which may be at work at once without a token refused', async () => {
   await using folder = await createFolder();
   await using services = new AsyncDisposableStack();
   const copies = await Promise.all(
-    STEPS.map(async ({ variables, accepts }) => {
+    readSteps().map(async (variables, index) => {
       const service = services.use(
         await startService(folder.path, { ...variables, AUTH_PASSWORD: PASSWORD }),
       );
       const { data } = await signIn(service, 'admin', PASSWORD);
-      return { service, accepts, token: (data as { token: string }).token };
+      return { service, accepts: ACCEPTED[index], token: (data as { token: string }).token };
     }),
   );
+  assert.equal(copies.length, ACCEPTED.length);
   for (const { service, accepts } of copies) {
     for (const [step, { token }] of copies.entries()) {
-      const isAccepted = (accepts as readonly number[]).includes(step);
+      const isAccepted = accepts?.includes(step);
       assert.equal((await send(service, 'GET', '/books', { token })).status, isAccepted ? 200 : 401);
     }
+  }
+});
+
+test('A secret that somebody else knows is changed at once, so that none of its tokens is accepted', () => {
+  const [paragraph = ''] = /^If somebody else knows .*?\n$/ms.exec(GUIDE) ?? [];
+  for (const variables of readSteps().slice(0, -1)) {
+    assert.deepEqual(afterStep(variables, paragraph), { SECRET_TOKEN: NEW });
   }
 });

@@ -171,6 +171,17 @@ describe('The proxies', () => {
     }
   });
 
+  test('of nginx neither count the requests of a connection nor end it at an age, which loses requests over HTTP/2', () => {
+    assert.deepEqual(valuesOf(NGINX, 'keepalive_requests'), ['1000000000']);
+    assert.deepEqual(valuesOf(NGINX, 'keepalive_time'), ['365d']);
+  });
+
+  test('of nginx have a directive that only newer versions know as a comment', () => {
+    assert.deepEqual(valuesOf(NGINX, 'listen').slice(0, 2), ['443 ssl http2', '[::]:443 ssl http2']);
+    assert.deepEqual(valuesOf(NGINX, 'http2'), []);
+    assert.deepEqual(valuesOf(NGINX, '# http2'), ['on']);
+  });
+
   test('let the longest body pass', () => {
     const sizes = valuesOf(NGINX, 'client_max_body_size');
     assert.equal(sizes.length, 1);
