@@ -7,9 +7,6 @@ import type { HttpLimits } from './limits.ts';
 import { refuse } from './refusals.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** Connections beyond the limit that may be on their way out with their refusal; more are closed unanswered. */
-const REFUSED_CONNECTIONS_MAX = 1_000;
-
 /** How often a server that is stopping looks for connections that have nothing left to do. */
 const LOOK_MS = 50;
 
@@ -34,7 +31,7 @@ export class Connections {
   constructor(app: FastifyInstance, limits: HttpLimits, log: RequestLog) {
     this.#limits = limits;
     this.#log = log;
-    app.server.maxConnections = limits.connections + REFUSED_CONNECTIONS_MAX;
+    app.server.maxConnections = limits.connections + limits.refusedConnections;
     app.server.on('connection', (socket) => this.#admit(socket));
     const watch = setInterval(() => this.#cutOffStalled(), limits.stallMs / 10).unref();
     app.server.on('close', () => clearInterval(watch));

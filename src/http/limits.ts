@@ -12,10 +12,14 @@ export interface HttpLimits {
   readonly requestMs: number;
   /** How long a client may take to read the next part of its answer, or stand still in its request. */
   readonly stallMs: number;
+  /** How long a connection may stay open without a request. */
+  readonly idleMs: number;
   /** How often the times of requests are looked at: the more often, the fewer are refused in one turn. */
   readonly checkingIntervalMs: number;
   /** How many connections there may be; who comes then is refused. */
   readonly connections: number;
+  /** How many connections beyond that may be open until their 503 is sent; more are closed without a response. */
+  readonly refusedConnections: number;
   /** How long, at a stop, all goes on as before, but that the service says it is not ready. */
   readonly stopDelayMs: number;
   /** How long, after that, connections without a request get to send one more. */
@@ -35,6 +39,8 @@ export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
   bodyBytesAtOnce: 48 * 1_024 * 1_024,
   unreadBytesAtOnce: 64 * 1_024 * 1_024,
+  refusedConnections: 1_000,
+  idleMs: 72_000,
   checkingIntervalMs: 200,
   graceMs: 1_000,
   drainMs: 3_500,

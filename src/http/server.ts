@@ -90,6 +90,7 @@ export function createServer(parts: ServerParts): HttpServer {
     },
     requestTimeout: limits.requestMs,
     connectionTimeout: limits.stallMs,
+    keepAliveTimeout: limits.idleMs,
     return503OnClosing: false,
     routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
     rewriteUrl: ({ url = '' }) => routableTarget(url),

@@ -56,6 +56,28 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal(countRequests(log), ENOUGH);
   });
 
+  test('loses lines when 16 MiB wait for their reader', async () => {
+    const script = `
+      import { openLog } from '${import.meta.resolve('../../src/log.ts')}';
+      const log = openLog({ isShared: false });
+      for (let index = 0; index < 40_000; index++) log.write('x'.repeat(1_023) + '\\n');
+      process.stderr.write('written');
+      process.stdin.once('end', async () => {
+        await log.close();
+        process.exit();
+      }).resume();
+    `;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: 'pipe',
+    });
+    await once(child.stderr, 'data');
+    const reading = text(child.stdout);
+    await sleep(500);
+    child.stdin.end();
+    const { length } = await reading;
+    assert.ok(length > 0 && length < 17 * 1_024 * 1_024, `${length} bytes`);
+  });
+
   test('does not keep a service from ending when nobody reads it', async () => {
     await using folder = await createFolder();
     const { reader, writer } = await openPipe(folder.path);

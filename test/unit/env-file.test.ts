@@ -187,6 +187,12 @@ describe('Generating what is missing', () => {
     assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
   });
 
+  test('throws after 10 seconds, when another process does not come to its end', async () => {
+    await using stack = new AsyncDisposableStack();
+    await once(startGenerator(stack).stdout, 'readable');
+    assert.throws(() => generateMissing({}), { code: 'ERR_SQLITE_ERROR' });
+  });
+
   test('does not wait for a process that was killed meanwhile', async () => {
     await using stack = new AsyncDisposableStack();
     const killed = startGenerator(stack);

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Book, BookStore } from '../../src/book.ts';
+import { engines } from '../support/engines.ts';
+import { assertRefusal, assertSuccess } from './answers.ts';
+import { Connection, request } from './connection.ts';
+import { type Service, startService, startServiceOn, TITLE } from './service.ts';
+
+const MEBIBYTE = 1_024 * 1_024;
+const SEARCHES_MAX = 500;
+const BOOK: Book = { id: 1, title: '', author: '', year: 0 };
+
+describe('Connections', () => {
+  test('beyond those that are being refused are closed without a response', async () => {
+    await using service = await startService({ httpLimits: { connections: 1, refusedConnections: 3 } });
+    using _ = await Connection.open(service);
+    using stack = new DisposableStack();
+    const opening = Array.from({ length: 20 }, () => Connection.open(service));
+    const connections = (await Promise.all(opening)).map((connection) => stack.use(connection));
+    const received = await Promise.all(connections.map((connection) => connection.rest()));
+    for (const bytes of received) assert.match(bytes, /^(HTTP\/1\.1 503 |$)/);
+    assert.ok(received.includes(''));
+  });
+
+  test('without a request are closed after the idle time', async () => {
+    await using service = await startService({ httpLimits: { idleMs: 200 } });
+    using connection = await Connection.open(service);
+    await connection.send(request('GET /nowhere'));
+    assert.equal((await connection.answer()).status, 404);
+    assert.equal(await connection.rest(), '');
+  });
+
+  test('end 5 seconds after a 413 when the client sends no more of the body', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    await connection.send(request('POST /book', [service.authorization, `Content-Length: ${2 * MEBIBYTE}`]));
+    await connection.send('[');
+    assertRefusal(await connection.answer(), 413, 'Payload too large');
+    assert.equal(await connection.rest(), '');
+  });
+});
+
+test(`${SEARCHES_MAX} searches are under way at once; one more is 503, until one has ended`, async () => {
+  const released = Promise.withResolvers<void>();
+  const full = Promise.withResolvers<void>();
+  let underWay = 0;
+  const search: BookStore['search'] = async () => {
+    underWay++;
+    if (underWay === SEARCHES_MAX) full.resolve();
+    await released.promise;
+    return { json: new Uint8Array(), count: 0, last: undefined, rest: 'none' };
+  };
+  await using service = await startServiceOn({ search } as BookStore);
+  const ask = () => service.fetch('GET', '/books?limit=1');
+  const answers = Array.from({ length: SEARCHES_MAX }, ask);
+  await full.promise;
+  const refused = await ask();
+  assert.equal(refused.status, 503);
+  assert.equal(refused.headers.get('retry-after'), '1');
+  released.resolve();
+  for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  assert.equal((await ask()).status, 200);
+});
+
+for (const engine of engines) {
+  describe(`Searches on ${engine.name}`, () => {
+    test('give a page of 8 MiB, or a book more, and the next page leads on', async () => {
+      await using service = await startService({ engine: engine.name });
+      const body = JSON.stringify({ title: TITLE.repeat(90_000) });
+      for (let books = 0; books < 12; books++) await service.fetch('POST', '/book', body);
+      const [first, next] = await page(service, '/books?limit=1000');
+      assert.ok(first.length > 1 && first.length < 12, `${first.length} books`);
+      const bytes = JSON.stringify(first).length;
+      assert.ok(
+        bytes > 8 * MEBIBYTE - body.length && bytes < 8 * MEBIBYTE + 2 * body.length,
+        `${bytes} bytes`,
+      );
+      const [second, end] = await page(service, next ?? '');
+      assert.equal(first.length + second.length, 12);
+      assert.equal(end, undefined);
+    });
+  });
+}
+
+describe('503 Service unavailable', () => {
+  test('after 10 seconds, where a search and its count find no end', async () => {
+    const rest = { json: new Uint8Array(), count: 0, last: { key: 1, id: 1 }, rest: 'unknown' } as const;
+    const store: Partial<BookStore> = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
+    await using service = await startServiceOn(store as BookStore);
+    const paths = ['/books?limit=1', '/books?sort=id', '/books?limit=1&count=true'];
+    const answers = await Promise.all(paths.map((path) => service.fetch('GET', path)));
+    for (const { status } of answers) assert.equal(status, 503);
+  });
+
+  test('after 100 attempts to change a book that others change each time', async () => {
+    let attempts = 0;
+    const store: Partial<BookStore> = {
+      find: async () => BOOK,
+      updateExpected: async () => {
+        attempts++;
+        return undefined;
+      },
+      deleteExpected: async () => {
+        attempts++;
+        return false;
+      },
+    };
+    await using service = await startServiceOn(store as BookStore);
+    for (const method of ['PUT', 'DELETE']) {
+      attempts = 0;
+      const body = method === 'PUT' ? '{}' : undefined;
+      assert.equal((await service.fetch(method, '/book/1', body, { 'If-Match': '*' })).status, 503);
+      assert.equal(attempts, 100);
+    }
+  });
+});
+
+/** The books of a page, and the path of the next one. */
+async function page(service: Service, path: string): Promise<[Book[], string | undefined]> {
+  const answer = await service.fetch('GET', path);
+  const { status, headers } = answer;
+  const answered = { status, headers, body: await answer.text() };
+  const books = assertSuccess(answered, 200, 'Books retrieved successfully') as Book[];
+  return [books, /^<([^>]*)>/.exec(headers.get('link') ?? '')?.[1]];
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { exists, listSources, readText } from './files.ts';
+import { codeIn, rowsUnder } from './markdown.ts';
+
+const rows = rowsUnder(readText('SECURITY.md'), 'bound', 'value', 'constant').map(
+  ([bound = '', value = '', constant = '', , link = '']) => {
+    const [, title = '', path = ''] = /^\[(.*)\]\((.*)\)$/.exec(link) ?? [];
+    return { bound, value, constant: codeIn(constant) ?? '', title, path };
+  },
+);
+
+/** Sizes of steps, waits between attempts and the like: what is beyond them is done later, or needs no more. */
+const NO_BOUNDS = [
+  'src/book.ts#ID_MAX',
+  'src/book.ts#YEAR_MAX',
+  'src/auth/throttle.ts#NAME_LENGTH_MAX',
+  'src/http/body.ts#UNCOUNTED_BYTES_MAX',
+  'src/http/books.ts#LIST_BYTES_MAX',
+  'src/http/cursor.ts#KEY_LENGTH_MAX',
+  'src/log.ts#BLOCK_BYTES_MAX',
+  'src/log.ts#LAST_ATTEMPTS_MAX',
+  'src/log.ts#SHARED_BLOCK_BYTES_MAX',
+  'src/store/batch.ts#GATHERING_TURNS_MAX',
+  'src/store/finding.ts#LOOKING_MS_MAX',
+  'src/store/idempotency.ts#KEY_REMOVAL_MAX',
+  'src/store/inspection.ts#COUNTED_MAX',
+  'src/store/postgres/archive.ts#ATTEMPTS_MAX',
+  'src/store/postgres/connection.ts#PREPARE_TIMEOUT_MS',
+  'src/store/postgres/creator.ts#KEY_ATTEMPTS_MAX',
+  'src/store/postgres/indexed-look.ts#PARTS_MAX',
+  'src/store/postgres/indexed-look.ts#TRIGRAMS_MAX',
+  'src/store/postgres/schema.ts#CREATE_ATTEMPTS_MAX',
+  'src/store/postgres/search-sql.ts#KEY_BYTES_MAX',
+  'src/store/sqlite/connection.ts#BLOCKING_TIMEOUT_MS',
+  'src/store/sqlite/look.ts#PARTS_MAX',
+  'src/store/sqlite/look.ts#PART_LENGTH_MAX',
+  'src/store/sqlite/search-index.ts#STEPS_PER_SEARCH_MAX',
+  'src/store/sqlite/search-index.ts#STEP_MS_MAX',
+  'src/store/sqlite/searcher.ts#STATEMENTS_MAX',
+];
+
+const UNITS: Readonly<Record<string, number>> = {
+  MiB: 1_024 * 1_024,
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+};
+
+/** What a cell of the table says, times in milliseconds. */
+function amountIn(cell: string): number {
+  const [, digits = '', unit = ''] = /^([0-9.,]+)(?: ([A-Za-z]+))?$/.exec(cell) ?? [];
+  return Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? 1);
+}
+
+/** The value of `path#NAME` or of `path#OBJECT.member`; times in milliseconds. */
+function amountOf(constant: string): number {
+  const [path = '', name = ''] = constant.split('#');
+  const [member = '', object] = name.split('.').toReversed();
+  const source = readText(path);
+  const start = object === undefined ? 0 : source.search(new RegExp(`\\b${object}\\b.*[=:]`));
+  const definition = new RegExp(`\\b${member} ?[=:] ?'?([0-9A-Z][\\w* ]*)`);
+  const [, expression = ''] = definition.exec(source.slice(start)) ?? [];
+  assert.ok(start >= 0 && expression !== '', `${constant} is not there`);
+  const factors = expression.trim().split(' * ');
+  return factors.reduce(
+    (product, factor) =>
+      product * (/^[0-9]/.test(factor) ? Number(factor.replaceAll('_', '')) : amountOf(`${path}#${factor}`)),
+    name.includes('SECONDS') ? 1_000 : 1,
+  );
+}
+
+describe('The table of bounds in SECURITY.md', () => {
+  test('has rows, each bound once', () => {
+    assert.ok(rows.length > 40);
+    assert.deepEqual(
+      rows.map(({ bound }) => bound),
+      [...new Set(rows.map(({ bound }) => bound))],
+    );
+  });
+
+  for (const { bound, value, constant, title, path } of rows) {
+    test(`has the value of the code: ${bound}`, () => {
+      assert.equal(amountIn(value), amountOf(constant));
+    });
+
+    test(`names a test that exists: ${bound}`, () => {
+      assert.ok(title !== '' && exists(path), path);
+      assert.ok(readText(path).includes(title), title);
+    });
+  }
+
+  test('has every constant of the service that ends with MAX or TIMEOUT_MS', () => {
+    const constants = listSources()
+      .filter((path) => !/^src\/(cli|client|metrics)\//.test(path))
+      .flatMap((path) => {
+        const names = readText(path).matchAll(
+          /^(?:export )?const ([A-Z_]+_MAX|[A-Z_]+_TIMEOUT_MS) = [0-9A-Z]/gm,
+        );
+        return names.map(([, name = '']) => `${path}#${name}`).toArray();
+      });
+    const listed = [...rows.map(({ constant }) => constant), ...NO_BOUNDS];
+    assert.deepEqual(
+      constants.filter((constant) => !listed.includes(constant)),
+      [],
+    );
+    assert.deepEqual(
+      NO_BOUNDS.filter((constant) => !constants.includes(constant)),
+      [],
+    );
+  });
+});
