@@ -52,10 +52,10 @@ describe('A start fails with one line about the configuration:', { concurrency: 
     assert.deepEqual(names, [
       'PORT',
       'DB_URL',
-      'CORS_ORIGINS',
-      'TRUST_PROXY',
       'SECRET_TOKEN',
       'AUTH_PASSWORD',
+      'CORS_ORIGINS',
+      'TRUST_PROXY',
     ]);
   });
 
