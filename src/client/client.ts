@@ -3,17 +3,20 @@ import { RefusedError } from './errors.ts';
 import { type Answer, type Call, type Send, sendingTo } from './exchange.ts';
 import { type BookList, type BookQuery, listOf } from './list.ts';
 import { PATIENCE, type Patience, retrying } from './retries.ts';
-import { authorizing, type Credentials } from './session.ts';
+import { authorizing, type Credentials, type Login, requestTokenBy, type Token } from './session.ts';
 
-/** Where the service is, and who calls: with a username and a password, or with a token, which is not renewed. */
-export type ClientOptions = Credentials & {
+/** Where the service is, and how the client gets its tokens. */
+export type ClientOptions = Credentials & ServiceOptions;
+
+/** Where the service is, and how long the client tries to reach it. */
+export interface ServiceOptions {
   /** The address of the service, such as `https://books.example` or, behind a proxy, `https://example.org/books/api`. */
   readonly url: string | URL;
   /** How long an answer to one attempt may take, content included, in milliseconds; 30,000 by default. */
   readonly timeoutMs?: number;
   /** How often a call that may be repeated is sent at most, the first time included; 5 by default. */
   readonly attemptsMax?: number;
-};
+}
 
 /** What every call takes. */
 export interface CallOptions {
@@ -105,6 +108,16 @@ export function createClient(options: ClientOptions): BookClient {
   return createClientIn(SURROUNDINGS, options);
 }
 
+/**
+ * Asks the service for a token, for programs that keep it themselves.
+ *
+ * @throws {RefusedError} 401 when username or password is wrong, 429 after too many failures
+ * @throws {NoAnswerError}
+ */
+export function requestToken(options: Login & ServiceOptions): Promise<Token> {
+  return requestTokenBy(sendingBy(SURROUNDINGS, options), options, Date.now);
+}
+
 /** What the client needs of the world around; tests bring their own. */
 export interface Surroundings extends Patience {
   /** The clock, in milliseconds since 1970. */
@@ -115,9 +128,11 @@ const SURROUNDINGS: Surroundings = { ...PATIENCE, now: Date.now };
 
 /** Makes a client whose time and chance are given. */
 export function createClientIn(surroundings: Surroundings, options: ClientOptions): BookClient {
-  const { timeoutMs = 30_000, attemptsMax = 5 } = options;
-  const send = retrying(sendingTo(addressOf(options.url), timeoutMs), attemptsMax, surroundings);
-  return clientOn(authorizing(send, options, surroundings.now));
+  return clientOn(authorizing(sendingBy(surroundings, options), options, surroundings.now));
+}
+
+function sendingBy(patience: Patience, { url, timeoutMs = 30_000, attemptsMax = 5 }: ServiceOptions): Send {
+  return retrying(sendingTo(addressOf(url), timeoutMs), attemptsMax, patience);
 }
 
 function clientOn(send: Send): BookClient {

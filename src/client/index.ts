@@ -5,7 +5,10 @@ export {
   type CallOptions,
   type ClientOptions,
   createClient,
+  requestToken,
+  type ServiceOptions,
   type VersionedBook,
 } from './client.ts';
 export { BookkeepingError, NoAnswerError, RefusedError } from './errors.ts';
 export type { BookList, BookPage, BookQuery } from './list.ts';
+export type { Credentials, Login, Token, TokenProvider } from './session.ts';

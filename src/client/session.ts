@@ -1,63 +1,96 @@
-import { sharing } from './abort.ts';
+import { sharing, unlessAborted } from './abort.ts';
 import { BookkeepingError, NoAnswerError, RefusedError } from './errors.ts';
 import { type Answer, type Call, nameOf, type Send } from './exchange.ts';
 
-/** Who calls: a name and a password, with which tokens are had and renewed, or a token that is all there is. */
+/** The credential pair of the service. */
+export interface Login {
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A username and a password, with which the client gets and renews its tokens; or a token, or what provides tokens. */
 export type Credentials =
-  | { readonly username: string; readonly password: string; readonly token?: never }
-  | { readonly token: string; readonly username?: never; readonly password?: never };
+  | (Login & { readonly token?: never })
+  | { readonly token: string | TokenProvider; readonly username?: never; readonly password?: never };
+
+/**
+ * Provides the token of a call. It is called for each call, and once more for a call whose token the service refused.
+ *
+ * @param refused the token that the service refused; undefined at first
+ * @returns the token to send; the refused one, when there is no other
+ */
+export type TokenProvider = (refused?: string) => Promise<string>;
+
+/** A token of the service. */
+export interface Token {
+  readonly text: string;
+  /** When it expires, in milliseconds since 1970 by the clock of the client; Infinity when that is not known. */
+  readonly expiresAt: number;
+}
 
 /** A token is renewed so long before it expires, for calls that take their time and clocks that differ a little. */
 const RENEWAL_MARGIN_MS = 60_000;
 
-interface Token {
-  readonly text: string;
-  /** From when on another is asked for, in milliseconds since 1970. */
-  readonly renewAt: number;
-}
-
 /**
- * Makes what sends calls with a token. It signs in at the first call, again before the token expires, and once for a
- * call whose token the service refuses. Calls that need a token at the same time share one sign-in.
+ * Makes what sends calls with a token, and sends a call once more whose token the service refuses.
  *
  * @param send sends a call as it is
  * @param now the clock, in milliseconds since 1970
- * @returns a function that throws, besides what `send` does, {@link RefusedError} when the sign-in is refused
+ * @returns a function that throws, besides what `send` does, what the provider of the token throws:
+ *   {@link RefusedError} when the sign-in is refused
  */
 export function authorizing(send: Send, credentials: Credentials, now: () => number): Send {
-  const { username, password } = credentials;
-  const isRenewable = credentials.token === undefined;
-  let token: Token | undefined;
-  if (!isRenewable) token = { text: credentials.token, renewAt: Number.POSITIVE_INFINITY };
-
-  async function currentToken(signal?: AbortSignal): Promise<string> {
-    if (!token || now() >= token.renewAt) token = await signIn(signal);
-    return token.text;
-  }
-
-  const signIn = sharing(async (signal): Promise<Token> => {
-    const body = JSON.stringify({ username, password });
-    const answer = await send({ ...SIGN_IN, body }, signal);
-    if (answer.status !== 200) throw new RefusedError(answer);
-    const { token: text } = (answer.data ?? {}) as { token?: unknown };
-    if (typeof text !== 'string') throw new NoAnswerError(nameOf(SIGN_IN), 'unreadable', false);
-    return { text, renewAt: renewalOf(text, now()) };
-  });
-
+  const provide = providerOf(send, credentials, now);
   return async (call, signal) => {
-    const text = await currentToken(signal);
+    const text = await provide(undefined, signal);
     const answer = await send(withToken(call, text), signal);
     // A refused token means that the call has not been looked at, so any call may be sent again.
-    if (!isTokenRefused(answer) || !isRenewable) return answer;
-    if (token?.text === text) token = undefined;
-    const newText = await currentToken(signal).catch((error: unknown) => {
+    if (!isTokenRefused(answer)) return answer;
+    const newText = await provide(text, signal).catch((error: unknown) => {
       if (!answer.isInDoubt || !(error instanceof BookkeepingError)) throw error;
       // An earlier attempt may have happened, and nobody can ask any more.
       throw new NoAnswerError(nameOf(call), 'network', true, error);
     });
+    if (newText === text) return answer;
     const renewed = await send(withToken(call, newText), signal);
     return { ...renewed, isInDoubt: renewed.isInDoubt || answer.isInDoubt };
   };
+}
+
+type AbortableProvider = (refused: string | undefined, signal: AbortSignal | undefined) => Promise<string>;
+
+function providerOf(send: Send, credentials: Credentials, now: () => number): AbortableProvider {
+  if (credentials.token !== undefined) {
+    const { token } = credentials;
+    return (refused, signal) =>
+      unlessAborted(typeof token === 'string' ? Promise.resolve(token) : token(refused), signal);
+  }
+  let current: Token | undefined;
+  const signIn = sharing((signal) => requestTokenBy(send, credentials, now, signal));
+  return async (refused, signal) => {
+    if (current?.text === refused) current = undefined;
+    if (!current || now() >= current.expiresAt - RENEWAL_MARGIN_MS) current = await signIn(signal);
+    return current.text;
+  };
+}
+
+/**
+ * Asks the service for a token.
+ *
+ * @throws {RefusedError} when the service refuses the sign-in
+ * @throws {NoAnswerError}
+ */
+export async function requestTokenBy(
+  send: Send,
+  { username, password }: Login,
+  now: () => number,
+  signal?: AbortSignal,
+): Promise<Token> {
+  const answer = await send({ ...SIGN_IN, body: JSON.stringify({ username, password }) }, signal);
+  if (answer.status !== 200) throw new RefusedError(answer);
+  const { token: text } = (answer.data ?? {}) as { token?: unknown };
+  if (typeof text !== 'string') throw new NoAnswerError(nameOf(SIGN_IN), 'unreadable', false);
+  return { text, expiresAt: now() + lifetimeOf(text, answer, now()) };
 }
 
 const SIGN_IN: Call = { method: 'POST', path: 'token', isRepeatable: true, isWrite: false };
@@ -71,12 +104,13 @@ function isTokenRefused({ status, message }: Answer): boolean {
 }
 
 /**
- * When to renew a token that has just been issued, by its own `exp`. A clock that is so wrong that the token seems to
- * have expired already is no help: then, as with a token that cannot be read, the service has to say so.
+ * How long a token that has just been issued is valid, in milliseconds: by the clock of the service, where the browser
+ * lets its `Date` be read, otherwise by that of the client. Infinity when the token does not say it, or one of the clocks
+ * is so wrong that it seems to have expired already: then the service says when it has.
  */
-function renewalOf(token: string, now: number): number {
-  const renewAt = expiryOf(token) - RENEWAL_MARGIN_MS;
-  return renewAt > now ? renewAt : Number.POSITIVE_INFINITY;
+function lifetimeOf(token: string, { headers }: Answer, now: number): number {
+  const lifetime = expiryOf(token) - (Date.parse(headers.get('Date') ?? '') || now);
+  return lifetime > RENEWAL_MARGIN_MS ? lifetime : Number.POSITIVE_INFINITY;
 }
 
 /** The `exp` of a token (RFC 7519, section 4.1.4) in milliseconds since 1970; NaN when there is none. */

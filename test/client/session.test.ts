@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { RefusedError } from '../../src/client/index.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import {
+  LIFETIME_SECONDS,
   makeToken,
   numberOf,
   type Reaction,
@@ -122,8 +123,26 @@ describe('A clock that is wrong', () => {
     ['14.5 minutes ahead', 14.5 * MINUTES_MS],
     ['a day behind', -24 * 60 * MINUTES_MS],
   ] as const) {
-    test(`by being ${wrong} costs no sign-in for each call, and the service tells when a token has expired`, async () => {
-      await using server = await ScriptedServer.start([FOUND, FOUND, INVALID_TOKEN, FOUND, FOUND]);
+    test(`by being ${wrong} does not matter where the clock of the service can be read`, async () => {
+      await using server = await ScriptedServer.start(times(4, FOUND));
+      const hastyClient = hasty(server);
+      hastyClient.clock += offMs;
+      await hastyClient.client.find(7);
+      await hastyClient.client.find(7);
+      hastyClient.clock += 14.5 * MINUTES_MS;
+      await hastyClient.client.find(7);
+      await hastyClient.client.find(7);
+      assert.deepEqual(tokensOf(server), [1, 1, 2, 2]);
+    });
+
+    test(`by being ${wrong} costs no sign-in for each call where it cannot be read: the service says when a token has expired`, async () => {
+      const script = [FOUND, FOUND, INVALID_TOKEN, FOUND, FOUND];
+      const signIns = [1, 2].map((number) => ({
+        status: 200,
+        data: { token: makeToken(number, Date.now() / 1_000 + LIFETIME_SECONDS) },
+        headers: { Date: '-' },
+      }));
+      await using server = await ScriptedServer.start(script, signIns);
       const hastyClient = hasty(server);
       hastyClient.clock += offMs;
       await hastyClient.client.find(7);
@@ -134,6 +153,43 @@ describe('A clock that is wrong', () => {
       assert.deepEqual(tokensOf(server), [1, 1, 1, 2, 2]);
     });
   }
+});
+
+describe('A provider of tokens', () => {
+  test('is asked for each call, and once more for a call whose token the service refuses', async () => {
+    await using server = await ScriptedServer.start([FOUND, INVALID_TOKEN, FOUND]);
+    const asked: (string | undefined)[] = [];
+    const token = async (refused?: string) => {
+      asked.push(refused);
+      return makeToken(asked.length, 0);
+    };
+    const { client } = hasty(server, { token });
+    await client.find(7);
+    await client.find(7);
+    assert.deepEqual(tokensOf(server), [1, 2, 3]);
+    assert.deepEqual(asked, [undefined, undefined, makeToken(2, 0)]);
+    assert.equal(server.signIns.length, 0);
+  });
+
+  test('may have another refused token, or none: the call fails, and is sent no more', async () => {
+    await using server = await ScriptedServer.start(times(3, INVALID_TOKEN));
+    let count = 0;
+    const others = hasty(server, { token: async () => makeToken(++count, 0) }).client;
+    await assert.rejects(others.find(7), { status: 401, message: 'Invalid token' });
+    assert.deepEqual(tokensOf(server), [1, 2]);
+    const same = hasty(server, { token: async () => makeToken(9, 0) }).client;
+    await assert.rejects(same.find(7), { status: 401, message: 'Invalid token' });
+    assert.deepEqual(tokensOf(server), [1, 2, 9]);
+  });
+
+  test('that fails is the failure of the call; a call can be aborted while it waits', async () => {
+    await using server = await ScriptedServer.start([]);
+    const failing = hasty(server, { token: () => Promise.reject(new Error('nobody is signed in')) }).client;
+    await assert.rejects(failing.find(7), { message: 'nobody is signed in' });
+    const waiting = hasty(server, { token: () => new Promise(() => {}) }).client;
+    await assert.rejects(waiting.find(7, { signal: AbortSignal.timeout(10) }), { name: 'TimeoutError' });
+    assert.equal(server.requests.length, 0);
+  });
 });
 
 describe('A token', () => {

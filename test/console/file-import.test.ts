@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Batch } from '../../console/src/files/batches.ts';
 import {
-  type Caller,
   type Doubt,
   type ImportEnd,
   importBatches,
@@ -75,8 +74,6 @@ describe('An import', () => {
     },
   };
 
-  const call: Caller = (work) => work(failing);
-
   async function sleep(milliseconds: number): Promise<void> {
     now += milliseconds;
     for (const { batch } of late.filter(({ at }) => at <= now)) await client.createMany(batch);
@@ -84,7 +81,7 @@ describe('An import', () => {
   }
 
   async function run(batches: readonly Batch[], doubt?: Doubt): Promise<ImportEnd> {
-    const surroundings = { call, sleep, now: () => now };
+    const surroundings = { client: failing, sleep, now: () => now };
     const listener = {
       onPhase: (phase: Phase) => phases.at(-1) === phase || phases.push(phase),
       onStored: (books: number) => {
@@ -138,11 +135,25 @@ describe('An import', () => {
     assert.equal(sent, 2);
   });
 
-  const changing: Caller = async (work) => {
-    const [first, second] = await all(client.list());
-    if (first && second) await Promise.all([client.update(first.id, { year: 1 }), client.delete(second.id)]);
-    return await work(failing);
-  };
+  /** The client as somebody sees it who finds a book changed, and another one deleted. */
+  const changing = {
+    ...failing,
+    list(...given: Parameters<BookClient['list']>) {
+      const pages = async function* () {
+        const [first, second] = await all(client.list());
+        if (first && second) {
+          await Promise.all([client.update(first.id, { year: 1 }), client.delete(second.id)]);
+        }
+        yield* failing.list(...given).pages();
+      };
+      return {
+        pages,
+        async *[Symbol.asyncIterator]() {
+          for await (const { books } of pages()) yield* books;
+        },
+      };
+    },
+  } satisfies BookClient;
 
   test('waits anew when the service is away once more meanwhile', async () => {
     const batches = batchesOf(1, 10);
@@ -157,7 +168,7 @@ describe('An import', () => {
     const batches = batchesOf(1, 10);
     fates = ['unanswered'];
     listFailures = 2;
-    const surroundings = { call: changing, sleep, now: () => now };
+    const surroundings = { client: changing, sleep, now: () => now };
     const listener = { onPhase: () => {}, onStored: () => {} };
     const end = await importBatches(iterate(batches), surroundings, listener, cancel.signal);
     assert.deepEqual(end, { kind: 'done' });
@@ -191,10 +202,9 @@ describe('An import', () => {
       },
     };
     const listener = { onPhase: () => {}, onStored: (books: number) => (stored += books) };
-    const calling: Caller = (work) => work(cancelling);
     const end = await importBatches(
       iterate(batches),
-      { call: calling, sleep, now: () => now },
+      { client: cancelling, sleep, now: () => now },
       listener,
       cancel.signal,
     );
@@ -209,14 +219,17 @@ describe('An import', () => {
       stored = 0;
       cancel = new AbortController();
       listFailures = 0;
-      const cancelling: Caller = async (work) => {
-        if (sent === 2) {
-          cancel.abort();
-          listFailures = 1;
-        }
-        return await work(failing);
+      const cancelling: BookClient = {
+        ...failing,
+        list(...given) {
+          if (sent === 2) {
+            cancel.abort();
+            listFailures = 1;
+          }
+          return failing.list(...given);
+        },
       };
-      const surroundings = { call: cancelling, sleep, now: () => now };
+      const surroundings = { client: cancelling, sleep, now: () => now };
       const listener = { onPhase: () => {}, onStored: (books: number) => (stored += books) };
       const end = await importBatches(iterate(batches), surroundings, listener, cancel.signal);
       assert.ok(end.kind === 'cancelled' && end.doubt);

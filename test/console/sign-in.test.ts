@@ -193,4 +193,24 @@ describe('A token that expires', () => {
     await rowOf(page, 'Anna Karenina').waitFor();
     assert.match(page.url(), /\?sort=title$/);
   });
+
+  test('and one that is refused as soon as it is issued: the page tries one more, and says so', async (context) => {
+    await using service = await startService();
+    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(401) });
+    if (!page) return;
+    let [signIns, calls] = [0, 0];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/token')) signIns++;
+    });
+    await page.route('**/books?*', (route) => {
+      calls++;
+      return route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } });
+    });
+    await signIn(page);
+    await page.getByText('The service refuses the session that it has just given.').waitFor();
+    assert.ok(signIns > 1 && signIns <= 1 + calls, `${signIns} sign-ins, ${calls} calls`);
+    await page.unroute('**/books?*');
+    await seeCount(page, '0 books');
+    assert.equal(await page.getByText('Please sign in again').count(), 0);
+  });
 });

@@ -6,7 +6,7 @@ import { explain } from '../language/explain.ts';
 import { texts } from '../language/language.ts';
 import { show } from '../page/address.ts';
 import { after, tell, tellForAWhile } from '../page/toasts.tsx';
-import { authorization, call, SERVICE } from '../session/session.ts';
+import { authorization, client, SERVICE } from '../session/session.ts';
 
 /** How long a deletion can be undone. It is held back so long, so that an undone one has never happened. */
 const UNDO_MS = 8_000;
@@ -35,7 +35,7 @@ export function remove(book: Book): void {
     dismiss();
     return pending.delete(deletion);
   };
-  const checked = call((client) => client.find(book.id)).then((found) => {
+  const checked = client.find(book.id).then((found) => {
     deletion.current = found;
     return found;
   });
@@ -51,7 +51,7 @@ export function remove(book: Book): void {
       try {
         const current = await checked;
         if (current && !isSame(current, book)) throw new Changed();
-        if (current?.etag) await call((client) => client.delete(book.id, { ifMatch: current.etag ?? '' }));
+        if (current?.etag) await client.delete(book.id, { ifMatch: current.etag });
       } catch (error) {
         putBack();
         await tellFailure(book, error);
@@ -77,7 +77,7 @@ async function tellFailure(book: Book, error: unknown): Promise<void> {
       : { label: () => texts.value.tryAgain, run: () => remove(book) },
   });
   if (!isChanged) return;
-  const now = await call((client) => client.find(book.id)).catch(() => undefined);
+  const now = await client.find(book.id).catch(() => undefined);
   if (now) replace(now);
   else refresh();
 }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { type Book, type BookFields, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
 import { refresh, replace } from '../catalogue/catalogue.ts';
-import { call } from '../session/session.ts';
+import { client } from '../session/session.ts';
 import {
   changesOf,
   isSame,
@@ -52,7 +52,7 @@ export class Editing {
   async load(id: number): Promise<void> {
     this.state.value = { is: 'loading' };
     await this.#attempt('loading', async () => {
-      this.base = await call((client) => client.find(id));
+      this.base = await client.find(id);
       if (!this.base) return { is: 'missing' };
       this.typed.value = typedFieldsOf(this.base);
       return { is: 'editing' };
@@ -110,7 +110,7 @@ export class Editing {
     const content = JSON.stringify(fields);
     if (content !== this.#create.content) this.#create = { content, key: newKey() };
     const { key } = this.#create;
-    const book = await call((client) => client.create(fields, { idempotencyKey: key }));
+    const book = await client.create(fields, { idempotencyKey: key });
     refresh();
     return { is: 'saved', book };
   }
@@ -118,13 +118,13 @@ export class Editing {
   async #update(base: VersionedBook, changes: Partial<BookFields>): Promise<EditingState> {
     const { id, etag = '*' } = base;
     try {
-      const book = await call((client) => client.update(id, changes, { ifMatch: etag }));
+      const book = await client.update(id, changes, { ifMatch: etag });
       if (!book) return { is: 'missing' };
       replace(book);
       return { is: 'saved', book };
     } catch (error) {
       if (!(error instanceof RefusedError && error.status === 412)) throw error;
-      const theirs = await call((client) => client.find(id));
+      const theirs = await client.find(id);
       if (!theirs) return { is: 'missing' };
       replace(theirs);
       // A change of our own whose answer was lost looks like somebody else's.

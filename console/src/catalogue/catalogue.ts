@@ -1,7 +1,7 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import type { Book, BookQuery } from '../../../src/client/index.ts';
 import { type View, view } from '../page/address.ts';
-import { call, session } from '../session/session.ts';
+import { client, session } from '../session/session.ts';
 
 /** The books that are shown, as far as they have come, in their order. */
 const books: Book[] = [];
@@ -170,7 +170,7 @@ async function fetchWanted(mine: AbortSignal): Promise<void> {
 /** The page of a list with which a query begins. */
 export async function firstPage(query: BookQuery, mine: AbortSignal) {
   mine.throwIfAborted();
-  const { value } = await call((client) => client.list(query, { signal: mine }).pages().next());
+  const { value } = await client.list(query, { signal: mine }).pages().next();
   mine.throwIfAborted();
   return value ?? { books: [], total: undefined, next: undefined };
 }

@@ -3,12 +3,14 @@ import { BookkeepingError } from '../../../src/client/index.ts';
 import { isLeaving, queryOf, total } from '../catalogue/catalogue.ts';
 import { explain } from '../language/explain.ts';
 import { view } from '../page/address.ts';
-import { call } from '../session/session.ts';
+import { client } from '../session/session.ts';
 import { mediaTypeOf, writeBooks } from './book-text.ts';
-import { pagesOf } from './export.ts';
 import type { Format } from './formats.ts';
 import { chooseTarget } from './save.ts';
 import { texts } from './texts.ts';
+
+/** So many books come in one response: the most that the service gives. */
+const PAGE_BOOKS = 1_000;
 
 /** An export of what is shown at the moment, as the dialog shows it. */
 export class BookExport {
@@ -51,8 +53,8 @@ export class BookExport {
   }
 
   async *#pages(mine: AbortSignal) {
-    for await (const page of pagesOf(this.query, call, mine)) {
-      const books = page.filter((book) => !isLeaving(book));
+    for await (const page of client.list({ ...this.query, limit: PAGE_BOOKS }, { signal: mine }).pages()) {
+      const books = page.books.filter((book) => !isLeaving(book));
       yield books;
       this.written.value += books.length;
     }

@@ -1,6 +1,6 @@
 import { batch, signal } from '@preact/signals';
 import { refresh } from '../catalogue/catalogue.ts';
-import { call } from '../session/session.ts';
+import { client } from '../session/session.ts';
 import { batchesOf } from './batches.ts';
 import { type Check, checkFile, readBooks } from './check.ts';
 import { UnreadableFileError } from './file-bytes.ts';
@@ -86,7 +86,7 @@ export class FileImport {
     };
     addEventListener('beforeunload', stay);
     try {
-      this.#endWith(await importBatches(batches, { call, sleep, now }, listener, cancel, doubt));
+      this.#endWith(await importBatches(batches, { client, sleep, now }, listener, cancel, doubt));
     } catch (error) {
       this.#endWith(error);
     } finally {

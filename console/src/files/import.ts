@@ -2,12 +2,9 @@ import { type BookClient, BookkeepingError, RefusedError } from '../../../src/cl
 import type { Batch } from './batches.ts';
 import { highestId, isStored } from './doubt.ts';
 
-/** Does something with the service; where nobody is signed in any more, it waits until somebody is. */
-export type Caller = <Result>(work: (client: BookClient) => Promise<Result>) => Promise<Result>;
-
 /** What an import needs of the world around; tests bring their own. */
 export interface ImportSurroundings {
-  readonly call: Caller;
+  readonly client: Pick<BookClient, 'list' | 'createMany'>;
   readonly sleep: (milliseconds: number) => Promise<void>;
   /** In milliseconds, from whenever. */
   readonly now: () => number;
@@ -58,7 +55,7 @@ export const SETTLING_MS = 15_000;
  */
 export async function importBatches(
   batches: AsyncIterable<Batch>,
-  { call, sleep, now }: ImportSurroundings,
+  { client, sleep, now }: ImportSurroundings,
   { onPhase, onStored }: ImportListener,
   cancel: AbortSignal,
   doubt?: Doubt,
@@ -87,7 +84,7 @@ export async function importBatches(
   async function hasBeenStored(batch: Batch, above: number): Promise<boolean | undefined> {
     answersSince = undefined;
     while (!cancel.aborted) {
-      const isThere = await ask(() => call((client) => isStored(batch, above, client)));
+      const isThere = await ask(() => isStored(batch, above, client));
       if (isThere) return true;
       answersSince ??= now();
       if (now() - answersSince >= SETTLING_MS) return cancel.aborted ? undefined : false;
@@ -107,11 +104,11 @@ export async function importBatches(
         isThere = found;
         continue;
       }
-      highest ??= await ask(() => call(highestId));
+      highest ??= await ask(() => highestId(client));
       if (cancel.aborted || highest === undefined) return { kind: 'cancelled', doubt: undefined };
       onPhase('sending');
       try {
-        const books = await call((client) => client.createMany(batch.books));
+        const books = await client.createMany(batch.books);
         highest = Math.max(highest, ...books.map(({ id }) => id));
         isThere = true;
       } catch (error) {

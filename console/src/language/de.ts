@@ -112,6 +112,8 @@ export const de: Texts = {
     unavailable:
       'Der Dienst ist überlastet, oder sein Speicher ist nicht da. Versuchen Sie es gleich wieder.',
     defect: 'Im Dienst ist etwas schiefgegangen. Sein Protokoll nennt den Grund.',
+    session:
+      'Der Dienst lehnt die Sitzung ab, die er gerade gegeben hat. Wer ihn betreibt, sollte seine Geheimnisse prüfen.',
     refused: 'Das kann der Dienst nicht annehmen.',
     tooLong: 'Das ist länger, als der Dienst es annimmt.',
   },

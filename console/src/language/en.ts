@@ -109,6 +109,7 @@ export const en = {
     timeout: 'The service has not answered in time. Try again.',
     unavailable: 'The service is busy or its store is away. Try again in a moment.',
     defect: 'Something went wrong in the service. Its log has the reason.',
+    session: 'The service refuses the session that it has just given. Its operator should check its secrets.',
     refused: 'The service cannot take this.',
     tooLong: 'This is longer than the service takes.',
   },

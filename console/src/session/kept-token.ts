@@ -1,4 +1,4 @@
-import type { Token } from './token.ts';
+import type { Token } from '../../../src/client/index.ts';
 
 /** Where the token is kept, so that a page which is loaded again need not ask. It goes with the tab. */
 const NAME = 'token';

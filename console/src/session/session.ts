@@ -1,7 +1,12 @@
 import { signal } from '@preact/signals';
-import { type BookClient, createClient, RefusedError } from '../../../src/client/index.ts';
+import {
+  createClient,
+  type Login,
+  RefusedError,
+  requestToken,
+  type Token,
+} from '../../../src/client/index.ts';
 import { forgetToken, keepToken, keptToken } from './kept-token.ts';
-import { type Credentials, requestToken, SignInError, type Token } from './token.ts';
 import { hasBeenUsedSince } from './use.ts';
 
 /** Where the API is: one level above the page, also behind a proxy that puts a path in front of both. */
@@ -13,25 +18,33 @@ export const session = signal<'out' | 'in' | 'expired'>('out');
 /** A token is renewed so long before it expires. */
 const RENEWAL_MARGIN_MS = 90_000;
 
-/** How often a call is sent that is not answered; people are told sooner than programs would be. */
-const ATTEMPTS_MAX = 3;
+/** How long a sign-in may take. */
+const SIGN_IN_MS_MAX = 15_000;
+
+/** Calls the service. A call waits while there is no token; it ends with an `AbortError` when the user signs out. */
+export const client = createClient({
+  url: SERVICE,
+  token: provideToken,
+  // People are told sooner than programs would be.
+  attemptsMax: 3,
+});
 
 let token: Token | undefined;
-let client: BookClient | undefined;
 /** With these the token is renewed. They are in memory alone, and no longer than the page is used. */
-let credentials: Credentials | undefined;
+let login: Login | undefined;
 /** Who has signed in last, so that only the password has to be typed again. */
 export let lastUsername = '';
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
-let signedIn = Promise.withResolvers<void>();
+let renewal: Promise<string | undefined> | undefined;
+let signedIn = Promise.withResolvers<string>();
 
 const kept = keptToken();
 if (kept) take(kept);
 
-/** Signs in, and lets calls go on that wait for it. @throws {SignInError} */
-export async function signIn(given: Credentials): Promise<void> {
-  take(await requestToken(SERVICE, given));
-  credentials = given;
+/** Signs in, and lets calls go on that wait for it. @throws {RefusedError | NoAnswerError} */
+export async function signIn(given: Login): Promise<void> {
+  take(await request(given));
+  login = given;
   lastUsername = given.username;
 }
 
@@ -39,29 +52,11 @@ export async function signIn(given: Credentials): Promise<void> {
 export function signOut(): void {
   forgetToken();
   clearTimeout(renewalTimer);
-  token = client = credentials = undefined;
+  token = login = undefined;
   signedIn.promise.catch(() => {});
   signedIn.reject(new DOMException('signed out', 'AbortError'));
   signedIn = Promise.withResolvers();
   session.value = 'out';
-}
-
-/**
- * Calls the service, with a token that is good. Where there is none, the call waits until somebody has signed in.
- *
- * @param work is done again when the service refuses the token: nothing has happened then
- * @throws what the work throws; `AbortError` when somebody signs out meanwhile
- */
-export async function call<Result>(work: (client: BookClient) => Promise<Result>): Promise<Result> {
-  for (;;) {
-    const current = client ?? (await clientOfSignIn());
-    try {
-      return await work(current);
-    } catch (error) {
-      if (!(error instanceof RefusedError && error.status === 401)) throw error;
-      if (client === current) client = undefined;
-    }
-  }
 }
 
 /** The head of a request that has to be sent without waiting for anything; undefined when nobody is signed in. */
@@ -69,56 +64,55 @@ export function authorization(): Record<string, string> | undefined {
   return token && { Authorization: token.text };
 }
 
-/** A new client: by the credentials that are known, or by those that somebody types. */
-async function clientOfSignIn(): Promise<BookClient> {
-  await renew();
-  if (client) return client;
+/** The token that is known, another by the login that is known, or that of the next sign-in. */
+async function provideToken(refused?: string): Promise<string> {
+  if (token && token.text !== refused && token.expiresAt > Date.now()) return token.text;
+  const renewed = await renew();
+  if (renewed !== undefined) return renewed;
   if (session.value === 'in') session.value = 'expired';
-  await signedIn.promise;
-  return clientOfSignIn();
+  return signedIn.promise;
 }
 
-/** Gets another token, if that is possible without asking anybody: one for all who want it at the same time. */
-function renew(): Promise<void> {
+/** Gets one token for all calls that want it at the same time. @returns undefined when the user has to sign in */
+function renew(): Promise<string | undefined> {
   renewal ??= renewOnce().finally(() => {
     renewal = undefined;
   });
   return renewal;
 }
 
-let renewal: Promise<void> | undefined;
-
-async function renewOnce(): Promise<void> {
-  if (!credentials) return;
+async function renewOnce(): Promise<string | undefined> {
+  const given = login;
+  if (!given) return undefined;
   try {
-    take(await requestToken(SERVICE, credentials));
+    const renewed = await request(given);
+    // Whoever has signed out meanwhile stays out.
+    return login === given ? take(renewed) : undefined;
   } catch (error) {
-    if (!(error instanceof SignInError)) throw error;
-    // While the service is away, what there is may be good for a while yet.
-    if (error.fault === 'away' && token && token.expiresAt > Date.now()) client ??= clientWith(token);
-    else if (error.fault === 'wrong') credentials = undefined;
-    else throw error;
+    if (!(error instanceof RefusedError && error.status === 401)) throw error;
+    if (login === given) login = undefined;
+    return undefined;
   }
 }
 
-function take(given: Token): void {
+function request(given: Login): Promise<Token> {
+  return requestToken({ ...given, url: SERVICE, timeoutMs: SIGN_IN_MS_MAX, attemptsMax: 1 });
+}
+
+function take(given: Token): string {
   token = given;
-  client = clientWith(given);
   keepToken(given);
   session.value = 'in';
-  signedIn.resolve();
+  signedIn.resolve(given.text);
   signedIn = Promise.withResolvers();
   clearTimeout(renewalTimer);
   const issuedAt = Date.now();
   renewalTimer = setTimeout(() => renewIfUsed(issuedAt), given.expiresAt - RENEWAL_MARGIN_MS - issuedAt);
+  return given.text;
 }
 
 /** A page that nobody has used for the life of a token is perhaps watched by nobody: it asks who is there. */
 function renewIfUsed(since: number): void {
   if (hasBeenUsedSince(since)) void renew().catch(() => {});
-  else credentials = undefined;
-}
-
-function clientWith({ text }: Token): BookClient {
-  return createClient({ url: SERVICE, token: text, attemptsMax: ATTEMPTS_MAX });
+  else login = undefined;
 }

@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import type { Texts } from '../language/en.ts';
 import { texts } from '../language/language.ts';
 import { lastUsername, signIn } from './session.ts';
-import { SignInError, type SignInFault } from './token.ts';
 
 /** The form with which people sign in: on the page for it, and in the dialog when a session has expired. */
 export function SignInForm() {
-  const fault = useSignal<SignInFault | undefined>(undefined);
+  const fault = useSignal<keyof Texts['signInFault'] | undefined>(undefined);
   const waitSeconds = useSignal(0);
   const isBusy = useSignal(false);
   const t = texts.value;
@@ -26,10 +27,11 @@ export function SignInForm() {
     try {
       await signIn(typed);
     } catch (error) {
-      if (!(error instanceof SignInError)) throw error;
-      fault.value = error.fault;
-      waitSeconds.value = error.waitSeconds;
-      if (error.fault === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
+      if (!(error instanceof BookkeepingError)) throw error;
+      fault.value = faultOf(error);
+      if (error instanceof RefusedError && error.status === 429)
+        waitSeconds.value = error.retryAfterSeconds ?? 0;
+      if (fault.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
     } finally {
       isBusy.value = false;
     }
@@ -70,4 +72,9 @@ export function SignInForm() {
       </button>
     </form>
   );
+}
+
+function faultOf(error: BookkeepingError): keyof Texts['signInFault'] {
+  if (!(error instanceof RefusedError) || error.status >= 500) return 'away';
+  return error.status === 429 ? 'throttled' : 'wrong';
 }

@@ -68,7 +68,7 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     const file = await openRowFile(new File(['title,author,year\n', lines.join('\n')], 'books.csv'), 'csv');
     return await importBatches(
       batchesOf(readBooks(file, MAPPING), 0),
-      { call: (work) => work(client), sleep, now: () => performance.now() },
+      { client, sleep, now: () => performance.now() },
       { onPhase, onStored },
       new AbortController().signal,
     );
