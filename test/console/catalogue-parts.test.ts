@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { barsBetween, countInto, scaleOf } from '../../console/src/catalogue/decades.ts';
+import { type ListEnd, ListEnds } from '../../console/src/catalogue/list-ends.ts';
 import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
 import { visibleText } from '../../console/src/catalogue/visible-text.ts';
 import { windowOf } from '../../console/src/catalogue/window.ts';
@@ -58,6 +59,53 @@ describe('The rows that are drawn', () => {
   });
 });
 
+describe('A list that is read from both ends', () => {
+  for (const [total, rowsMax, canReadTail] of [
+    [0, 1_000, true],
+    [7, 1_000, true],
+    [1_000, 1_000, true],
+    [990, 1_000, false],
+    [5_000, 1_000, true],
+    [5_000, 1_000, false],
+  ] as const) {
+    test(`has each row once, wherever somebody looks: ${total} books, ${rowsMax} rows, ${canReadTail ? 'both ends' : 'one end'}`, () => {
+      const ends = new ListEnds(rowsMax, canReadTail);
+      const rows = Math.min(total, rowsMax);
+      const part = ends.shownPart(total);
+      const shown = Array.from({ length: total }, (_, n) => n + 1).filter(
+        (id) => !part || id <= part.first || id > total - part.last,
+      );
+      for (const start of [0, rows - 20, 480, 300, 700, 0, rows - 20]) {
+        const [from, to] = [Math.max(0, Math.min(start, rows)), Math.max(0, Math.min(start + 40, rows))];
+        for (let next = ends.missing(from, to, total); next; next = ends.missing(from, to, total)) {
+          assert.ok(next.count > 0);
+          readPage(ends, next.end, total, 70);
+        }
+        for (let row = from; row < to; row++) assert.equal(ends.at(row, total)?.id, shown[row]);
+      }
+    });
+  }
+
+  test('is read from the nearer end', () => {
+    const ends = new ListEnds(1_000, true);
+    assert.equal(ends.missing(960, 1_000, 1_000)?.end, ends.tail);
+    assert.equal(ends.missing(0, 40, 1_000)?.end, ends.head);
+    assert.equal(ends.missing(960, 1_000)?.end, ends.head);
+    assert.equal(new ListEnds(1_000, false).missing(960, 1_000, 1_000)?.count, 1_000);
+  });
+
+  test('loses a book, and gets it back, at both ends', () => {
+    const ends = new ListEnds(1_000, true);
+    for (const end of [ends.head, ends.tail]) readPage(ends, end, 7, 5);
+    const putBack = ends.takeOut(4);
+    const ids = (total: number) => Array.from({ length: total }, (_, row) => ends.at(row, total)?.id);
+    assert.deepEqual(ids(6), [1, 2, 3, 5, 6, 7]);
+    putBack?.();
+    assert.deepEqual(ids(7), [1, 2, 3, 4, 5, 6, 7]);
+    assert.equal(ends.takeOut(8), undefined);
+  });
+});
+
 test('A text in a row is one line, not endless, and never nothing', () => {
   for (const [text, shown] of [
     ['The Iliad', 'The Iliad'],
@@ -85,4 +133,17 @@ test('A column sorts upwards first, then back and forth', () => {
 /** The bars between two years, in a year and for so much room, as text. */
 function shapeOf(...parts: Parameters<typeof barsBetween>): string[] {
   return barsBetween(...parts).map(({ is, from, to }) => `${is} ${from} ${to}`);
+}
+
+/** Reads a page of the books 1 to `total`. */
+function readPage(ends: ListEnds, end: ListEnd, total: number, limit: number): void {
+  const after = Number(end.next ?? 0);
+  const books = Array.from({ length: Math.min(limit, total - after) }, (_, n) => ({
+    id: end === ends.head ? after + n + 1 : total - after - n,
+    title: '',
+    author: '',
+    year: 0,
+  }));
+  const read = after + books.length;
+  ends.add(end, { books, next: read < total ? String(read) : undefined });
 }

@@ -21,9 +21,15 @@ describe('Among 100,000 books', () => {
       if (!page) return;
       await signIn(page);
       await seeCount(page, '100,000 books');
+      let lists = 0;
+      page.on('request', (request) => {
+        if (request.url().includes('/books?')) lists++;
+      });
       await page.locator('[data-index="0"]').focus();
       await page.keyboard.press('End');
       await rowOf(page, 'Volume 100000').waitFor();
+      // The bars of the chart are counted by one request each.
+      assert.ok(lists < 40, `${lists} requests for lists`);
       await page.locator('[role=row]:focus').getByText('Volume 100000').waitFor();
       assert.equal(await page.getByRole('grid').getAttribute('aria-rowcount'), '100001');
       assert.ok((await page.getByRole('row').count()) < 100);
@@ -50,5 +56,31 @@ describe('Among 100,000 books', () => {
     const bar = page.getByRole('button', { name: '1950s: 5,000 books' });
     await bar.click();
     await seeCount(page, '5,000 books');
+  });
+});
+
+describe('Among 300,500 books', () => {
+  let larger: Service;
+  before(async () => {
+    larger = await startService();
+    await store(larger, manyBooks(300_500));
+  });
+  after(() => larger[Symbol.asyncDispose]());
+
+  test('the list shows the first and the last ones, and says so', async (context) => {
+    const page = await visits.open(context, `${larger.url}/console/`);
+    if (!page) return;
+    await signIn(page);
+    await seeCount(page, '300,500 books');
+    const both =
+      'The list shows the first 150,000 and the last 150,000 of 300,500 books. Search to see others.';
+    assert.deepEqual(await page.locator('.shown-part').allInnerTexts(), [both, both]);
+    await page.locator('[data-index="0"]').focus();
+    await page.keyboard.press('End');
+    await page.locator('[role=row]:focus').getByText('Volume 300500').waitFor();
+    await page.getByRole('columnheader', { name: 'Year' }).getByRole('button').click();
+    const first = 'The list shows the first 300,000 of 300,500 books. Search to see others.';
+    await page.getByText(first).first().waitFor();
+    await page.locator('[data-index="0"]').getByText('1800').waitFor();
   });
 });

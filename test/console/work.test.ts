@@ -55,14 +55,41 @@ for (const [size, options] of Object.entries(SIZES)) {
       await field(page, 'Year').fill('1872');
       await button(page, 'Save').click();
       await seeCount(page, '44 books');
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       await button(page, 'Show the newest').click();
       await rowOf(page, 'Middlemarch  II').waitFor();
+      assert.equal(await page.evaluate('scrollY'), 0);
       assert.deepEqual(await findBook(service, 44), {
         id: 44,
         title: 'Middlemarch  II',
         author: 'George Eliot',
         year: 1872,
       });
+    });
+
+    test('adds no book without a title and an author, and takes back one that was added', async (context) => {
+      const { page, service } = (await visit(context, options)) ?? {};
+      if (!page || !service) return;
+      await page.clock.install();
+      await page.keyboard.press('n');
+      await field(page, 'Title').press('Enter');
+      await page.getByText('Type a title or an author.').waitFor();
+      assert.equal(await page.evaluate('document.activeElement.name'), 'title');
+      await field(page, 'Title').fill(' ');
+      await button(page, 'Save').click();
+      assert.ok(await page.getByText('Type a title or an author.').isVisible());
+      await field(page, 'Title').fill('');
+      await field(page, 'Author').fill('George Eliot');
+      await button(page, 'Save').click();
+      await seeCount(page, '44 books');
+      await button(page, 'Undo').click();
+      await seeCount(page, '43 books');
+      await page.getByText('“(no title)” is deleted.').waitFor();
+      assert.equal((await findBook(service, 44))?.author, 'George Eliot');
+      const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
+      await page.clock.runFor(UNDO_MS);
+      assert.equal((await deleted).status(), 200);
+      assert.equal(await findBook(service, 44), undefined);
     });
 
     test('corrects the year of a book', async (context) => {
@@ -100,11 +127,30 @@ for (const [size, options] of Object.entries(SIZES)) {
       assert.equal((await findBook(service, EMMA))?.title, 'Emma');
     });
 
-    test('meets a version of somebody else, and chooses', async (context) => {
+    test('edits another field than somebody else at the same time: both changes stay, and nobody is asked', async (context) => {
+      const { page, service } = (await visit(context, { ...options, mayComplainOf: refusals(412) })) ?? {};
+      if (!page || !service) return;
+      const sent: unknown[] = [];
+      page.on('request', (request) => {
+        if (request.method() === 'PUT') sent.push(request.postDataJSON());
+      });
+      await rowOf(page, 'Emma').click();
+      await field(page, 'Title').fill('Emma Woodhouse');
+      await service.fetch('PUT', `/book/${EMMA}`, JSON.stringify({ author: 'J. A.' }));
+      await button(page, 'Save').click();
+      await noDialog(page);
+      await rowOf(page, 'Emma Woodhouse').getByText('J. A.').waitFor();
+      const expected = { id: EMMA, title: 'Emma Woodhouse', author: 'J. A.', year: 1815 };
+      assert.deepEqual(await findBook(service, EMMA), expected);
+      assert.deepEqual(sent, [{ title: 'Emma Woodhouse' }, { title: 'Emma Woodhouse' }]);
+    });
+
+    test('edits the same field as somebody else, and chooses; what only one of them has edited stays', async (context) => {
       const { page, service } = (await visit(context, { ...options, mayComplainOf: refusals(412) })) ?? {};
       if (!page || !service) return;
       const meet = async (title: string, year: string) => {
         await rowOf(page, title).click();
+        await field(page, 'Title').fill(`${title} II`);
         await field(page, 'Year').fill(year);
         await service.fetch('PUT', `/book/${idOf(title)}`, JSON.stringify({ author: 'J. A.', year: 1800 }));
         await button(page, 'Save').click();
@@ -112,22 +158,24 @@ for (const [size, options] of Object.entries(SIZES)) {
       };
       await meet('Emma', '1816');
       const [mine, theirs] = [page.getByLabel('Your version'), page.getByLabel('Saved meanwhile')];
-      assert.match(await mine.innerText(), /Emma.*Jane Austen.*1816/s);
-      assert.match(await theirs.innerText(), /Emma.*J. A..*1800/s);
+      assert.match(await mine.innerText(), /Emma II.*J. A..*1816/s);
+      assert.match(await theirs.innerText(), /Emma II.*J. A..*1800/s);
+      assert.equal(await mine.getByText('differs').count(), 1);
       await button(page, 'Keep mine').click();
       await noDialog(page);
-      assert.deepEqual(await findBook(service, EMMA), {
-        id: EMMA,
-        title: 'Emma',
-        author: 'Jane Austen',
-        year: 1816,
-      });
+      const both = { id: EMMA, title: 'Emma II', author: 'J. A.', year: 1816 };
+      assert.deepEqual(await findBook(service, EMMA), both);
 
       await meet('Persuasion', '1818');
       await button(page, 'Take theirs').click();
       await noDialog(page);
-      await rowOf(page, 'Persuasion').getByText('J. A.').waitFor();
-      assert.equal((await findBook(service, idOf('Persuasion')))?.year, 1800);
+      await rowOf(page, 'Persuasion II').getByText('J. A.').waitFor();
+      assert.deepEqual(await findBook(service, idOf('Persuasion')), {
+        id: idOf('Persuasion'),
+        title: 'Persuasion II',
+        author: 'J. A.',
+        year: 1800,
+      });
 
       await meet('Walden', '1855');
       await button(page, 'Go on editing mine').click();
@@ -143,6 +191,8 @@ for (const [size, options] of Object.entries(SIZES)) {
 test('All of it can be done with the keyboard', async (context) => {
   const { page, service } = (await visit(context)) ?? {};
   if (!page || !service) return;
+  await page.keyboard.press('ArrowDown');
+  await page.locator('[role=row]:focus').getByText('The Iliad', { exact: true }).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('austen');
   await seeCount(page, '4 books');
@@ -151,8 +201,7 @@ test('All of it can be done with the keyboard', async (context) => {
   await page.keyboard.type('austen');
   await seeCount(page, '4 books');
   await rowOf(page, 'Emma').waitFor();
-  const focused = () => page.evaluate(`document.activeElement.querySelector('.title')?.textContent`);
-  while ((await focused()) === undefined) await page.keyboard.press('Tab');
+  await page.keyboard.press('ArrowDown');
   for (const [key, title] of [
     ['End', 'Persuasion'],
     ['ArrowUp', 'Emma'],
@@ -181,10 +230,16 @@ test('All of it can be done with the keyboard', async (context) => {
   await rowOf(page, 'Emma').waitFor();
   await page.keyboard.press('n');
   await field(page, 'Title').waitFor();
-  await page.keyboard.press('Escape');
+  await page.keyboard.type('Austen 1');
+  await page.keyboard.press('Enter');
   await noDialog(page);
+  await seeCount(page, '5 books');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await seeCount(page, '4 books');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await seeCount(page, '5 books');
   await page.keyboard.press('?');
-  await page.getByText('Undo a deletion', { exact: true }).waitFor();
+  await page.getByText('Undo a deletion or an addition', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await noDialog(page);
   assert.equal((await findBook(service, EMMA))?.year, 1816);
@@ -213,10 +268,42 @@ test('A book that somebody has deleted meanwhile can become a new one', async (c
   await service.fetch('DELETE', `/book/${EMMA}`);
   await button(page, 'Save').click();
   await page.getByText('This book is gone').waitFor();
+  await seeCount(page, '42 books');
+  assert.equal(await rowOf(page, 'Emma').count(), 0);
   await button(page, 'Make it a new book').click();
   await button(page, 'Save').click();
   await noDialog(page);
   assert.equal((await findBook(service, 44))?.title, 'Emma Woodhouse');
+});
+
+test('A book that is gone when it is opened is gone from the list', async (context) => {
+  const { page, service } = (await visit(context, { mayComplainOf: refusals(404) })) ?? {};
+  if (!page || !service) return;
+  await service.fetch('DELETE', `/book/${EMMA}`);
+  await rowOf(page, 'Emma').click();
+  await page.getByText('This book is gone').waitFor();
+  await button(page, 'Close').click();
+  await noDialog(page);
+  await seeCount(page, '42 books');
+  assert.equal(await rowOf(page, 'Emma').count(), 0);
+});
+
+test('The dialog of a book can be closed while the book is loading, and when it cannot be loaded', async (context) => {
+  const { page } = (await visit(context, { mayComplainOf: refusals(503) })) ?? {};
+  if (!page) return;
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/book/${EMMA}`, async (route) => {
+    await held.promise;
+    await route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } });
+  });
+  await rowOf(page, 'Emma').click();
+  await button(page, 'Close').click();
+  await noDialog(page);
+  held.resolve();
+  await rowOf(page, 'Emma').click();
+  await page.getByText('The service is busy or its store is away.').waitFor();
+  await button(page, 'Close').click();
+  await noDialog(page);
 });
 
 test('An address of a book opens it; one of no book says so', async (context) => {

@@ -1,13 +1,15 @@
 import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Book } from '../../../src/client/index.ts';
 import { explain } from '../language/explain.ts';
 import { texts } from '../language/language.ts';
-import { closeBook, show, view } from '../page/address.ts';
+import { closeBook, show, showNewest, view } from '../page/address.ts';
 import { Dialog } from '../page/dialog.tsx';
 import { tellForAWhile } from '../page/toasts.tsx';
 import { session } from '../session/session.ts';
 import { BookForm } from './book-form.tsx';
 import { Conflict } from './conflict.tsx';
+import { remove, UNDO_MS } from './deletions.ts';
 import { Editing } from './editing.ts';
 
 /** What somebody has begun and not finished, by the id of the book. */
@@ -34,21 +36,17 @@ export function BookDialog() {
 function OpenBook({ editing }: { editing: Editing }) {
   const t = texts.value;
   const state = editing.state.value;
-  const isNew = editing.id === 'new';
 
-  const isSaved = state.is === 'saved';
   useEffect(() => {
-    if (!isSaved) return;
+    if (state.is !== 'saved') return;
     closeBook();
-    tellForAWhile({
-      text: () => (isNew ? texts.value.added : texts.value.saved),
-      ...(isNew && { action: { label: () => texts.value.showNewest, run: showNewest } }),
-    });
-  }, [isSaved]);
+    if (state.isNew) tellAdded(state.book);
+    else tellForAWhile({ text: () => texts.value.saved });
+  }, [state.is]);
   // However the dialog is left, by the back button as well: what is unfinished stays to be gone on with.
   useEffect(() => () => leave(editing), []);
 
-  const label = isNew ? t.addBook : t.editBook;
+  const label = editing.id === 'new' ? t.addBook : t.editBook;
   return (
     <Dialog label={label} onDismiss={closeBook} class={state.is === 'conflict' ? 'wide' : ''}>
       {state.is === 'conflict' ? (
@@ -59,11 +57,20 @@ function OpenBook({ editing }: { editing: Editing }) {
         <>
           <h2>{label}</h2>
           <p class="quiet">{editing.fault.value === undefined ? t.loading : explain(editing.fault.value)}</p>
-          {editing.fault.value !== undefined && typeof editing.id === 'number' && (
-            <button type="button" class="button" onClick={() => void editing.load(Number(editing.id))}>
-              {t.tryAgain}
+          <div class="buttons">
+            <button type="button" class="button" onClick={closeBook}>
+              {t.close}
             </button>
-          )}
+            {editing.fault.value !== undefined && (
+              <button
+                type="button"
+                class="button primary"
+                onClick={() => void editing.load(Number(editing.id))}
+              >
+                {t.tryAgain}
+              </button>
+            )}
+          </div>
         </>
       ) : (
         <BookForm editing={editing} onCancel={closeBook} />
@@ -85,8 +92,10 @@ function leave(editing: Editing): void {
   });
 }
 
-function showNewest(): void {
-  show({ q: '', from: undefined, to: undefined, sort: '-id' });
+function tellAdded(book: Book): void {
+  const undo = () => remove(book);
+  const action = { label: () => texts.value.showNewest, run: showNewest };
+  tellForAWhile({ text: () => texts.value.added, undo, action }, UNDO_MS);
 }
 
 /** There is no such book, or not any more. */

@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { explain } from '../language/explain.ts';
 import { formatNumber, texts } from '../language/language.ts';
@@ -19,11 +20,15 @@ export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: ()
   const isSaving = editing.state.value.is === 'saving';
   const year = yearOf(typed.value);
   const isNew = base === undefined;
+  const isEmpty = isNew && `${typed.value.title}${typed.value.author}`.trim() === '';
+  const isSubmitted = useSignal(false);
 
   function submit(event: Event): void {
     event.preventDefault();
     if (isSaving) return;
-    if (year === undefined) document.getElementById('book-year')?.focus();
+    isSubmitted.value = true;
+    if (isEmpty) form.current?.querySelector<HTMLElement>('[name=title]')?.focus();
+    else if (year === undefined) document.getElementById('book-year')?.focus();
     else void editing.save();
   }
 
@@ -55,7 +60,9 @@ export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: ()
         {year === undefined ? t.noYear : year < 0 ? formatYear(year) : t.yearHint}
       </p>
       <p class="fault" role="alert">
-        {editing.fault.value !== undefined && t.notStored(explain(editing.fault.value))}
+        {isEmpty && isSubmitted.value
+          ? t.nothingTyped
+          : editing.fault.value !== undefined && t.notStored(explain(editing.fault.value))}
       </p>
       <div class="buttons">
         {base && (

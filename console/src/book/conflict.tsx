@@ -1,16 +1,15 @@
-import type { Book } from '../../../src/client/index.ts';
 import { texts } from '../language/language.ts';
 import type { Editing } from './editing.ts';
-import { FIELDS, type TypedFields, typedFieldsOf } from './fields.ts';
+import { FIELDS, type TypedFields } from './fields.ts';
 
-/** Both versions of a book that two people have changed at the same time, side by side. */
-export function Conflict({ editing, theirs }: { editing: Editing; theirs: Book }) {
+/** Both versions of a book of which two people have changed the same field at the same time, side by side. */
+export function Conflict({ editing, theirs }: { editing: Editing; theirs: TypedFields }) {
   const t = texts.value;
   const versions: [name: string, fields: TypedFields, choose: string, act: () => void][] = [
-    [t.yourVersion, editing.typed.value, t.keepMine, () => void editing.keepMine()],
-    [t.theirVersion, typedFieldsOf(theirs), t.takeTheirs, () => editing.takeTheirs()],
+    [t.yourVersion, editing.typed.value, t.keepMine, () => void editing.save()],
+    [t.theirVersion, theirs, t.takeTheirs, () => void editing.takeTheirs()],
   ];
-  const isOther = (field: keyof TypedFields) => editing.typed.value[field] !== typedFieldsOf(theirs)[field];
+  const isOther = (field: keyof TypedFields) => editing.typed.value[field] !== theirs[field];
   return (
     <>
       <h2>{t.conflict}</h2>

@@ -7,16 +7,16 @@ import { texts } from '../language/language.ts';
 import { show } from '../page/address.ts';
 import { after, tell, tellForAWhile } from '../page/toasts.tsx';
 import { authorization, client, SERVICE } from '../session/session.ts';
+import { isSame } from './fields.ts';
 
 /** How long a deletion can be undone. It is held back so long, so that an undone one has never happened. */
-const UNDO_MS = 8_000;
+export const UNDO_MS = 8_000;
 
 /** A deletion that has not been sent yet. */
 interface Deletion {
   readonly book: Book;
   /** The book as the service has it, when that has come; only this version is deleted. */
   current: VersionedBook | undefined;
-  readonly undo: () => void;
   readonly send: () => Promise<void>;
 }
 
@@ -27,7 +27,9 @@ export function remove(book: Book): void {
   const putBack = takeOut(book.id);
   const dismiss = tell({
     text: () => texts.value.deleted(nameOf(book)),
-    action: { label: () => texts.value.undo, run: () => deletion.undo() },
+    undo() {
+      if (end()) putBack();
+    },
   });
   const stopWaiting = after(UNDO_MS, () => void deletion.send());
   const end = (): boolean => {
@@ -43,9 +45,6 @@ export function remove(book: Book): void {
   const deletion: Deletion = {
     book,
     current: undefined,
-    undo() {
-      if (end()) putBack();
-    },
     async send() {
       if (!end()) return;
       try {
@@ -82,13 +81,6 @@ async function tellFailure(book: Book, error: unknown): Promise<void> {
   else refresh();
 }
 
-/** Takes back the deletion that was asked for last. @returns whether there was one */
-export function undoLast(): boolean {
-  const last = [...pending].at(-1);
-  last?.undo();
-  return last !== undefined;
-}
-
 /** Sends what is held back, as somebody signs out. */
 export async function sendAll(): Promise<void> {
   await Promise.all([...pending].map((deletion) => deletion.send()));
@@ -107,10 +99,6 @@ addEventListener('pagehide', () => {
   }
   pending.clear();
 });
-
-function isSame(one: Book, other: Book): boolean {
-  return one.title === other.title && one.author === other.author && one.year === other.year;
-}
 
 function nameOf({ title }: Book): string {
   return title === '' ? texts.value.noTitle : visibleText(title).slice(0, 60);

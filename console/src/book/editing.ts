@@ -1,11 +1,11 @@
 import { signal } from '@preact/signals';
 import { type Book, type BookFields, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
-import { refresh, replace } from '../catalogue/catalogue.ts';
+import { refresh, replace, takeOut } from '../catalogue/catalogue.ts';
 import { client } from '../session/session.ts';
 import {
   changesOf,
-  isSame,
   isUnchanged,
+  merge,
   NO_FIELDS,
   type TypedFields,
   typedFieldsOf,
@@ -17,13 +17,13 @@ import {
  *
  * - `loading`, `editing`, `saving`: as they say;
  * - `missing`: there is no such book, or not any more;
- * - `conflict`: somebody else has changed the book since it was loaded, to what stands in `theirs`;
+ * - `conflict`: somebody else has changed the same field since the book was loaded, to what stands in `theirs`;
  * - `saved`: all is done; the dialog goes.
  */
 export type EditingState =
   | { readonly is: 'loading' | 'editing' | 'saving' | 'missing' }
-  | { readonly is: 'conflict'; readonly theirs: VersionedBook }
-  | { readonly is: 'saved'; readonly book: Book };
+  | { readonly is: 'conflict'; readonly theirs: TypedFields }
+  | { readonly is: 'saved'; readonly book: Book; readonly isNew: boolean };
 
 /** Somebody's work on a book, or on a new one. It outlives its dialog, so that nothing typed is lost. */
 export class Editing {
@@ -53,13 +53,13 @@ export class Editing {
     this.state.value = { is: 'loading' };
     await this.#attempt('loading', async () => {
       this.base = await client.find(id);
-      if (!this.base) return { is: 'missing' };
+      if (!this.base) return missing(id);
       this.typed.value = typedFieldsOf(this.base);
       return { is: 'editing' };
     });
   }
 
-  /** Stores what is typed. What somebody else has changed meanwhile is not overwritten, but shown. */
+  /** Stores what is typed. Changes of others to the same fields are not overwritten, but shown. */
   async save(): Promise<void> {
     const { base, typed } = this;
     const year = yearOf(typed.value);
@@ -67,32 +67,21 @@ export class Editing {
     this.state.value = { is: 'saving' };
     await this.#attempt('editing', () =>
       base
-        ? this.#update(base, changesOf(typed.value, base) ?? {})
+        ? this.#update(base)
         : this.#createBook({ title: typed.value.title, author: typed.value.author, year }),
     );
   }
 
-  /** In a conflict: stores what is typed in place of what somebody else has made of the book. */
-  async keepMine(): Promise<void> {
+  /** In a conflict: stores the others' version of the fields that both have changed, and the rest of what is typed. */
+  async takeTheirs(): Promise<void> {
     if (this.state.value.is !== 'conflict') return;
-    this.base = this.state.value.theirs;
+    this.typed.value = this.state.value.theirs;
     await this.save();
   }
 
-  /** In a conflict: leaves the book as somebody else has made it. */
-  takeTheirs(): void {
-    if (this.state.value.is !== 'conflict') return;
-    this.base = this.state.value.theirs;
-    this.typed.value = typedFieldsOf(this.base);
-    this.state.value = { is: 'saved', book: this.base };
-    replace(this.base);
-  }
-
-  /** In a conflict: goes on with what is typed; the next save replaces what has been seen of the others' version. */
+  /** In a conflict: goes on with what is typed. */
   editFurther(): void {
-    if (this.state.value.is !== 'conflict') return;
-    this.base = this.state.value.theirs;
-    this.state.value = { is: 'editing' };
+    if (this.state.value.is === 'conflict') this.state.value = { is: 'editing' };
   }
 
   /** Forgets what is typed. */
@@ -112,24 +101,30 @@ export class Editing {
     const { key } = this.#create;
     const book = await client.create(fields, { idempotencyKey: key });
     refresh();
-    return { is: 'saved', book };
+    return { is: 'saved', book, isNew: true };
   }
 
-  async #update(base: VersionedBook, changes: Partial<BookFields>): Promise<EditingState> {
+  /** Stores the fields that differ from the base; merges them first with what others have changed meanwhile. */
+  async #update(base: VersionedBook): Promise<EditingState> {
     const { id, etag = '*' } = base;
+    const changes = changesOf(this.typed.value, base) ?? {};
+    if (Object.keys(changes).length === 0) return { is: 'saved', book: base, isNew: false };
     try {
       const book = await client.update(id, changes, { ifMatch: etag });
-      if (!book) return { is: 'missing' };
+      if (!book) return missing(id);
       replace(book);
-      return { is: 'saved', book };
+      return { is: 'saved', book, isNew: false };
     } catch (error) {
       if (!(error instanceof RefusedError && error.status === 412)) throw error;
-      const theirs = await client.find(id);
-      if (!theirs) return { is: 'missing' };
-      replace(theirs);
-      // A change of our own whose answer was lost looks like somebody else's.
-      if (isSame(theirs, { ...base, ...changes })) return { is: 'saved', book: theirs };
-      return { is: 'conflict', theirs };
+      const current = await client.find(id);
+      if (!current) return missing(id);
+      // The version that is there has just been refused, and would be again.
+      if (current.etag === etag) throw error;
+      replace(current);
+      const { mine, theirs, isConflict } = merge(this.typed.value, base, current);
+      this.base = current;
+      this.typed.value = mine;
+      return isConflict ? { is: 'conflict', theirs } : this.#update(current);
     }
   }
 
@@ -143,6 +138,12 @@ export class Editing {
       this.fault.value = error;
     }
   }
+}
+
+/** What is not there any more is not shown in the list, either. */
+function missing(id: number): EditingState {
+  takeOut(id);
+  return { is: 'missing' };
 }
 
 /** Pages that came without TLS have no `randomUUID`. */

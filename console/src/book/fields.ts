@@ -31,6 +31,27 @@ export function changesOf(typed: TypedFields, base: BookFields): Partial<BookFie
   };
 }
 
+/**
+ * Merges what is typed with what others have made of the book since it was loaded.
+ *
+ * @returns `mine` and `theirs`: both have each field as whoever has changed it left it, and differ in the fields only that
+ *   both have changed
+ */
+export function merge(
+  typed: TypedFields,
+  base: BookFields,
+  current: BookFields,
+): { mine: TypedFields; theirs: TypedFields; isConflict: boolean } {
+  const [before, now] = [typedFieldsOf(base), typedFieldsOf(current)];
+  const mine = { ...typed, year: String(yearOf(typed) ?? typed.year) };
+  const theirs = { ...now };
+  for (const field of FIELDS) {
+    if (mine[field] === before[field]) mine[field] = now[field];
+    else if (now[field] === before[field]) theirs[field] = mine[field];
+  }
+  return { mine, theirs, isConflict: FIELDS.some((field) => mine[field] !== theirs[field]) };
+}
+
 /** Whether nothing is typed that is not in the book. */
 export function isUnchanged(typed: TypedFields, base: BookFields | undefined): boolean {
   const { title, author, year } = base ? typedFieldsOf(base) : NO_FIELDS;

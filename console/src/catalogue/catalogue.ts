@@ -1,10 +1,9 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
-import type { Book, BookQuery } from '../../../src/client/index.ts';
-import { type View, view } from '../page/address.ts';
+import type { Book, BookPage, BookQuery } from '../../../src/client/index.ts';
+import { queryOf, view } from '../page/address.ts';
 import { client, session } from '../session/session.ts';
-
-/** The books that are shown, as far as they have come, in their order. */
-const books: Book[] = [];
+import { type ListEnd, ListEnds, type ShownPart } from './list-ends.ts';
+import { reverseOf } from './sort.ts';
 
 /** Goes up with each change of the books. */
 export const revision = signal(0);
@@ -15,8 +14,9 @@ const counted = signal<number | undefined>(undefined);
 /** How many books match; undefined as long as that is not known. */
 export const total = computed(() => {
   void revision.value;
-  if (next === undefined) return isLoading.value ? undefined : books.length;
-  return counted.value === undefined ? undefined : counted.value - takenOut;
+  if (ends.head.isComplete) return ends.head.books.length;
+  if (loaded === undefined || counted.value === undefined) return undefined;
+  return Math.max(counted.value - takenOut.size, ends.head.books.length + 1);
 });
 
 /** Whether what is shown is what was asked for. */
@@ -43,26 +43,23 @@ export const BOOKS_MAX = 300_000;
 
 /** Ids of books that are about to be deleted, which are not shown any more. */
 const leaving = new Set<number>();
-/** How many of them the service has counted among the matches. */
-let takenOut = 0;
+/** Those of them that the service has counted among the matches. */
+const takenOut = new Set<number>();
+
+/** The books that are shown, as far as they have come. */
+let ends = new ListEnds(BOOKS_MAX, false);
 
 let abortion = new AbortController();
-let next: string | undefined;
 /** The query that the books are those of. */
 let loaded: string | undefined;
-/** How many books are wanted by whoever looks. */
-let wanted = 0;
+/** The rows that can be seen. */
+let wanted = { start: 0, end: 0 };
 let isFetching = false;
 
 effect(() => {
   if (fault.value !== undefined) isEmpty.value = false;
   else if (total.value !== undefined) isEmpty.value = total.value === 0;
 });
-
-/** The parts of a view that say which books it has. */
-export function queryOf({ q, from, to, sort }: View): BookQuery {
-  return { q: q.trim() === '' ? undefined : q, year_from: from, year_to: to, sort };
-}
 
 let shown = '';
 effect(() => {
@@ -76,21 +73,26 @@ effect(() => {
   }
 });
 
-/** The book at a place in the list, counted from 0; undefined where it has not come yet. */
-export function bookAt(index: number): Book | undefined {
-  return books[index];
+/** The book of a row, counted from 0; undefined where it has not come yet. */
+export function bookAt(row: number): Book | undefined {
+  return ends.at(row, total.value);
 }
 
 /** How many rows the list has: those whose books have not come yet, too. */
 export function rowCount(): number {
   void revision.value;
-  const rest = next === undefined ? 0 : Math.max((total.value ?? 0) - books.length, PAGE_BOOKS);
-  return Math.min(books.length + rest, BOOKS_MAX);
+  return Math.min(total.value ?? ends.head.books.length + (loaded === undefined ? 0 : PAGE_BOOKS), BOOKS_MAX);
 }
 
-/** Has all books fetched up to a place in the list, one page after the other, as each says where the next begins. */
-export function want(index: number): void {
-  wanted = Math.min(index, BOOKS_MAX);
+/** Which part of the list is shown; undefined when it is all of it. */
+export function shownPart(): ShownPart | undefined {
+  void revision.value;
+  return ends.shownPart(total.value);
+}
+
+/** Has the books of some rows fetched, from the nearer end of the list, as each page says where the next begins. */
+export function want(start: number, end: number): void {
+  wanted = { start, end };
   if (!isFetching && !isLoading.value && fault.value === undefined) void fetchWanted(abortion.signal);
 }
 
@@ -109,8 +111,7 @@ export async function reload(): Promise<void> {
     batch(() => {
       clear();
       loaded = asked;
-      next = page.next;
-      append(page.books);
+      add(ends.head, page);
       isLoading.value = false;
       fault.value = undefined;
     });
@@ -132,8 +133,10 @@ export function retry(): void {
 
 /** Takes away what is not what was asked for. */
 function clear(): void {
-  books.length = takenOut = wanted = 0;
-  next = loaded = undefined;
+  ends = new ListEnds(BOOKS_MAX, /^-?id$/.test(view.peek().sort));
+  takenOut.clear();
+  wanted = { start: 0, end: 0 };
+  loaded = undefined;
   revision.value++;
 }
 
@@ -151,12 +154,14 @@ async function fetchWanted(mine: AbortSignal): Promise<void> {
   isFetching = true;
   try {
     for (;;) {
-      if (next === undefined || books.length >= wanted) break;
-      const limit = wanted - books.length < FIRST_PAGE_BOOKS ? 2 * FIRST_PAGE_BOOKS : PAGE_BOOKS;
-      const page = await firstPage({ ...queryOf(view.value), limit, after: next }, mine);
+      const missing = ends.missing(wanted.start, wanted.end, total.value);
+      if (!missing) break;
+      const { end } = missing;
+      const limit = missing.count < FIRST_PAGE_BOOKS ? 2 * FIRST_PAGE_BOOKS : PAGE_BOOKS;
+      const sort = end === ends.head ? view.value.sort : reverseOf(view.value.sort);
+      const page = await firstPage({ ...queryOf(view.value), sort, limit, after: end.next }, mine);
       batch(() => {
-        next = page.next;
-        append(page.books);
+        add(end, page);
         fault.value = undefined;
       });
     }
@@ -175,46 +180,42 @@ export async function firstPage(query: BookQuery, mine: AbortSignal) {
   return value ?? { books: [], total: undefined, next: undefined };
 }
 
-function append(more: readonly Book[]): void {
-  for (const book of more) {
-    if (leaving.has(book.id)) takenOut++;
-    else books.push(book);
-  }
+function add(end: ListEnd, page: BookPage): void {
+  const gone = page.books.filter(isLeaving);
+  for (const { id } of gone) takenOut.add(id);
+  ends.add(end, gone.length === 0 ? page : { ...page, books: page.books.filter((book) => !isLeaving(book)) });
   revision.value++;
 }
 
 /** Shows a book as it is now, where it is among those shown. Its place stays: rows do not jump under somebody's hand. */
 export function replace(book: Book): void {
-  const index = books.findIndex(({ id }) => id === book.id);
-  if (index !== -1) books[index] = book;
-  revision.value++;
-  changes.value++;
+  ends.replace(book);
+  noteChange();
 }
 
 /** Takes a book out of the list. @returns puts it back where it was */
 export function takeOut(id: number): () => void {
   leaving.add(id);
-  const index = books.findIndex((book) => book.id === id);
-  const [book] = index === -1 ? [] : books.splice(index, 1);
+  const putBack = ends.takeOut(id);
   const { signal: mine } = abortion;
+  if (putBack) takenOut.add(id);
+  noteChange();
+  return () => {
+    if (!leaving.delete(id)) return;
+    if (putBack && !mine.aborted) {
+      putBack();
+      takenOut.delete(id);
+      noteChange();
+    } else void reload();
+  };
+}
+
+/** The books that are shown have changed. */
+function noteChange(): void {
   batch(() => {
-    if (book) takenOut++;
     revision.value++;
     changes.value++;
   });
-  return () => {
-    if (!leaving.delete(id)) return;
-    if (mine.aborted || !book) {
-      void reload();
-      return;
-    }
-    books.splice(index, 0, book);
-    batch(() => {
-      takenOut--;
-      revision.value++;
-      changes.value++;
-    });
-  };
 }
 
 /** Whether a book is about to be deleted. */

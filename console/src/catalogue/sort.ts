@@ -16,3 +16,8 @@ export function directionOf(column: Column, sort: Sort): 'ascending' | 'descendi
 export function nextSort(column: Column, sort: Sort): Sort {
   return sort === column ? `-${column}` : column;
 }
+
+/** The other direction of an order. */
+export function reverseOf(sort: Sort): Sort {
+  return sort.startsWith('-') ? (sort.slice(1) as Column) : `-${sort as Column}`;
+}

@@ -11,16 +11,18 @@ interface RowParts {
   /** Undefined as long as it has not come. */
   readonly book: Book | undefined;
   readonly isActive: boolean;
+  /** Whether books that are not shown stand in front of it. */
+  readonly isBehindGap: boolean;
   readonly onFocus: () => void;
 }
 
 /** A book, or the place of one that is on its way. */
-export function TableRow({ index, top, book, isActive, onFocus }: RowParts) {
+export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: RowParts) {
   const t = texts.value;
   return (
     <div
       role="row"
-      class={book ? 'row' : 'row coming'}
+      class={`row ${book ? '' : 'coming'} ${isBehindGap ? 'behind-gap' : ''}`}
       aria-rowindex={index + 2}
       data-index={index}
       tabIndex={isActive ? 0 : -1}

@@ -2,8 +2,8 @@ import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { remove } from '../book/deletions.ts';
 import { texts } from '../language/language.ts';
-import { show, view } from '../page/address.ts';
-import { bookAt, isLoading, revision, rowCount, want } from './catalogue.ts';
+import { queryOf, show, view } from '../page/address.ts';
+import { bookAt, isLoading, revision, rowCount, shownPart, want } from './catalogue.ts';
 import { TableHead } from './table-head.tsx';
 import { TableRow } from './table-row.tsx';
 import { type Window, windowOf } from './window.ts';
@@ -31,7 +31,7 @@ export function Table() {
     const top = body.current?.getBoundingClientRect().top ?? 0;
     const { start, end } = windowOf(top, innerHeight, rowHeight.value, count.value);
     if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
-    want(end);
+    want(start, end);
   }
 
   useEffect(() => {
@@ -53,6 +53,14 @@ export function Table() {
     if (active.peek() >= count.value) active.value = Math.max(0, count.value - 1);
     draw();
   });
+
+  // Other books, or another order, begin with the first one.
+  const query = useComputed(() => JSON.stringify(queryOf(view.value)));
+  useEffect(() => {
+    active.value = 0;
+    const top = grid.current?.getBoundingClientRect().top ?? 0;
+    if (top < 0) scrollBy(0, top);
+  }, [query.value]);
 
   function move(to: number): void {
     const index = Math.min(Math.max(to, 0), count.value - 1);
@@ -86,6 +94,7 @@ export function Table() {
   }
 
   const { start, end } = drawn.value;
+  const part = shownPart();
   const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
   // What has the focus is there, wherever somebody has scrolled to.
   if (active.value < count.value && !indexes.includes(active.value)) indexes.push(active.value);
@@ -111,6 +120,7 @@ export function Table() {
             top={index * rowHeight.value}
             book={bookAt(index)}
             isActive={index === active.value}
+            isBehindGap={index === part?.first}
             onFocus={() => {
               active.value = index;
             }}

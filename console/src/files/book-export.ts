@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { BookkeepingError } from '../../../src/client/index.ts';
-import { isLeaving, queryOf, total } from '../catalogue/catalogue.ts';
+import { isLeaving, total } from '../catalogue/catalogue.ts';
 import { explain } from '../language/explain.ts';
-import { view } from '../page/address.ts';
+import { queryOf, view } from '../page/address.ts';
 import { client } from '../session/session.ts';
 import { mediaTypeOf, writeBooks } from './book-text.ts';
 import type { Format } from './formats.ts';

@@ -1,6 +1,6 @@
 import { explain } from '../language/explain.ts';
 import { formatNumber, texts as pageTexts } from '../language/language.ts';
-import { show } from '../page/address.ts';
+import { showNewest } from '../page/address.ts';
 import { BadRows } from './bad-rows.tsx';
 import { leaveFile } from './choosing.ts';
 import { DialogHeading } from './dialog-heading.tsx';
@@ -56,7 +56,7 @@ export function ImportEnding({ of }: { of: FileImport }) {
 
 function seeNewest(): void {
   closeFiles();
-  show({ q: '', from: undefined, to: undefined, sort: '-id' });
+  showNewest();
 }
 
 /** Why an import has ended before its time. */

@@ -35,6 +35,8 @@ export const de: Texts = {
   books: 'Bücher',
   columns: { id: 'Nr.', title: 'Titel', author: 'Autor', year: 'Jahr' },
   count: (count, formatted) => (count === 1 ? '1 Buch' : `${formatted} Bücher`),
+  shownPart: (first, last, count) =>
+    `Die Liste zeigt die ersten ${first}${last && ` und die letzten ${last}`} von ${count} Büchern. Eine Suche zeigt andere.`,
   noTitle: '(ohne Titel)',
   noAuthor: '(ohne Autor)',
   beforeCommonEra: (year) => `${year} v. Chr.`,
@@ -59,6 +61,7 @@ export const de: Texts = {
   loading: 'Wird geladen …',
   yearHint: 'Vor unserer Zeitrechnung mit Minus: -750',
   noYear: 'Ein Jahr ist eine ganze Zahl, etwa 1851 oder -750.',
+  nothingTyped: 'Schreiben Sie einen Titel oder einen Autor.',
   save: 'Speichern',
   saving: 'Wird gespeichert …',
   cancel: 'Abbrechen',
@@ -77,7 +80,8 @@ export const de: Texts = {
   createAnew: 'Als neues Buch anlegen',
 
   conflict: 'Jemand war schneller',
-  conflictHint: 'Das Buch ist geändert worden, seit Sie es geöffnet haben. Welche Fassung soll bleiben?',
+  conflictHint:
+    'Seit Sie das Buch geöffnet haben, hat jemand dasselbe Feld geändert. Welche Fassung soll bleiben?',
   yourVersion: 'Ihre Fassung',
   theirVersion: 'Inzwischen gespeichert',
   differs: 'anders',
@@ -87,7 +91,7 @@ export const de: Texts = {
 
   deleted: (title) => `„${title}“ ist gelöscht.`,
   undo: 'Rückgängig',
-  toastHint: 'Strg+Z macht eine Löschung rückgängig.',
+  toastHint: 'Strg+Z macht das letzte Löschen oder Hinzufügen rückgängig.',
   notDeleted: (title, why) => `„${title}“ ließ sich nicht löschen. ${why}`,
   notDeletedAsChanged: (title) => `„${title}“ hat jemand anders geändert; es ist nicht gelöscht.`,
   look: 'Ansehen',
@@ -101,7 +105,7 @@ export const de: Texts = {
     'Page ↑ ↓, Home, End': 'Weiter',
     Enter: 'Buch öffnen, speichern',
     Delete: 'Buch löschen',
-    'Ctrl + Z': 'Löschung zurücknehmen',
+    'Ctrl + Z': 'Löschen, Hinzufügen zurücknehmen',
     Esc: 'Suche leeren, Offenes schließen',
     '?': 'Diese Tasten',
   },

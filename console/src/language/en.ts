@@ -33,6 +33,8 @@ export const en = {
   books: 'Books',
   columns: { id: 'No.', title: 'Title', author: 'Author', year: 'Year' },
   count: (count: number, formatted: string) => (count === 1 ? '1 book' : `${formatted} books`),
+  shownPart: (first: string, last: string, count: string) =>
+    `The list shows the first ${first}${last && ` and the last ${last}`} of ${count} books. Search to see others.`,
   noTitle: '(no title)',
   noAuthor: '(no author)',
   beforeCommonEra: (year: number) => `${year} BC`,
@@ -57,6 +59,7 @@ export const en = {
   loading: 'Loading …',
   yearHint: 'Before the common era with a minus: -750',
   noYear: 'A year is a whole number, such as 1851 or -750.',
+  nothingTyped: 'Type a title or an author.',
   save: 'Save',
   saving: 'Saving …',
   cancel: 'Cancel',
@@ -74,7 +77,7 @@ export const en = {
   createAnew: 'Make it a new book',
 
   conflict: 'Somebody else was quicker',
-  conflictHint: 'The book has been changed since you opened it. Which version should stay?',
+  conflictHint: 'Somebody has changed the same field since you opened the book. Which version should stay?',
   yourVersion: 'Your version',
   theirVersion: 'Saved meanwhile',
   differs: 'differs',
@@ -84,7 +87,7 @@ export const en = {
 
   deleted: (title: string) => `“${title}” is deleted.`,
   undo: 'Undo',
-  toastHint: 'Ctrl+Z undoes a deletion.',
+  toastHint: 'Ctrl+Z undoes the last deletion or addition.',
   notDeleted: (title: string, why: string) => `“${title}” could not be deleted. ${why}`,
   notDeletedAsChanged: (title: string) =>
     `“${title}” was changed by somebody else, and has not been deleted.`,
@@ -99,7 +102,7 @@ export const en = {
     'Page ↑ ↓, Home, End': 'Further',
     Enter: 'Open the book, save it',
     Delete: 'Delete the book',
-    'Ctrl + Z': 'Undo a deletion',
+    'Ctrl + Z': 'Undo a deletion or an addition',
     Esc: 'Clear the search, close what is open',
     '?': 'These keys',
   },

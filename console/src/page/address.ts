@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals';
+import type { BookQuery } from '../../../src/client/index.ts';
 import { SORTS, type Sort } from '../catalogue/sort.ts';
 
 /** What is shown, as the address bar has it: it can be bookmarked, and the back button leads to what was shown before. */
@@ -37,6 +38,12 @@ export function show(changes: Partial<View>, how: 'push' | 'type' | 'replace' = 
   view.value = next;
 }
 
+/** Shows the books that were added last, from the first one on. */
+export function showNewest(): void {
+  show({ q: '', from: undefined, to: undefined, sort: '-id' });
+  scrollTo(0, 0);
+}
+
 /** Closes the dialog of a book: a step back where that has been opened here. */
 export function closeBook(): void {
   if ((history.state as EntryState | null)?.hasOpened) history.back();
@@ -72,6 +79,11 @@ export function writeView({ q, from, to, sort, book }: View): string {
   if (sort !== 'id') parameters.set('sort', sort);
   if (book !== undefined) parameters.set('book', String(book));
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
+}
+
+/** The parts of a view that say which books it has. */
+export function queryOf({ q, from, to, sort }: View): BookQuery {
+  return { q: q.trim() === '' ? undefined : q, year_from: from, year_to: to, sort };
 }
 
 /** A whole number that the API takes as a year. */

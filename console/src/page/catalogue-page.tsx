@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
 import { sendAll } from '../book/deletions.ts';
-import { fault, isEmpty, isLoading, retry, total } from '../catalogue/catalogue.ts';
+import { fault, isEmpty, isLoading, retry, shownPart, total } from '../catalogue/catalogue.ts';
 import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
@@ -52,9 +52,11 @@ export function CataloguePage() {
         <Chart />
         <Trouble />
         <SortChoice />
+        <ShownPartNote />
         <section id="books" aria-label={t.books}>
           {isEmpty.value ? <Empty /> : <Table />}
         </section>
+        <ShownPartNote />
       </main>
       <Toasts />
       <BookDialog />
@@ -76,6 +78,17 @@ function Count() {
     <p class="count" role="status" aria-busy={isLoading.value}>
       {count !== undefined && t.count(count, formatNumber(count))}
     </p>
+  );
+}
+
+/** Says, above the list and below it, that it is longer than what a browser can show. */
+function ShownPartNote() {
+  const part = shownPart();
+  if (!part) return null;
+  const { first, last, count } = part;
+  const lastText = last === 0 ? '' : formatNumber(last);
+  return (
+    <p class="shown-part">{texts.value.shownPart(formatNumber(first), lastText, formatNumber(count))}</p>
   );
 }
 

@@ -1,9 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import { undoLast } from '../book/deletions.ts';
 import { show } from './address.ts';
 import { areKeysShown } from './keys.tsx';
+import { undoLast } from './toasts.tsx';
 
-/** The keys of the whole page: `/` searches, `n` adds a book, Ctrl+Z undoes a deletion, `?` tells of them all. In fields they are text. */
+/**
+ * The keys of the whole page: `/` searches, `n` adds a book, Ctrl+Z undoes, `?` shows all keys. In fields they are text.
+ * The arrows lead to the books, from the search as well.
+ */
 export function useShortcuts(): void {
   useEffect(() => {
     addEventListener('keydown', handleKey);
@@ -13,8 +16,14 @@ export function useShortcuts(): void {
 
 function handleKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, altKey } = event;
-  const isTyped = target instanceof Element && target.closest('input, textarea, select') !== null;
-  if (isTyped || altKey || document.querySelector('dialog[open]')) return;
+  if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return;
+  const isFromNowhere = target === document.body || target.closest('search') !== null;
+  if (isFromNowhere && (key === 'ArrowDown' || key === 'ArrowUp')) {
+    document.querySelector<HTMLElement>('#books [tabindex="0"]')?.focus();
+    event.preventDefault();
+    return;
+  }
+  if (target.closest('input, textarea, select')) return;
   if (ctrlKey || metaKey) {
     if (key.toLowerCase() === 'z' && undoLast()) event.preventDefault();
     return;

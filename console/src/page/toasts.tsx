@@ -7,6 +7,8 @@ export interface Toast {
   /** Made anew when the language changes. */
   readonly text: () => string;
   readonly isFault?: boolean;
+  /** Takes back what has happened: a button, and Ctrl+Z. */
+  readonly undo?: () => void;
   readonly action?: { readonly label: () => string; readonly run: () => void };
 }
 
@@ -20,17 +22,31 @@ let lastKey = 0;
 /** Tells something. @returns takes it away again */
 export function tell(toast: Omit<Toast, 'key'>): () => void {
   const key = ++lastKey;
-  toasts.value = [...toasts.value, { ...toast, key }].slice(-TOASTS_MAX);
-  return () => {
-    toasts.value = toasts.value.filter((other) => other.key !== key);
-    if (toasts.value.length === 0) isHeld.value = false;
-  };
+  toasts.value = [...toasts.value, { ...toast, key }];
+  return () => dismiss(key);
+}
+
+function dismiss(key: number): void {
+  toasts.value = toasts.value.filter((other) => other.key !== key);
+  if (toasts.value.length === 0) isHeld.value = false;
+}
+
+/** Takes back what happened last, as long as its toast is there. @returns whether there was anything */
+export function undoLast(): boolean {
+  const last = toasts.value.findLast(({ undo }) => undo);
+  if (last) undoToast(last);
+  return last !== undefined;
+}
+
+function undoToast({ key, undo }: Toast): void {
+  letGo();
+  dismiss(key);
+  undo?.();
 }
 
 /** Tells something for some seconds, longer where somebody points at it. */
 export function tellForAWhile(toast: Omit<Toast, 'key'>, milliseconds = 6_000): void {
-  const dismiss = tell(toast);
-  after(milliseconds, dismiss);
+  after(milliseconds, tell(toast));
 }
 
 /** Does something after a time in which nobody held the toasts. @returns does it no more */
@@ -47,6 +63,7 @@ export function after(milliseconds: number, work: () => void): () => void {
 }
 
 const TICK_MS = 250;
+/** The most that are shown; the others are still to be undone. */
 const TOASTS_MAX = 4;
 
 /** The toasts, which screen readers read out as they come. */
@@ -61,23 +78,35 @@ export function Toasts() {
       onFocusIn={hold}
       onFocusOut={letGo}
     >
-      {toasts.value.map(({ key, isFault, text, action }) => (
-        <div key={key} class={isFault ? 'toast fault-toast' : 'toast'}>
-          <p>{text()}</p>
-          {action && (
-            <button
-              type="button"
-              onClick={() => {
-                letGo();
-                action.run();
-              }}
-            >
-              {action.label()}
-            </button>
-          )}
-        </div>
+      {toasts.value.slice(-TOASTS_MAX).map((toast) => (
+        <ToastBox key={toast.key} toast={toast} />
       ))}
       <span class="unseen">{toasts.value.length === 0 ? '' : texts.value.toastHint}</span>
+    </div>
+  );
+}
+
+function ToastBox({ toast }: { toast: Toast }) {
+  const { isFault, text, undo, action } = toast;
+  return (
+    <div class={isFault ? 'toast fault-toast' : 'toast'}>
+      <p>{text()}</p>
+      {undo && (
+        <button type="button" onClick={() => undoToast(toast)}>
+          {texts.value.undo}
+        </button>
+      )}
+      {action && (
+        <button
+          type="button"
+          onClick={() => {
+            letGo();
+            action.run();
+          }}
+        >
+          {action.label()}
+        </button>
+      )}
     </div>
   );
 }

@@ -1,0 +1,107 @@
+import type { Book, BookPage } from '../../../src/client/index.ts';
+
+/** The books that have come from one end of a list, in their order from there. */
+export interface ListEnd {
+  readonly books: Book[];
+  /** What the next page begins after; undefined before the first page. */
+  next: string | undefined;
+  isComplete: boolean;
+}
+
+/** Which part of an end is missing. */
+export interface Missing {
+  readonly end: ListEnd;
+  /** How many books. */
+  readonly count: number;
+}
+
+/** How many of the first books and of the last ones are shown, of how many. */
+export interface ShownPart {
+  readonly first: number;
+  readonly last: number;
+  readonly count: number;
+}
+
+/**
+ * The books of a list, read from both of its ends, so that the last ones are as near as the first ones. Of a list that is
+ * longer than what is shown, that is the first half and the last half.
+ */
+export class ListEnds {
+  readonly head: ListEnd = { books: [], next: undefined, isComplete: false };
+  readonly tail: ListEnd = { books: [], next: undefined, isComplete: false };
+  readonly #rowsMax: number;
+  readonly #canReadTail: boolean;
+
+  /**
+   * @param rowsMax the most rows that are shown
+   * @param canReadTail whether the service has the reverse of the order of this list
+   */
+  constructor(rowsMax: number, canReadTail: boolean) {
+    this.#rowsMax = rowsMax;
+    this.#canReadTail = canReadTail;
+  }
+
+  /** How many rows show the first books of a list of so many; others show the last ones. */
+  headRows(total = 0): number {
+    return this.#canReadTail && total > this.#rowsMax ? this.#rowsMax / 2 : this.#rowsMax;
+  }
+
+  /** What is shown of a list of so many books; undefined when it is all of it. */
+  shownPart(count = 0): ShownPart | undefined {
+    const first = this.headRows(count);
+    return count > this.#rowsMax ? { first, last: this.#rowsMax - first, count } : undefined;
+  }
+
+  /** The book of a row; undefined when it has not come yet. @param total how many books there are, where that is known */
+  at(row: number, total?: number): Book | undefined {
+    const isSplit = this.headRows(total) < this.#rowsMax;
+    const isOfHead = row < this.headRows(total);
+    if (isOfHead && (isSplit || row < this.head.books.length)) return this.head.books[row];
+    return total === undefined ? undefined : this.tail.books[Math.min(total, this.#rowsMax) - 1 - row];
+  }
+
+  /** What to read next so that the rows from `start` to before `end` are there; undefined when they are. */
+  missing(start: number, end: number, total?: number): Missing | undefined {
+    const { head, tail } = this;
+    const rows = Math.min(total ?? Number.POSITIVE_INFINITY, this.#rowsMax);
+    const headRows = this.headRows(total);
+    const isSplit = headRows < this.#rowsMax;
+    const first = Math.max(start, Math.min(head.books.length, headRows));
+    const last = Math.min(end, rows - Math.min(tail.books.length, isSplit ? rows - headRows : rows));
+    if (first >= last || head.isComplete) return undefined;
+    const fromHead = Math.min(last, headRows) - head.books.length;
+    const fromTail = rows - first - tail.books.length;
+    const canReadTail = this.#canReadTail && total !== undefined && !tail.isComplete;
+    if (isSplit && first >= headRows) return canReadTail ? { end: tail, count: fromTail } : undefined;
+    return canReadTail && !isSplit && fromTail < fromHead
+      ? { end: tail, count: fromTail }
+      : { end: head, count: fromHead };
+  }
+
+  /** Adds the next page of an end. */
+  add(end: ListEnd, { books, next }: Pick<BookPage, 'books' | 'next'>): void {
+    for (const book of books) end.books.push(book);
+    end.next = next;
+    end.isComplete = next === undefined;
+  }
+
+  /** Replaces a book by what it is now, in its place. */
+  replace(book: Book): void {
+    for (const { books } of [this.head, this.tail]) {
+      const index = books.findIndex(({ id }) => id === book.id);
+      if (index !== -1) books[index] = book;
+    }
+  }
+
+  /** Takes a book out of the list. @returns puts it back where it was; undefined when it is not there */
+  takeOut(id: number): (() => void) | undefined {
+    const places = [this.head, this.tail].flatMap(({ books }) => {
+      const index = books.findIndex((book) => book.id === id);
+      return index === -1 ? [] : [{ books, index, taken: books.splice(index, 1) }];
+    });
+    if (places.length === 0) return undefined;
+    return () => {
+      for (const { books, index, taken } of places) books.splice(index, 0, ...taken);
+    };
+  }
+}
