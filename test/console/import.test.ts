@@ -149,11 +149,11 @@ describe('A file', () => {
     await dialog.getByLabel('Year').selectOption('name');
     await dialog.getByText('No row of this file can be imported like this.').waitFor();
 
-    await drop(page, { 'a.csv': 'Emma;Jane Austen;1815' });
+    await drop(page, { 'a.csv': 'Emma;J. Austen;1815' });
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
-    await drop(page, { 'a.csv': 'Emma;Jane Austen;1815\nFaust;Goethe;1808\n' });
+    await drop(page, { 'a.csv': 'Emma;J. Austen;1815\nFaust;Goethe;1808\n' });
     await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
-    assert.deepEqual(await rowsOf(dialog), ['1|Emma|Jane Austen|1815', '2|Faust|Goethe|1808']);
+    assert.deepEqual(await rowsOf(dialog), ['1|Emma|J. Austen|1815', '2|Faust|Goethe|1808']);
     await dialog.getByLabel('The first row names the columns').check();
     await dialog.getByLabel('Title').selectOption('Emma');
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
@@ -201,6 +201,90 @@ describe('A file', () => {
     await dialog.getByText('5,000 books are stored.').waitFor();
     await assertNumbered(other.url, 5_000);
   });
+});
+
+test('An import skips the books that are there already, and can be undone; what somebody has changed since stays', async (context) => {
+  await using service = await startService();
+  const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(404, 500) });
+  if (!page) return;
+  await signIn(page);
+  await page.locator('.file-links').waitFor();
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  const first = 'title,author,year\nEmma,Jane Austen,1815\nFaust,Goethe,1808\n';
+  await drop(page, { 'a.csv': first });
+  await dialog.getByRole('button', { name: 'Import 2 books' }).click();
+  await dialog.getByText('2 books are stored.').waitFor();
+
+  await drop(page, { 'a.csv': first });
+  await dialog
+    .getByText('2 books are there already (same title, author and year) and will be skipped.')
+    .waitFor();
+  const none = dialog.getByRole('button', { name: 'Import 0 books' });
+  assert.equal(await none.getAttribute('aria-disabled'), 'true');
+  await assertAccessible(page, 'all books are there');
+  await dialog.getByLabel('Skip books that are there already').uncheck();
+  await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
+
+  // Another year is another book; of two that are the same, one is there.
+  await drop(page, {
+    'b.csv': `${first}Emma,Jane Austen,1815\nFaust,Goethe,1832\nWoyzeck,Georg Büchner,1879\n`,
+  });
+  await dialog
+    .getByText('2 books are there already (same title, author and year) and will be skipped.')
+    .waitFor();
+  await dialog.getByRole('button', { name: 'Import 3 books' }).click();
+  await dialog.getByText('3 books are stored.').waitFor();
+  await dialog.getByText('2 books were there already and skipped.').waitFor();
+  const stored = [
+    ['Emma', 'Jane Austen', 1815],
+    ['Faust', 'Goethe', 1808],
+    ['Emma', 'Jane Austen', 1815],
+    ['Faust', 'Goethe', 1832],
+    ['Woyzeck', 'Georg Büchner', 1879],
+  ];
+  assert.deepEqual(await booksOf(service), stored);
+
+  await service.fetch('PUT', '/book/4', '{"title":"Faust II"}');
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await dialog.getByText('The last import has stored 3 books. It can be undone.').waitFor();
+  await dialog.getByRole('button', { name: 'Look at it' }).click();
+  await page.route('**/book/5', (route) =>
+    route.request().method() === 'DELETE'
+      ? route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } })
+      : route.continue(),
+  );
+  await dialog.getByRole('button', { name: 'Undo the import' }).click();
+  await dialog.getByText('1 book is still there. Something went wrong in the service.').waitFor();
+  await page.unroute('**/book/5');
+  await dialog.getByRole('button', { name: 'Go on undoing' }).click();
+  await dialog.getByText('2 books of this import are deleted.').waitFor();
+  await dialog.getByText('This book has been changed since, and stays:').waitFor();
+  await dialog.getByText('Faust II').waitFor();
+  await assertAccessible(page, 'undone');
+  assert.deepEqual(await booksOf(service), [...stored.slice(0, 2), ['Faust II', 'Goethe', 1832]]);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await seeCount(page, '3 books');
+});
+
+test('An import that cannot find out which books are there says so, and can store all of them', async (context) => {
+  await using service = await startService();
+  const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(500) });
+  if (!page) return;
+  await signIn(page);
+  await seeCount(page, '0 books');
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  await page.route('**/books?*limit=1000*', (route) =>
+    route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
+  );
+  await drop(page, { 'a.csv': 'title\nEmma\n' });
+  await dialog.getByText('It is not known which books are there already. Something went wrong').waitFor();
+  await page.unroute('**/books?*limit=1000*');
+  await dialog.getByRole('button', { name: 'Try again' }).click();
+  await dialog.getByText('It is not known which').waitFor({ state: 'detached' });
+  await dialog.getByLabel('Skip books that are there already').uncheck();
+  await dialog.getByRole('button', { name: 'Import 1 book' }).click();
+  await dialog.getByText('1 book is stored.').waitFor();
 });
 
 test('An import waits for a service that is away, and stores every book once', async (context) => {

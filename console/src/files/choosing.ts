@@ -1,4 +1,5 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
+import { session } from '../session/session.ts';
 import { type FileProblem, UnreadableFileError } from './file-bytes.ts';
 import { FileImport } from './file-import.ts';
 import { formatOf } from './formats.ts';
@@ -35,9 +36,25 @@ export async function readAnew(fileImport: FileImport, hasHeader: boolean): Prom
   choice.value = await read(async () => ({ ...fileImport.file, hasHeader }));
 }
 
-/** Forgets the file. */
+/** The last import that can be undone. */
+export const lastImport = signal<FileImport | undefined>(undefined);
+
+effect(() => {
+  if (session.value === 'out') lastImport.value = undefined;
+});
+
+/** Shows the last import again. */
+export function returnToImport(fileImport: FileImport): void {
+  choice.value = { kind: 'chosen', fileImport };
+}
+
+/** Forgets the file, but not what has been stored of it. */
 export function leaveFile(): void {
-  if (choice.value.kind === 'chosen') choice.value.fileImport.stop();
+  if (choice.value.kind === 'chosen') {
+    const { fileImport } = choice.value;
+    fileImport.stop();
+    if (fileImport.left.value > 0) lastImport.value = fileImport;
+  }
   choice.value = { kind: 'none' };
 }
 

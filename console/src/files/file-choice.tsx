@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
-import { type Choice, chooseFile } from './choosing.ts';
+import { formatNumber, texts as pageTexts } from '../language/language.ts';
+import { type Choice, chooseFile, lastImport, returnToImport } from './choosing.ts';
 import { DialogHeading } from './dialog-heading.tsx';
 import { closeFiles } from './opened.ts';
 import { texts } from './texts.ts';
@@ -10,6 +11,7 @@ const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json'
 /** Where a file is chosen or dropped. */
 export function FileChoice({ choice }: { choice: Exclude<Choice, { kind: 'chosen' }> }) {
   const t = texts.value;
+  const { value: last } = lastImport;
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -31,6 +33,14 @@ export function FileChoice({ choice }: { choice: Exclude<Choice, { kind: 'chosen
       <p class="fault" role="alert">
         {choice.kind === 'none' && choice.problem && t.problems[choice.problem]}
       </p>
+      {last && last.left.value > 0 && (
+        <p class="quiet">
+          {t.lastImport(last.left.value, formatNumber(last.left.value))}{' '}
+          <button type="button" class="link" onClick={() => returnToImport(last)}>
+            {pageTexts.value.look}
+          </button>
+        </p>
+      )}
       <div class="buttons">
         <button type="button" class="button" onClick={closeFiles}>
           {t.cancel}

@@ -4,7 +4,7 @@ import { choice, chooseFile, leaveFile } from './choosing.ts';
 import { FileChoice } from './file-choice.tsx';
 import { ImportEnding } from './import-ending.tsx';
 import { ImportPlan } from './import-plan.tsx';
-import { ImportProgress } from './import-progress.tsx';
+import { ImportProgress, UndoProgress } from './import-progress.tsx';
 import { closeFiles } from './opened.ts';
 import { texts } from './texts.ts';
 
@@ -14,16 +14,17 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
   useEffect(() => leaveFile, []);
   const { value: current } = choice;
   const state = current.kind === 'chosen' ? current.fileImport.state.value : undefined;
-  const isUnderWay = state === 'sending' || state === 'stopping';
+  const isSending = state === 'sending' || state === 'stopping';
   return (
     <Dialog
       label={texts.value.importBooks}
       class="wide files"
-      onDismiss={isUnderWay ? undefined : closeFiles}
+      onDismiss={isSending || state === 'undoing' ? undefined : closeFiles}
     >
       {current.kind !== 'chosen' && <FileChoice choice={current} />}
       {current.kind === 'chosen' && state === 'ready' && <ImportPlan of={current.fileImport} />}
-      {current.kind === 'chosen' && isUnderWay && <ImportProgress of={current.fileImport} />}
+      {current.kind === 'chosen' && isSending && <ImportProgress of={current.fileImport} />}
+      {current.kind === 'chosen' && state === 'undoing' && <UndoProgress of={current.fileImport} />}
       {current.kind === 'chosen' && state === 'ended' && <ImportEnding of={current.fileImport} />}
     </Dialog>
   );

@@ -1,4 +1,5 @@
-import { formatNumber } from '../language/language.ts';
+import { explain } from '../language/explain.ts';
+import { formatNumber, texts as pageTexts } from '../language/language.ts';
 import { BadRows } from './bad-rows.tsx';
 import { leaveFile } from './choosing.ts';
 import { DialogHeading } from './dialog-heading.tsx';
@@ -13,6 +14,8 @@ export function ImportPlan({ of }: { of: FileImport }) {
   const t = texts.value;
   const { value: check } = of.check;
   const good = check?.good ?? 0;
+  const { value: total } = of.total;
+  const canStart = of.isPlanned.value && total > 0;
   return (
     <>
       <DialogHeading text={t.importBooks} note={of.file.file.name} />
@@ -32,6 +35,7 @@ export function ImportPlan({ of }: { of: FileImport }) {
         </p>
         {!check && <progress value={of.checkedPart.value} aria-label={t.checking} />}
         {check && check.bad > 0 && <BadRows of={of} check={check} />}
+        {good > 0 && <KnownChoice of={of} />}
       </div>
       <div class="buttons">
         <button type="button" class="link first" onClick={leaveFile}>
@@ -43,12 +47,45 @@ export function ImportPlan({ of }: { of: FileImport }) {
         <button
           type="button"
           class="button primary"
-          aria-disabled={good === 0}
-          onClick={() => good > 0 && void of.start()}
+          aria-disabled={!canStart}
+          onClick={() => canStart && void of.start()}
         >
-          {t.start(good, formatNumber(good))}
+          {t.start(total, formatNumber(total))}
         </button>
       </div>
     </>
+  );
+}
+
+/** Whether books that are there already are left out, and how many these are. */
+function KnownChoice({ of }: { of: FileImport }) {
+  const t = texts.value;
+  const { value: fault } = of.fault;
+  const { value: known } = of.known;
+  const { value: skips } = of.skipsKnown;
+  return (
+    <div class="known-choice">
+      <label class="header-choice">
+        <input
+          type="checkbox"
+          checked={skips}
+          onChange={({ currentTarget }) => of.skipKnown(currentTarget.checked)}
+        />
+        <span>{t.skipKnown}</span>
+      </label>
+      <p role="status" class={fault ? 'fault' : 'quiet'}>
+        {skips &&
+          (fault
+            ? t.notLooked(explain(fault))
+            : known
+              ? known.total > 0 && t.known(known.total, formatNumber(known.total))
+              : t.looking)}
+      </p>
+      {skips && fault && (
+        <button type="button" class="link" onClick={() => of.skipKnown(true)}>
+          {pageTexts.value.tryAgain}
+        </button>
+      )}
+    </div>
   );
 }

@@ -6,7 +6,7 @@ import { texts } from './texts.ts';
 /** How far an import has got. What changes all the time is not read out; what it waits for is. */
 export function ImportProgress({ of }: { of: FileImport }) {
   const t = texts.value;
-  const total = of.check.value?.good ?? 0;
+  const { value: total } = of.total;
   const { value: stored } = of.stored;
   const { value: pace } = of.pace;
   const { value: phase } = of.phase;
@@ -28,6 +28,30 @@ export function ImportProgress({ of }: { of: FileImport }) {
       </div>
       <div class="buttons">
         <button type="button" class="button" aria-disabled={isStopping} onClick={() => of.stop()}>
+          {t.stop}
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** How far an undo has got. */
+export function UndoProgress({ of }: { of: FileImport }) {
+  const t = texts.value;
+  const { value: total } = of.created;
+  const done = total - of.left.value;
+  return (
+    <>
+      <DialogHeading text={t.undo} note={of.file.file.name} />
+      <div class="under-way">
+        <progress value={done} max={total} aria-label={t.undo} />
+        <p class="numbers">{t.progress(formatNumber(done), formatNumber(total))}</p>
+        <p class="quiet" role="status">
+          {t.undoing}
+        </p>
+      </div>
+      <div class="buttons">
+        <button type="button" class="button" onClick={() => of.stop()}>
           {t.stop}
         </button>
       </div>

@@ -1,6 +1,6 @@
-import { type BookClient, BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import { type Book, type BookClient, BookkeepingError, RefusedError } from '../../../src/client/index.ts';
 import type { Batch } from './batches.ts';
-import { highestId, isStored } from './doubt.ts';
+import { findStored, highestId } from './doubt.ts';
 
 /** What an import needs of the world around; tests bring their own. */
 export interface ImportSurroundings {
@@ -16,8 +16,8 @@ export type Phase = 'sending' | 'away' | 'doubt';
 /** How an import tells how it goes on. */
 export interface ImportListener {
   readonly onPhase: (phase: Phase) => void;
-  /** So many more books are stored. */
-  readonly onStored: (books: number) => void;
+  /** So many more books are stored, and this is what the service has made of them, where others have left them alone. */
+  readonly onStored: (count: number, books: readonly Book[]) => void;
 }
 
 /** How an import has ended. */
@@ -80,14 +80,14 @@ export async function importBatches(
     return undefined;
   }
 
-  /** @returns undefined when the import is cancelled before that is certain */
-  async function hasBeenStored(batch: Batch, above: number): Promise<boolean | undefined> {
+  /** @returns the books of the batch, none where it is not stored; undefined when the import is cancelled before */
+  async function storedBooks(batch: Batch, above: number): Promise<readonly Book[] | undefined> {
     answersSince = undefined;
     while (!cancel.aborted) {
-      const isThere = await ask(() => isStored(batch, above, client));
-      if (isThere) return true;
+      const found = await ask(() => findStored(batch, above, client));
+      if (found && found.length > 0) return found;
       answersSince ??= now();
-      if (now() - answersSince >= SETTLING_MS) return cancel.aborted ? undefined : false;
+      if (now() - answersSince >= SETTLING_MS) return cancel.aborted ? undefined : [];
       onPhase('doubt');
       await sleep(RETRY_MS);
     }
@@ -96,21 +96,21 @@ export async function importBatches(
 
   let above = doubt?.above;
   for await (const batch of batches) {
-    for (let isThere = false; !isThere; ) {
+    let stored: readonly Book[] | undefined;
+    while (!stored) {
       if (above !== undefined) {
-        const found = await hasBeenStored(batch, above);
-        if (found === undefined) return { kind: 'cancelled', doubt: { batch, above } };
+        const found = await storedBooks(batch, above);
+        if (!found) return { kind: 'cancelled', doubt: { batch, above } };
         above = undefined;
-        isThere = found;
+        if (found.length > 0) stored = found;
         continue;
       }
       highest ??= await ask(() => highestId(client));
       if (cancel.aborted || highest === undefined) return { kind: 'cancelled', doubt: undefined };
       onPhase('sending');
       try {
-        const books = await client.createMany(batch.books);
-        highest = Math.max(highest, ...books.map(({ id }) => id));
-        isThere = true;
+        stored = await client.createMany(batch.books);
+        highest = Math.max(highest, ...stored.map(({ id }) => id));
       } catch (error) {
         if (!isPassing(error)) {
           if (error instanceof RefusedError) return { kind: 'refused', error, batch };
@@ -122,7 +122,7 @@ export async function importBatches(
         highest = undefined;
       }
     }
-    onStored(batch.books.length);
+    onStored(batch.books.length, stored);
   }
   return { kind: 'done' };
 }

@@ -41,6 +41,11 @@ export const de: Texts = {
     count === 1
       ? '1 Zeile ist kein Buch und wird ausgelassen.'
       : `${formatted} Zeilen sind keine Bücher und werden ausgelassen.`,
+  skipKnown: 'Bücher auslassen, die schon da sind',
+  looking: 'Es wird nachgesehen, welche Bücher schon da sind …',
+  known: (count, formatted) =>
+    `${books(count, formatted)} ${count === 1 ? 'ist schon da und wird' : 'sind schon da und werden'} ausgelassen (gleich in Titel, Autor und Jahr).`,
+  notLooked: (why) => `Es ist nicht bekannt, welche Bücher schon da sind. ${why}`,
   badShown: (formatted) => `Das sind die ersten ${formatted}; der Bericht hat alle.`,
   showBad: 'Zeigen',
   atLine: (line) => `Zeile ${line}`,
@@ -67,6 +72,10 @@ export const de: Texts = {
     count === 1 ? '1 Buch ist gespeichert.' : `${formatted} Bücher sind gespeichert.`,
   leftOut: (count, formatted) =>
     `${count === 1 ? '1 Zeile ist' : `${formatted} Zeilen sind`} ausgelassen. Der Bericht sagt, warum.`,
+  skipped: (count, formatted) =>
+    count === 1
+      ? '1 Buch war schon da und ist ausgelassen.'
+      : `${formatted} Bücher waren schon da und sind ausgelassen.`,
   stopped: (stored, total) => `Angehalten: ${stored} von ${total} Büchern sind gespeichert.`,
   doubtful: (first, last) =>
     `Ob die Bücher der Zeilen ${first} bis ${last} gespeichert sind, ist nicht bekannt. Wer weitermacht, findet es heraus und speichert nichts doppelt.`,
@@ -74,6 +83,18 @@ export const de: Texts = {
     `Die Bücher der Zeilen ${first} bis ${last} sind abgelehnt worden, und keines von ihnen ist gespeichert. ${why}`,
   failed: 'Der Import ist zu Ende, weil sich die Datei nicht mehr lesen lässt.',
   goOn: 'Weitermachen',
+  undo: 'Import rückgängig machen',
+  undoFurther: 'Weiter rückgängig machen',
+  undoing: 'Die Bücher dieses Imports werden gelöscht.',
+  undone: (count, formatted) =>
+    `${books(count, formatted)} dieses Imports ${count === 1 ? 'ist' : 'sind'} gelöscht.`,
+  undoLeft: (count, formatted) => `${books(count, formatted)} ${count === 1 ? 'ist' : 'sind'} noch da.`,
+  kept: (count, formatted) =>
+    count === 1
+      ? 'Dieses Buch ist inzwischen geändert worden und bleibt:'
+      : `Diese ${formatted} Bücher sind inzwischen geändert worden und bleiben:`,
+  lastImport: (count, formatted) =>
+    `Der letzte Import hat ${books(count, formatted)} gespeichert. Er lässt sich rückgängig machen.`,
   close: 'Schließen',
 
   exportBooks: 'Bücher exportieren',

@@ -40,6 +40,11 @@ export const en = {
     count === 1
       ? '1 row is no book and will be left out.'
       : `${formatted} rows are no books and will be left out.`,
+  skipKnown: 'Skip books that are there already',
+  looking: 'Looking which books are there already …',
+  known: (count: number, formatted: string) =>
+    `${books(count, formatted)} ${count === 1 ? 'is' : 'are'} there already (same title, author and year) and will be skipped.`,
+  notLooked: (why: string) => `It is not known which books are there already. ${why}`,
   badShown: (formatted: string) => `These are the first ${formatted}; the report has all of them.`,
   showBad: 'Show them',
   atLine: (line: string) => `Line ${line}`,
@@ -66,6 +71,8 @@ export const en = {
     count === 1 ? '1 book is stored.' : `${formatted} books are stored.`,
   leftOut: (count: number, formatted: string) =>
     `${rows(count, formatted)} ${count === 1 ? 'was' : 'were'} left out. The report says why.`,
+  skipped: (count: number, formatted: string) =>
+    `${books(count, formatted)} ${count === 1 ? 'was' : 'were'} there already and skipped.`,
   stopped: (stored: string, total: string) => `Stopped: ${stored} of ${total} books are stored.`,
   doubtful: (first: string, last: string) =>
     `It is not known whether the books of the lines ${first} to ${last} are stored. Going on finds out, and stores nothing twice.`,
@@ -73,6 +80,19 @@ export const en = {
     `The books of the lines ${first} to ${last} have been refused, and none of them is stored. ${why}`,
   failed: 'The import has ended, as the file cannot be read any more.',
   goOn: 'Go on',
+  undo: 'Undo the import',
+  undoFurther: 'Go on undoing',
+  undoing: 'The books of this import are being deleted.',
+  undone: (count: number, formatted: string) =>
+    `${books(count, formatted)} of this import ${count === 1 ? 'is' : 'are'} deleted.`,
+  undoLeft: (count: number, formatted: string) =>
+    `${books(count, formatted)} ${count === 1 ? 'is' : 'are'} still there.`,
+  kept: (count: number, formatted: string) =>
+    count === 1
+      ? 'This book has been changed since, and stays:'
+      : `These ${formatted} books have been changed since, and stay:`,
+  lastImport: (count: number, formatted: string) =>
+    `The last import has stored ${books(count, formatted)}. It can be undone.`,
   close: 'Close',
 
   exportBooks: 'Export books',
