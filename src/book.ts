@@ -104,10 +104,11 @@ export interface BookStore extends AsyncDisposable {
   /**
    * Stores new books, all or none, and gives them ids.
    *
-   * @param books a JSON array of objects with the fields of a book, all valid
-   * @returns the books as they are stored, in their order, rendered like a {@link BookPage}
+   * @param books JSON arrays, in UTF-8, of objects with the fields of a book, all valid; several, so that nobody needs
+   *   all books as one text
+   * @returns the books as they are stored, in their order, in pages that are rendered like a {@link BookPage}
    */
-  createMany(books: string): Promise<Uint8Array>;
+  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]>;
 
   /** The book of this id, or undefined when there is none. */
   find(id: number): Promise<Book | undefined>;

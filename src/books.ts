@@ -8,9 +8,11 @@ export const BOOKS_MAX = 10_000;
 /** After so many bytes others get their turn: what they wait for a long body is some milliseconds at a time. */
 const TURN_BYTES = 256 * 1_024;
 
+const utf8 = new TextEncoder();
+
 /** What an array of books is read as: the books as JSON, or why there are none. */
 export type BooksRead =
-  | { readonly json: string }
+  | { readonly json: readonly Uint8Array[] }
   /** The index of the first element that is no book; undefined where it is no array at all. */
   | { readonly invalidIndex: number | undefined };
 
@@ -18,20 +20,27 @@ export type BooksRead =
  * Reads a request body as an array of new books, each as {@link readBook} does, in several turns of the event loop.
  *
  * @param bookBytesMax the most bytes of one of them
- * @returns a JSON array of objects with all three fields in their order; not more than {@link BOOKS_MAX} of them
+ * @returns JSON arrays, in UTF-8, of objects with all three fields in their order; not more than {@link BOOKS_MAX} of them. An array
+ *   ends when the text that was read into it is longer than {@link TURN_BYTES}.
  */
 export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
-  const books: string[] = [];
+  const arrays: Uint8Array[] = [];
+  let books: string[] = [];
+  let count = 0;
   let bytesOfTurn = 0;
   for (const element of elementsOf(body)) {
-    const isShort = element !== undefined && element.length <= bookBytesMax && books.length < BOOKS_MAX;
+    const isShort = element !== undefined && element.length <= bookBytesMax && count < BOOKS_MAX;
     const book = isShort ? readBook(element) : undefined;
-    if (!element || !book) return { invalidIndex: startsArray(body) ? books.length : undefined };
+    if (!element || !book) return { invalidIndex: startsArray(body) ? count : undefined };
+    count++;
     books.push(JSON.stringify(book));
     bytesOfTurn += element.length;
     if (bytesOfTurn < TURN_BYTES) continue;
     bytesOfTurn = 0;
+    arrays.push(utf8.encode(`[${books.join(',')}]`));
+    books = [];
     await endOfTurn();
   }
-  return { json: `[${books.join(',')}]` };
+  if (books.length > 0) arrays.push(utf8.encode(`[${books.join(',')}]`));
+  return { json: arrays };
 }

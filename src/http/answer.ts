@@ -9,8 +9,8 @@ export interface Answer {
   readonly outcome: OutcomeName;
   /** The `data` of the envelope; null when absent. */
   readonly data?: unknown;
-  /** The `data` as JSON in UTF-8, for lists that the store has rendered. */
-  readonly json?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** The `data` as JSON in UTF-8, in parts: all of them, or as they come. */
+  readonly json?: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
   /** What this answer carries beyond the headers of its outcome. */
   readonly headers?: Headers;
 }
@@ -65,8 +65,8 @@ export function send(reply: FastifyReply, { outcome, data = null, json, headers 
   if (json === undefined) return reply.send(envelope(outcome, data));
   const [before, behind] = envelopeAround(outcome);
   return reply.send(
-    json instanceof Uint8Array
-      ? Buffer.concat([before, json, behind])
+    Symbol.iterator in json
+      ? Buffer.concat([before, ...json, behind])
       : Readable.from(wrapped(before, json, behind), { objectMode: false }),
   );
 }

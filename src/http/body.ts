@@ -34,20 +34,22 @@ export class BodyReader {
    * Reads the whole body of a request, up to a length. A client that waits to be told (`Expect: 100-continue`, RFC 9110, section
    * 10.1.1) is told so only now, after the checks that need no body.
    *
-   * @returns the bytes, or why there are none; a body in a Content-Encoding is never decoded, and reads as no bytes
+   * @param parse reads the bytes, which are not kept beyond it; while it has not settled, they count
+   * @returns what was parsed, or why there are no bytes; a body in a Content-Encoding is never decoded, and reads as no bytes
    */
-  read(
+  read<Content>(
     request: IncomingMessage,
     response: ServerResponse,
+    parse: (bytes: Uint8Array) => Content | Promise<Content>,
     bytesMax = this.#bytesMax,
-  ): Promise<Uint8Array | BodyRefusal> {
+  ): Promise<Content | BodyRefusal> {
     if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
     const refusal = refusals.get(request);
     if (refusal) return Promise.resolve(refusal);
     // HTTP/1.0 knows no 100.
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
 
-    const { promise, resolve } = Promise.withResolvers<Uint8Array | BodyRefusal>();
+    const { promise, resolve, reject } = Promise.withResolvers<Content | BodyRefusal>();
     let bytes: Uint8Array = NOTHING;
     let length = 0;
     let share: Share | undefined;
@@ -58,8 +60,18 @@ export class BodyReader {
         .off('error', onGone)
         .off('close', onGone)
         .off(BODY_REFUSED, settle);
-      if (typeof body === 'string') share?.hold(0);
-      resolve(body);
+      if (typeof body === 'string') {
+        share?.hold(0);
+        resolve(body);
+        return;
+      }
+      try {
+        const content = parse(body);
+        if (content instanceof Promise) share?.holdUntil(content);
+        resolve(content);
+      } catch (error) {
+        reject(error);
+      }
     };
     const onData = (chunk: Buffer) => {
       const end = length + chunk.length;

@@ -29,6 +29,8 @@ export class BookHandlers {
   readonly #searches: Searches;
   /** What a list counts for, by the last one: when too many are under way at once, none of them gets on. */
   #listBytes = 0;
+  /** Settles with the last of the long bodies whose books are created one after the other. */
+  #lastTurn: Promise<unknown> = Promise.resolve();
 
   /** @param unread what lists and long books may hold that their clients have not read yet */
   constructor(store: BookStore, bodies: BodyReader, unread: Budget) {
@@ -47,27 +49,40 @@ export class BookHandlers {
   readonly create = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const key = readIdempotencyKey(request.headers['idempotency-key']);
     if (key === null) return { outcome: 'invalidIdempotencyKey' };
-    const body = await this.#bodies.read(request.raw, reply.raw);
-    if (typeof body === 'string') return { outcome: body };
-    const fields = readBook(body);
+    const fields = await this.#bodies.read(request.raw, reply.raw, readBook);
+    if (typeof fields === 'string') return { outcome: fields };
     if (!fields) return { outcome: 'invalidInput' };
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     if (!book) return { outcome: 'idempotencyKeyReused' };
-    return { outcome: 'bookCreated', data: book, headers: { etag: entityTag(book) } };
+    return { outcome: 'bookCreated', ...contentOf(book), headers: { etag: entityTag(book) } };
   };
 
   /** POST /books */
   readonly createMany = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
-    const body = await this.#bodies.read(request.raw, reply.raw, BOOKS_BYTES_MAX);
-    if (typeof body === 'string') return { outcome: body };
-    const books = await readBooks(body, BODY_BYTES_MAX);
-    if ('json' in books) {
-      const created = await this.#store.createMany(books.json);
-      return { outcome: 'booksCreated', json: inBrackets([created]) };
-    }
-    if (books.invalidIndex !== undefined) reply.header('invalid-index', books.invalidIndex);
+    const created = await this.#bodies.read(
+      request.raw,
+      reply.raw,
+      (body) => this.#inTurn(body.length, () => this.#createAll(body)),
+      BOOKS_BYTES_MAX,
+    );
+    if (typeof created === 'string') return { outcome: created };
+    if ('pages' in created) return { outcome: 'booksCreated', json: inBrackets(created.pages) };
+    if (created.invalidIndex !== undefined) reply.header('invalid-index', created.invalidIndex);
     return { outcome: 'invalidInput' };
   };
+
+  async #createAll(body: Uint8Array) {
+    const books = await readBooks(body, BODY_BYTES_MAX);
+    return 'json' in books ? { pages: await this.#store.createMany(books.json) } : books;
+  }
+
+  /** Performs what takes many times the memory of a body; for long bodies one after the other. */
+  async #inTurn<Result>(bodyBytes: number, perform: () => Promise<Result>): Promise<Result> {
+    if (bodyBytes <= BODY_BYTES_MAX) return perform();
+    const result = this.#lastTurn.then(perform);
+    this.#lastTurn = result.catch(() => {}).then(() => {});
+    return result;
+  }
 
   /** GET /books */
   readonly list = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
@@ -104,26 +119,25 @@ export class BookHandlers {
   readonly update = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
-    const body = await this.#bodies.read(request.raw, reply.raw);
-    if (typeof body === 'string' && body !== 'payloadTooLarge') return { outcome: body };
-    const changes = typeof body === 'string' ? undefined : readBookChanges(body);
-    if (!changes) {
+    const changes = await this.#bodies.read(request.raw, reply.raw, readBookChanges);
+    if (typeof changes === 'string' && changes !== 'payloadTooLarge') return { outcome: changes };
+    if (!changes || typeof changes === 'string') {
       if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
-      return { outcome: typeof body === 'string' ? body : 'invalidInput' };
+      return { outcome: changes ?? 'invalidInput' };
     }
     const book = isConditional(request.raw)
-      ? await this.#whileMet(request, id, (found) => this.#store.updateExpected(found, changes))
+      ? await this.#whileMet(request, reply, id, (found) => this.#store.updateExpected(found, changes))
       : await this.#store.update(id, changes);
     if (book === 'preconditionFailed') return { outcome: book };
     return book ? this.#answerWith('bookUpdated', book, reply) : { outcome: 'bookNotFound' };
   };
 
   /** DELETE /book/{id} */
-  readonly delete = async (request: FastifyRequest): Promise<Answer> => {
+  readonly delete = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
     const isDeleted = isConditional(request.raw)
-      ? await this.#whileMet(request, id, (found) => this.#store.deleteExpected(found))
+      ? await this.#whileMet(request, reply, id, (found) => this.#store.deleteExpected(found))
       : await this.#store.delete(id);
     if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
@@ -137,24 +151,30 @@ export class BookHandlers {
    */
   async #whileMet<Result>(
     { raw }: FastifyRequest,
+    reply: FastifyReply,
     id: number,
     change: (expected: Book) => Promise<Result | undefined | false>,
   ): Promise<Result | 'preconditionFailed' | undefined> {
+    const expected = new Share(this.#unread, reply.raw);
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
       const found = await this.#store.find(id);
       if (!found) return undefined;
       if (judge(raw, entityTag(found)) !== 'met') return 'preconditionFailed';
+      if (!expected.take(heldBytes(found))) throw new StoreUnavailable('too many long books at once');
       const result = await change(found);
+      expected.hold(0);
       if (result) return result;
     }
     throw new StoreUnavailable('contention');
   }
 
-  /** Long books wait in memory until they are read, once as text and once in bytes. */
+  /** Long books wait in memory until their clients have read them. */
   #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply, tag = entityTag(book)): Answer {
-    const length = book.title.length + book.author.length;
-    const isHeld = length < LONG_BOOK_LENGTH || new Share(this.#unread, reply.raw).take(2 * length);
-    return isHeld ? { outcome, data: book, headers: { etag: tag } } : { outcome: 'serviceUnavailable' };
+    const bytes = heldBytes(book);
+    const isHeld = bytes === 0 || new Share(this.#unread, reply.raw).take(bytes);
+    return isHeld
+      ? { outcome, ...contentOf(book), headers: { etag: tag } }
+      : { outcome: 'serviceUnavailable' };
   }
 
   async *#pages(first: BookPage, unread: Share): AsyncGenerator<Uint8Array> {
@@ -191,6 +211,17 @@ const LONG_BOOK_LENGTH = 16_384;
 
 /** How many turns of the event loop the others get between two pages of a list. Without others a turn is over at once. */
 const TURNS_BETWEEN_PAGES = 4;
+
+/** What a book holds of the memory, as text or while it waits to be read; 0 when it is not counted. */
+function heldBytes({ title, author }: Book): number {
+  const length = title.length + author.length;
+  return length < LONG_BOOK_LENGTH ? 0 : 2 * length;
+}
+
+/** A long book is rendered at once: waiting for its client, bytes take half of the memory of text, and no heap. */
+function contentOf(book: Book): Pick<Answer, 'data' | 'json'> {
+  return heldBytes(book) === 0 ? { data: book } : { json: [Buffer.from(JSON.stringify(book))] };
+}
 
 function bookId(request: FastifyRequest): number | undefined {
   return readBookId((request.params as { id: string }).id);

@@ -10,11 +10,12 @@ export class Budget {
   }
 }
 
-/** What one request holds of a budget, at the latest until its answer has gone, or its client. */
+/** What one request holds of a budget, at the latest until its response has ended, or its client has gone, and its work is done. */
 export class Share {
   readonly #budget: Budget;
   readonly #response: ServerResponse;
   #bytes = 0;
+  #isAtWork = false;
 
   constructor(budget: Budget, response: ServerResponse) {
     this.#budget = budget;
@@ -29,8 +30,19 @@ export class Share {
     return true;
   }
 
+  /** Goes on holding when the client has gone, until work that needs the memory is done. */
+  holdUntil(work: Promise<unknown>): void {
+    this.#isAtWork = true;
+    const end = () => {
+      this.#isAtWork = false;
+      this.hold(this.#bytes);
+    };
+    work.then(end, end);
+  }
+
   /** Holds so many bytes from now on, come what may. */
   hold(bytes: number): void {
+    if (this.#isAtWork) return;
     const held = this.#response.closed ? 0 : bytes;
     this.#budget.bytesHeld += held - this.#bytes;
     this.#bytes = held;

@@ -37,8 +37,9 @@ export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
 /** What operators do not choose. */
 export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
-  bodyBytesAtOnce: 48 * 1_024 * 1_024,
-  unreadBytesAtOnce: 64 * 1_024 * 1_024,
+  // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
+  bodyBytesAtOnce: 32 * 1_024 * 1_024,
+  unreadBytesAtOnce: 32 * 1_024 * 1_024,
   refusedConnections: 1_000,
   idleMs: 72_000,
   checkingIntervalMs: 200,

@@ -12,12 +12,12 @@ export function* slices(json: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < json.length; at += SLICE_BYTES) yield json.subarray(at, at + SLICE_BYTES);
 }
 
-/** Pages as one array, in one piece; empty ones are left out. */
-export function inBrackets(pages: readonly Uint8Array[]): Uint8Array {
+/** Pages as the parts of one array; empty ones are left out. */
+export function inBrackets(pages: readonly Uint8Array[]): Uint8Array[] {
   const parts = pages
     .filter(({ length }) => length > 0)
     .flatMap((json, index) => (index > 0 ? [COMMA, json] : [json]));
-  return Buffer.concat([OPEN, ...parts, CLOSE]);
+  return [OPEN, ...parts, CLOSE];
 }
 
 /** HEAD has no content, so nothing is asked for. */

@@ -29,9 +29,8 @@ export class TokenHandlers {
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);
     if (secondsToWait > 0) return this.#refuse(request, reply, ip, secondsToWait);
-    const body = await this.#bodies.read(request.raw, reply.raw);
-    if (typeof body === 'string') return { outcome: body };
-    const login = readLoginRequest(body);
+    const login = await this.#bodies.read(request.raw, reply.raw, readLoginRequest);
+    if (typeof login === 'string') return { outcome: login };
     if (!login) return { outcome: 'invalidRequestPayload' };
     if (!this.#credentials.match(login)) {
       const secondsOverLimit = this.#throttle.fail(ip);

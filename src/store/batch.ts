@@ -9,8 +9,14 @@ export interface BatchOptions<Item> {
   readonly observer?: StoreObserver | undefined;
   /** The most items that share one trip. */
   readonly tripItemsMax: number;
+  /** The most text in the items of one trip, as `textOf` measures it; an item that has more travels alone. */
+  readonly tripTextMax: number;
+  /** The text of an item, in UTF-16 code units; without it items have none. */
+  readonly textOf?: (item: Item) => number;
   /** The most items that wait for the next trip; one more is refused at once. */
   readonly queueItemsMax: number;
+  /** The most text in the items that wait, likewise. */
+  readonly queueTextMax: number;
   /** Items with equal keys never share a trip, and travel in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
 }
@@ -34,12 +40,17 @@ export class Batch<Item, Result> {
   readonly #options: BatchOptions<Item>;
   readonly #observe: TripObserver | undefined;
   #queue: Call<Item, Result>[] = [];
+  /** The text of all calls that are not answered yet. */
+  #text = 0;
   /** How many calls at the head of the queue are on their way again after a trip that failed. */
   #travelAlone = 0;
   #journey: Promise<void> | undefined;
   #isClosed = false;
 
-  /** @param run makes one trip; its results stand in the order of the items. One that is an error fails its item alone */
+  /**
+   * @param run makes one trip; its results stand in the order of the items. One that is an error fails its item alone.
+   *   When there are fewer of them, at least one, nothing was done for the items behind, and they go with the next trip.
+   */
   constructor(
     run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>,
     options: BatchOptions<Item>,
@@ -59,8 +70,12 @@ export class Batch<Item, Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     if (this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
+    const text = this.#options.textOf?.(item) ?? 0;
+    if (this.#text + text > this.#options.queueTextMax && this.#text > 0)
+      return Promise.reject(new StoreUnavailable('queue full'));
+    this.#text += text;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ item, resolve, reject });
+    this.#queue.push({ item, text, resolve, reject });
     this.#journey ??= this.#travel();
     return promise;
   }
@@ -90,17 +105,22 @@ export class Batch<Item, Result> {
 
   /** Takes the items of the next trip from the queue. */
   #board(): Call<Item, Result>[] {
-    const { tripItemsMax, keyOf } = this.#options;
+    const { tripItemsMax, tripTextMax, keyOf, textOf } = this.#options;
     if (this.#travelAlone > 0) {
       this.#travelAlone--;
       return this.#queue.splice(0, 1);
     }
-    if (!keyOf) return this.#queue.splice(0, tripItemsMax);
+    if (!keyOf && !textOf) return this.#queue.splice(0, tripItemsMax);
     const keys = new Set<unknown>();
     const boarded: Call<Item, Result>[] = [];
+    let text = 0;
+    let isFull = false;
     this.#queue = this.#queue.filter((call) => {
-      const key = keyOf(call.item);
-      if (boarded.length >= tripItemsMax || keys.has(key)) return true;
+      const key = keyOf?.(call.item);
+      if (isFull || (keyOf && keys.has(key))) return true;
+      text += call.text;
+      isFull = boarded.length >= tripItemsMax || (text > tripTextMax && boarded.length > 0);
+      if (isFull) return true;
       keys.add(key);
       boarded.push(call);
       return false;
@@ -112,9 +132,11 @@ export class Batch<Item, Result> {
     const startedMs = performance.now();
     try {
       const results = await this.#run(calls.map((call) => call.item));
-      this.#observe?.(calls.length, performance.now() - startedMs, false);
+      this.#observe?.(results.length, performance.now() - startedMs, false);
+      if (results.length < calls.length) this.#queue.unshift(...calls.splice(results.length));
       for (const [index, call] of calls.entries()) {
         const result = results[index] as Result | StoreUnavailable;
+        this.#text -= call.text;
         if (result instanceof StoreUnavailable) call.reject(result);
         else call.resolve(result);
       }
@@ -122,19 +144,25 @@ export class Batch<Item, Result> {
       this.#observe?.(calls.length, performance.now() - startedMs, true);
       if (error instanceof StoreUnavailable) {
         this.#travelAlone = 0;
-        for (const call of [...calls, ...this.#queue.splice(0)]) call.reject(error);
+        for (const call of [...calls, ...this.#queue.splice(0)]) this.#fail(call, error);
       } else if (calls.length === 1) {
-        calls[0]?.reject(error);
+        for (const call of calls) this.#fail(call, error);
       } else {
         this.#travelAlone = calls.length;
         this.#queue.unshift(...calls);
       }
     }
   }
+
+  #fail(call: Call<Item, Result>, error: unknown): void {
+    this.#text -= call.text;
+    call.reject(error);
+  }
 }
 
 interface Call<Item, Result> {
   readonly item: Item;
+  readonly text: number;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }

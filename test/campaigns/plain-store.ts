@@ -48,9 +48,10 @@ export class PlainStore implements BookStore {
     return this.create(fields);
   }
 
-  async createMany(books: string): Promise<Uint8Array> {
-    const created = (JSON.parse(books) as BookFields[]).map((fields) => this.create(fields));
-    return Buffer.from((await Promise.all(created)).map((book) => JSON.stringify(book)).join(','));
+  async createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
+    const all = books.flatMap((array) => JSON.parse(Buffer.from(array).toString()) as BookFields[]);
+    const created = await Promise.all(all.map((fields) => this.create(fields)));
+    return [Buffer.from(created.map((book) => JSON.stringify(book)).join(','))];
   }
 
   async find(id: number): Promise<Book | undefined> {

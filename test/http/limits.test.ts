@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../contract/tokens.ts';
 import { scrape } from '../metrics/scrape.ts';
+import { engines } from '../support/engines.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { type Answer, Connection, Cut, request } from './connection.ts';
 import { parseLog } from './log.ts';
@@ -107,6 +108,23 @@ describe('Long bodies beyond what all of them may hold', () => {
     assert.equal(book.title, (JSON.parse(body) as { title: string }).title);
   });
 });
+
+for (const { name: engine } of engines) {
+  test(`A long book that is changed under a condition counts, until it is, on ${engine}`, async () => {
+    await using service = await startService({ engine, httpLimits: { unreadBytesAtOnce: MEBIBYTE } });
+    await service.fetch('POST', '/book', bookOf(1_000_000));
+    await service.fetch('POST', '/book', bookOf(100_000));
+    for (const method of ['PUT', 'DELETE']) {
+      const body = method === 'PUT' ? '{"title":""}' : undefined;
+      const answer = await service.fetch(method, '/book/1', body, { 'If-Match': '*' });
+      assert.equal(answer.status, 503);
+      assert.equal(answer.headers.get('retry-after'), '1');
+      assert.equal((await service.fetch(method, '/book/2', body, { 'If-Match': '*' })).status, 200);
+    }
+    assert.equal((await service.fetch('PUT', '/book/1', '{"title":""}')).status, 200);
+    assert.equal((await service.fetch('DELETE', '/book/1', undefined, { 'If-Match': '*' })).status, 200);
+  });
+}
 
 describe('Answers that nobody reads', () => {
   test('keep further lists and long books from being answered, while there is no room for them', async () => {

@@ -9,7 +9,14 @@ import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { inspectStore, openArchive } from '../../src/store/open.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
-import { assertNotReady, assertSameJson, listBooks, openStoreAt, textOf } from '../support/stores.ts';
+import {
+  assertNotReady,
+  assertSameJson,
+  createMany,
+  listBooks,
+  openStoreAt,
+  textOf,
+} from '../support/stores.ts';
 
 /** The table that GORM makes for the books. */
 const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';
@@ -153,7 +160,7 @@ describe('A table books that another program made in SQLite', () => {
     await using store = await openStoreAt(`sqlite:${path}`);
 
     await assert.rejects(store.create({ title: '', author: '', year: 0 }), StoreUnavailable);
-    await assert.rejects(store.createMany('[{"title":"","author":"","year":0}]'), StoreUnavailable);
+    await assert.rejects(createMany(store, [{ title: '', author: '', year: 0 }]), StoreUnavailable);
     assert.deepEqual(await listBooks(store), [{ id: ID_MAX, title: '', author: '', year: 0 }]);
   });
 });

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Book, type BookFields, type BookStore, ID_MAX, YEAR_MAX } from '../../src/book.ts';
 import { engines } from '../support/engines.ts';
-import { assertSameJson, listBooks, openStoreAt, textOf } from '../support/stores.ts';
+import { assertSameJson, createMany, listBooks, openStoreAt } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';
 
 /** What may be done to a store. A book is named by its turn of creation: it may be there, deleted, or never made. */
@@ -134,8 +134,7 @@ class Model {
         return assertSameJson(book, { id: book.id, ...inOrder(operation.fields) });
       }
       case 'create many': {
-        const rendered = await this.#store.createMany(JSON.stringify(operation.books));
-        const created = JSON.parse(`[${textOf({ json: rendered })}]`) as Book[];
+        const created = await createMany(this.#store, operation.books);
         for (const book of created) this.#add(book);
         const ids = created.map(({ id }) => id);
         assert.deepEqual(

@@ -26,6 +26,15 @@ export function textOf({ json }: Pick<BookPage, 'json'>): string {
   return new TextDecoder().decode(json);
 }
 
+/** Stores books that come in several arrays, in one call. @returns them as the engine rendered them */
+export async function createMany(
+  store: BookStore,
+  ...arrays: readonly (readonly unknown[])[]
+): Promise<Book[]> {
+  const pages = await store.createMany(arrays.map((books) => Buffer.from(JSON.stringify(books))));
+  return JSON.parse(`[${pages.map((json) => textOf({ json })).join(',')}]`) as Book[];
+}
+
 /** All books of the list. */
 export async function listBooks(store: BookStore): Promise<Book[]> {
   return JSON.parse(await renderList(store)) as Book[];

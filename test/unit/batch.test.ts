@@ -4,20 +4,29 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../../src/book.ts';
 import { Batch, type BatchOptions } from '../../src/store/batch.ts';
 
+const BOUNDS = {
+  name: 'call',
+  tripItemsMax: 100,
+  tripTextMax: 100,
+  queueItemsMax: 100,
+  queueTextMax: 100,
+};
+
 /** A batch whose trips return when the test says so, and answer every item with its text in capitals. */
 class Line {
   readonly batch: Batch<string, string>;
   readonly #trips: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<void> }[] = [];
   readonly #answers: string[] = [];
 
-  constructor(options: Partial<BatchOptions<string>> = {}) {
+  /** @param resultsMax how many items of a trip it answers at most; it does nothing for the others */
+  constructor(options: Partial<BatchOptions<string>> = {}, resultsMax = 100) {
     const run = async (items: readonly string[]) => {
       const end = Promise.withResolvers<void>();
       this.#trips.push({ items, end });
       await end.promise;
-      return items.map((item) => item.toUpperCase());
+      return items.slice(0, resultsMax).map((item) => item.toUpperCase());
     };
-    this.batch = new Batch(run, { name: 'call', tripItemsMax: 100, queueItemsMax: 100, ...options });
+    this.batch = new Batch(run, { ...BOUNDS, ...options });
   }
 
   /** Calls once for each item, all in one turn, and lets the trip leave. */
@@ -60,6 +69,7 @@ const defect = new Error('a defect');
 
 /** Items of one letter have one key. */
 const keyOf = (item: string) => item[0];
+const textOf = (item: string) => item.length;
 
 describe('A call', () => {
   test('leaves when its turn ends, if it is alone', async () => {
@@ -160,7 +170,7 @@ describe('A trip', () => {
     const run = () => {
       throw defect;
     };
-    const batch = new Batch(run, { name: 'call', tripItemsMax: 1, queueItemsMax: 1 });
+    const batch = new Batch(run, { ...BOUNDS, tripItemsMax: 1, queueItemsMax: 1 });
     await assert.rejects(batch.call('a'), defect);
     await assert.rejects(batch.call('b'), defect);
   });
@@ -253,4 +263,46 @@ describe('Closing', () => {
   test('is done at once when nobody is on the way', async () => {
     await new Line().batch.close();
   });
+});
+
+describe('The text of items is bounded', () => {
+  test('in a trip, which takes one item of any length', async () => {
+    const line = new Line({ textOf, tripTextMax: 4 });
+    await line.call('x');
+    await line.call('aa', 'bb', 'c', 'ddddd', 'e');
+    for (const trip of [0, 1, 2, 3, 4]) await line.end(trip);
+    assert.deepEqual(line.departures, ['x', 'aa bb', 'c', 'ddddd', 'e']);
+    assert.equal(line.answers, 'X, AA, BB, C, DDDDD, E');
+  });
+
+  test('in a trip of items with keys, which keep their order', async () => {
+    const line = new Line({ textOf, keyOf, tripTextMax: 4 });
+    await line.call('x');
+    await line.call('a1', 'b111', 'b2', 'c1', 'a2');
+    for (const trip of [0, 1, 2, 3, 4]) await line.end(trip);
+    assert.deepEqual(line.departures, ['x', 'a1', 'b111', 'b2 c1', 'a2']);
+    assert.equal(line.answers, 'X, A1, B111, B2, C1, A2');
+  });
+
+  test('in the queue, until calls are answered, however they are', async () => {
+    const line = new Line({ textOf, queueTextMax: 4 });
+    await line.call('aaaaaaaa');
+    await line.call('b');
+    await line.end(0, defect);
+    await line.call('cc', 'dd', 'e');
+    await line.end(1, gone);
+    await line.call('ffff');
+    await line.end(2);
+    const full = 'the store is unavailable (queue full)';
+    assert.equal(line.answers, `a defect, ${full}, ${gone.message}, ${gone.message}, ${full}, FFFF`);
+  });
+});
+
+test('Items for which a trip did nothing go with the next one, before those that came later', async () => {
+  const line = new Line({}, 2);
+  await line.call('a', 'b', 'c', 'd', 'e');
+  await line.call('f');
+  for (const trip of [0, 1, 2]) await line.end(trip);
+  assert.deepEqual(line.departures, ['a b c d e', 'c d e f', 'e f']);
+  assert.equal(line.answers, 'A, B, C, D, E, F');
 });

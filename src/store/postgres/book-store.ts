@@ -10,7 +10,7 @@ import {
   type SearchPage,
 } from '../../book.ts';
 import { Batch } from '../batch.ts';
-import { TRIP_BOUNDS } from '../limits.ts';
+import { TRIP_BOUNDS, textLength } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
@@ -57,6 +57,12 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
   );
 }
 
+/**
+ * The most books of one trip whose length shows only in the response: each may have 2 MiB as text, and the statement
+ * returns all of them at once.
+ */
+const TRIP_BOOKS_MAX = 32;
+
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
@@ -82,26 +88,30 @@ class PostgresBookStore implements BookStore {
     this.#searcher = searcher;
     this.#searches = new Turns('search', SEARCHES.connectionsMax, observer);
     const options = { ...TRIP_BOUNDS, observer };
-    this.#finds = new Batch((ids) => this.#select(ids), { ...options, name: 'find' });
+    const unknown = { ...options, tripItemsMax: TRIP_BOOKS_MAX };
+    this.#finds = new Batch((ids) => this.#select(ids), { ...unknown, name: 'find' });
     this.#lists = new Batch((afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)), {
       ...options,
       name: 'list',
     });
     this.#updates = new Batch((updates) => this.#update(updates), {
-      ...options,
+      ...unknown,
       name: 'update',
       keyOf: ({ id }) => id,
+      textOf: ({ changes }) => textLength(changes),
     });
     this.#deletes = new Batch((ids) => this.#delete(ids), { ...options, name: 'delete', keyOf: (id) => id });
     this.#expectedUpdates = new Batch((updates) => this.#updateExpected(updates), {
       ...options,
       name: 'update_expected',
       keyOf: ({ expected }) => expected.id,
+      textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
     this.#expectedDeletes = new Batch((books) => this.#deleteExpected(books), {
       ...options,
       name: 'delete_expected',
       keyOf: ({ id }) => id,
+      textOf: (book) => textLength(book),
     });
   }
 
@@ -113,7 +123,7 @@ class PostgresBookStore implements BookStore {
     return this.#creator.createOnce(fields, key);
   }
 
-  createMany(books: string): Promise<Uint8Array> {
+  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
     return this.#creator.createMany(books);
   }
 

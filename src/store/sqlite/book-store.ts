@@ -11,7 +11,7 @@ import type {
 } from '../../book.ts';
 import { Batch } from '../batch.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
-import { TRIP_BOUNDS } from '../limits.ts';
+import { performUntilLong, TRIP_BOUNDS, textLength } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
@@ -71,7 +71,11 @@ class SqliteBookStore implements BookStore {
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     const options = { ...TRIP_BOUNDS, observer };
-    this.#writes = new Batch((writes) => this.#write(writes), { ...options, name: 'write' });
+    this.#writes = new Batch((writes) => this.#write(writes), {
+      ...options,
+      name: 'write',
+      textOf: textOfWrite,
+    });
     this.#finds = new Batch(async (ids) => this.#find(ids), { ...options, name: 'find' });
     this.#lists = new Batch((afters) => this.#readPages(afters), { ...options, name: 'list' });
     this.#searches = new Turns('search', 1, observer);
@@ -85,8 +89,8 @@ class SqliteBookStore implements BookStore {
     return this.#writes.call({ verb: 'create', fields, key }) as Promise<Book | undefined>;
   }
 
-  createMany(books: string): Promise<Uint8Array> {
-    return this.#writes.call({ verb: 'create many', books }) as Promise<Uint8Array>;
+  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
+    return this.#writes.call({ verb: 'create many', books }) as Promise<Uint8Array[]>;
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -154,7 +158,7 @@ class SqliteBookStore implements BookStore {
     try {
       this.#finder.exec('begin');
       try {
-        return ids.map((id) => this.#select.get(id) as Book | undefined);
+        return performUntilLong(ids, (id) => this.#select.get(id) as Book | undefined);
       } finally {
         if (this.#finder.isTransaction) this.#finder.exec('rollback');
       }
@@ -162,4 +166,11 @@ class SqliteBookStore implements BookStore {
       throw toStoreError(error);
     }
   }
+}
+
+function textOfWrite(write: Write): number {
+  if (write.verb === 'create') return textLength(write.fields);
+  if (write.verb === 'create many') return write.books.reduce((text, books) => text + books.length, 0);
+  const changed = write.verb === 'update' ? textLength(write.changes) : 0;
+  return write.expected ? changed + textLength(write.expected) : changed;
 }

@@ -14,10 +14,10 @@ export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, 
 export const INSERT_WITH_ID =
   'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing';
 
-/** A JSON array of books, in their order: each id is above all ids before it. */
+/** A JSON array of books in UTF-8, in their order: each id is above all ids before it. */
 export const INSERT_MANY = `
   insert into books (title, author, year)
-  select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(?) order by key
+  select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(cast(? as text)) order by key
 `;
 
 const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;

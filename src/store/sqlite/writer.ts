@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book.ts';
+import { performUntilLong } from '../limits.ts';
 import { LOG_PAGES_MAX, openConnection, transact } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from './errors.ts';
 import { IdempotencyKeys } from './keys.ts';
@@ -23,7 +24,7 @@ import { type Answerer, answerFrom } from './thread.ts';
  */
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
-  | { readonly verb: 'create many'; readonly books: string }
+  | { readonly verb: 'create many'; readonly books: readonly Uint8Array[] }
   | {
       readonly verb: 'update';
       readonly id: number;
@@ -31,7 +32,7 @@ export type Write =
       readonly expected?: BookFields;
     }
   | { readonly verb: 'delete'; readonly id: number; readonly expected?: BookFields };
-export type WriteResult = Book | undefined | boolean | Uint8Array | 'ids used up';
+export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids used up';
 
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
 class Writer implements Answerer<readonly Write[], WriteResult[]> {
@@ -63,10 +64,12 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     this.#deleteExpected = database.prepare(DELETE_EXPECTED);
   }
 
-  /** All of them are committed, or nothing. */
+  /** The first of them, until the results are long, are committed, or nothing; there is a result for each of these. */
   async answer(writes: readonly Write[]): Promise<WriteResult[]> {
     try {
-      const results = await transact(this.#database, () => writes.map((write) => this.#perform(write)));
+      const results = await transact(this.#database, () =>
+        performUntilLong(writes, (write) => this.#perform(write)),
+      );
       this.#files.check();
       return results;
     } catch (error) {
@@ -76,8 +79,8 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
 
   transfer(results: readonly WriteResult[]): ArrayBuffer[] {
     return results
-      .filter((result) => result instanceof Uint8Array)
-      .map(({ buffer }) => buffer as ArrayBuffer);
+      .filter((result) => Array.isArray(result))
+      .flatMap((pages) => pages.map(({ buffer }) => buffer as ArrayBuffer));
   }
 
   /** Looks after the files, and moves what the log holds into the database while nobody waits for it. */
@@ -133,10 +136,21 @@ class Writer implements Answerer<readonly Write[], WriteResult[]> {
     return this.#insert.get(title, author, year) as unknown as Book;
   }
 
-  #createMany(books: string): Uint8Array {
-    const { id } = this.#selectHighestId.get() as { id: number };
-    this.#insertMany.run(books);
-    return (this.#selectAbove.get(id) as { json: Uint8Array }).json;
+  /** All of them, or none when there are not ids for all. */
+  #createMany(books: readonly Uint8Array[]): Uint8Array[] {
+    this.#database.exec('savepoint many');
+    try {
+      return books.map((array) => {
+        const { id } = this.#selectHighestId.get() as { id: number };
+        this.#insertMany.run(array);
+        return (this.#selectAbove.get(id) as { json: Uint8Array }).json;
+      });
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback to many');
+      throw error;
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('release many');
+    }
   }
 }
 
