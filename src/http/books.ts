@@ -80,7 +80,7 @@ export class BookHandlers {
   async #inTurn<Result>(bodyBytes: number, perform: () => Promise<Result>): Promise<Result> {
     if (bodyBytes <= BODY_BYTES_MAX) return perform();
     const result = this.#lastTurn.then(perform);
-    this.#lastTurn = result.catch(() => {}).then(() => {});
+    this.#lastTurn = result.catch(() => {}).then(() => undefined);
     return result;
   }
 

@@ -158,7 +158,7 @@ const KNOWN_BOOKS = 100;
 /** … and about how many for those who ask for all of them. */
 const BOOKS = 10_000;
 
-const KINDS = ['GET /books', 'GET /book/{id}', 'POST /token', 'POST /book', 'all kinds'] as const;
+const KINDS = ['GET /books', 'GET /book/{id}', 'POST /token', 'POST /book', 'searches', 'all kinds'] as const;
 
 type Kind = (typeof KINDS)[number];
 
@@ -173,6 +173,9 @@ function workloads(): Readonly<Record<Kind, readonly string[]>> {
     'GET /book/{id}': find,
     'POST /token': [request('POST /token', [], JSON.stringify({ username: 'admin', password: PASSWORD }))],
     'POST /book': [create],
+    searches: ['q=ili', 'title=ILIAD', 'author=homer', 'sort=-title', 'q=the&sort=year&count=true'].map(
+      (query) => request(`GET /books?${query}&limit=10`, [authorization]),
+    ),
     // Eight that read for two that write.
     'all kinds': ids.map((_, index) => (index % 5 > 0 ? find : index % 2 > 0 ? update : [])[index] ?? create),
   };

@@ -55,6 +55,13 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
       reads: false,
       limit: 'stall',
     },
+    'readers of a long search who stall': {
+      clients: 200,
+      start: request('GET /books?title=XX&sort=-author&count=true', [authorization]),
+      drop: '\r\n',
+      reads: false,
+      limit: 'stall',
+    },
     'requests without end whose answers nobody reads': {
       clients: 20,
       start: request('GET /book/1', [authorization]).repeat(500),
