@@ -14,7 +14,7 @@ const QUEUE_ITEMS_MAX = 10_000;
 
 /**
  * The most text that the calls of one trip bring along, and about the most that their results do, in UTF-16 code units;
- * a single call may have more. Each costs up to 20 bytes on its way between threads, or to a server and back.
+ * a single call may have more.
  */
 export const TRIP_TEXT_MAX = 2 * 1_024 * 1_024;
 

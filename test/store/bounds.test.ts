@@ -8,9 +8,10 @@ import { parseStoreAddress } from '../../src/store/address.ts';
 import { TRIP_BOUNDS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { openStore } from '../../src/store/open.ts';
+import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/rows.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { createMany, openStoreAt } from '../support/stores.ts';
 
 const { tripItemsMax, queueItemsMax } = TRIP_BOUNDS;
 const EXCESS = 100;
@@ -20,7 +21,7 @@ const MEBIBYTE = 1_024 * 1_024;
 const CALLS: Readonly<Record<string, (store: BookStore, number: number) => Promise<unknown>>> = {
   create: (store, year) => store.create({ title: '', author: '', year }),
   find: (store, id) => store.find(id),
-  update: (store, id) => store.update(id, { title: 'x' }),
+  update: (store, id) => store.update(id, { title: 'x', author: 'y' }),
   delete: (store, id) => store.delete(id),
   list: (store) => store.list(),
 };
@@ -28,7 +29,9 @@ const CALLS: Readonly<Record<string, (store: BookStore, number: number) => Promi
 for (const engine of engines) {
   describe(`The bounds of a store on ${engine.name}`, () => {
     for (const [name, call] of Object.entries(CALLS)) {
-      test(`of ${name}, a batch has ${tripItemsMax} calls, and a queue ${queueItemsMax}; one more is rejected`, async () => {
+      const isLengthUnknown = engine.name === 'PostgreSQL' && name === 'find';
+      const callsMax = isLengthUnknown ? UNKNOWN_LENGTHS_MAX : tripItemsMax;
+      test(`of ${name}, a batch has ${callsMax} calls, and a queue ${queueItemsMax}; one more is rejected`, async () => {
         await using address = await engine.createAddress();
         const sizes: number[] = [];
         const observer: StoreObserver = {
@@ -44,7 +47,7 @@ for (const engine of engines) {
         for (const error of rejections) {
           assert.equal((error as Error).message, 'the store is unavailable (queue full)');
         }
-        assert.equal(Math.max(...sizes), tripItemsMax);
+        assert.equal(Math.max(...sizes), callsMax);
         await call(store, 1);
       });
     }
@@ -83,7 +86,7 @@ test('A PostgreSQL store has 13 connections, and rejects every call whose statem
     ...Object.values(CALLS).map((call) => call(store, book.id)),
     store.updateExpected(book, { year: 1 }),
     store.deleteExpected(book),
-    store.createMany(JSON.stringify([fields])),
+    createMany(store, [fields]),
     ...Array.from({ length: 20 }, () => store.search(query, 1)),
   ];
   const settled = Promise.allSettled(calls);

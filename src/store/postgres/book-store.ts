@@ -21,7 +21,7 @@ import { Creator } from './creator.ts';
 import { Database } from './database.ts';
 import { reasonOf } from './errors.ts';
 import { ConnectionPool, INDEX, LONG, type PoolBounds, QUICK, SEARCHES } from './pool.ts';
-import { columnsOf, matchIds } from './rows.ts';
+import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './rows.ts';
 import { prepareSchema } from './schema.ts';
 import { SearchIndex } from './search-index.ts';
 import { Searcher } from './searcher.ts';
@@ -57,12 +57,6 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
   );
 }
 
-/**
- * The most books of one trip whose length shows only in the response: each may have 2 MiB as text, and the statement
- * returns all of them at once.
- */
-const TRIP_BOOKS_MAX = 32;
-
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
@@ -88,14 +82,17 @@ class PostgresBookStore implements BookStore {
     this.#searcher = searcher;
     this.#searches = new Turns('search', SEARCHES.connectionsMax, observer);
     const options = { ...TRIP_BOUNDS, observer };
-    const unknown = { ...options, tripItemsMax: TRIP_BOOKS_MAX };
-    this.#finds = new Batch((ids) => this.#select(ids), { ...unknown, name: 'find' });
+    this.#finds = new Batch((ids) => this.#select(ids), {
+      ...options,
+      tripItemsMax: UNKNOWN_LENGTHS_MAX,
+      name: 'find',
+    });
     this.#lists = new Batch((afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)), {
       ...options,
       name: 'list',
     });
-    this.#updates = new Batch((updates) => this.#update(updates), {
-      ...unknown,
+    this.#updates = new Batch((updates) => this.#update(limitUnknownLengths(updates)), {
+      ...options,
       name: 'update',
       keyOf: ({ id }) => id,
       textOf: ({ changes }) => textLength(changes),
