@@ -19,8 +19,11 @@ const SOURCES = [
   'console/src',
   'console/vite.config.ts',
   'package-lock.json',
+  'src/book.ts',
   'src/client',
   'src/contract.ts',
+  'src/formats',
+  'src/json.ts',
 ];
 
 const isOptional = process.argv.includes('--if-possible');

@@ -1,6 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { readBook } from './book.ts';
-import { elementsOf, startsArray } from './json-array.ts';
+import { ArrayScanner } from './formats/json-array.ts';
 
 /** The most books that are created in one request. */
 export const BOOKS_MAX = 10_000;
@@ -13,7 +13,7 @@ const utf8 = new TextEncoder();
 /** What an array of books is read as: the books as JSON, or why there are none. */
 export type BooksRead =
   | { readonly json: readonly Uint8Array[] }
-  /** The index of the first element that is no book; undefined where it is no array at all. */
+  /** The index of the first element that is no book, or that is missing; undefined where it is no array at all. */
   | { readonly invalidIndex: number | undefined };
 
 /**
@@ -28,10 +28,11 @@ export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise
   let books: string[] = [];
   let count = 0;
   let bytesOfTurn = 0;
-  for (const element of elementsOf(body)) {
-    const isShort = element !== undefined && element.length <= bookBytesMax && count < BOOKS_MAX;
+  const scanner = new ArrayScanner();
+  for (let element = scanner.next(body, true); element; element = scanner.next(body, true)) {
+    const isShort = element.length <= bookBytesMax && count < BOOKS_MAX;
     const book = isShort ? readBook(element) : undefined;
-    if (!element || !book) return { invalidIndex: startsArray(body) ? count : undefined };
+    if (!book) return { invalidIndex: count };
     count++;
     books.push(JSON.stringify(book));
     bytesOfTurn += element.length;
@@ -41,6 +42,7 @@ export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise
     books = [];
     await endOfTurn();
   }
+  if (scanner.fault) return { invalidIndex: scanner.fault === 'no-array' ? undefined : count };
   if (books.length > 0) arrays.push(utf8.encode(`[${books.join(',')}]`));
   return { json: arrays };
 }

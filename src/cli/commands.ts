@@ -35,7 +35,10 @@ export const COMMANDS = {
       },
       map: {
         value: 'MAP',
-        meaning: 'where fields are found: title=original_title,author=authors; year= is nowhere',
+        meaning: 'the columns of fields: title=original_title,author=authors; year= leaves a field out',
+      },
+      'dry-run': {
+        meaning: 'the columns, the first books, bad rows and counts are shown; nothing is stored',
       },
       'keep-ids': { meaning: 'the column id is read, and books keep their ids' },
       'skip-existing': {
@@ -43,8 +46,11 @@ export const COMMANDS = {
       },
       strict: { meaning: 'one bad row, and nothing is stored' },
     },
-    notes: `CSV begins with the names of its columns. JSON is an array of objects, NDJSON an object in each line. Fields are
-read as in a request; an empty year in CSV is an absent one. Text is UTF-8.
+    notes: `CSV begins with the names of its columns; its delimiter is a comma, semicolon, tab or |. JSON is an array of objects,
+NDJSON an object in each line. A field that --map does not name has the column whose name suggests it, as those of
+Goodreads, LibraryThing and Calibre do. If a field has no column, nothing is stored, unless --map leaves it out (year=).
+Of JSON, the members of the first 1,000 objects count as columns; year=year reads a member that comes later only.
+Fields are read as in a request; a year in CSV may be empty, or a date. Text is UTF-8, or UTF-16 with a byte-order mark.
 
 A bad row is told with its line, and the others are stored; the exit code is 1 then. Books are stored in batches,
 each durable once it is stored: after an interruption the same command with --skip-existing does the rest. A book is

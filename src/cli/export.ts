@@ -1,8 +1,8 @@
 import type { Book } from '../book.ts';
+import { writeBooks } from '../formats/rendering.ts';
 import { openArchiveForReading } from '../store/open.ts';
 import type { Given } from './command.ts';
 import { EXIT_CODES } from './exit.ts';
-import { RENDERINGS } from './export/rendering.ts';
 import { openTarget } from './export/target.ts';
 import { formatOf, STANDARD_STREAM } from './format.ts';
 import { Interruption } from './interruption.ts';
@@ -12,25 +12,26 @@ import { loadStoreAddress } from './store-address.ts';
 /** Writes all books, as of one moment, in the order of their ids. */
 export async function perform({ options, operands }: Given): Promise<number> {
   const [path = STANDARD_STREAM] = operands;
-  const rendering = RENDERINGS[formatOf(path, options.format as string | undefined)];
-  const { head, separator, terminator, foot, render } = rendering;
+  const format = formatOf(path, options.format as string | undefined);
   const address = loadStoreAddress();
   await using archive = await openArchiveForReading(address);
   await using target = await openTarget(path);
   using interruption = new Interruption();
   let count = 0;
-  {
-    using progress = new Progress('books', () => ({ count, part: undefined }));
-    await target.write(head);
+  async function* pages(): AsyncGenerator<Book[]> {
     for await (const page of archive.pages()) {
       const books = JSON.parse(`[${Buffer.from(page).toString()}]`) as Book[];
-      const text = books.map(render).join(separator);
-      await target.write(count === 0 ? text : separator + text);
+      yield books;
       count += books.length;
+    }
+  }
+  {
+    using progress = new Progress('books', () => ({ count, part: undefined }));
+    for await (const text of writeBooks(pages(), format)) {
+      await target.write(text);
       if (path !== STANDARD_STREAM) progress.update();
       if (interruption.exitCode !== undefined) return interruption.exitCode;
     }
-    await target.write(count > 0 ? terminator + foot : foot);
   }
   await target.finish();
   if (path !== STANDARD_STREAM) console.log(`wrote ${count} books`);

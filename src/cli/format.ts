@@ -1,30 +1,22 @@
-import { extname } from 'node:path';
+import { FORMATS, type Format, formatOfName } from '../formats/file-format.ts';
 import { UsageError } from './arguments.ts';
-
-/** The formats of files with books, each with the endings of its files. */
-const ENDINGS = { csv: ['.csv'], json: ['.json'], ndjson: ['.ndjson', '.jsonl'] } as const;
-
-export type Format = keyof typeof ENDINGS;
 
 /** What stands for standard input or output. */
 export const STANDARD_STREAM = '-';
 
 /**
- * The format of a file: what is said, else what its ending says; CSV for a standard stream.
+ * The format of a file: the one given, or else that of its extension; CSV for a standard stream.
  *
  * @throws UsageError when that is none
  */
-export function formatOf(path: string, said: string | undefined): Format {
-  const formats = Object.keys(ENDINGS) as Format[];
-  if (said !== undefined) {
-    const format = formats.find((name) => name === said);
-    if (!format) throw new UsageError(`--format must be one of ${formats.join(', ')}`);
+export function formatOf(path: string, given: string | undefined): Format {
+  if (given !== undefined) {
+    const format = FORMATS.find((name) => name === given);
+    if (!format) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
     return format;
   }
-  if (path === STANDARD_STREAM) return 'csv';
-  const ending = extname(path).toLowerCase();
-  const format = formats.find((name) => (ENDINGS[name] as readonly string[]).includes(ending));
+  const format = path === STANDARD_STREAM ? 'csv' : formatOfName(path);
   if (!format)
-    throw new UsageError(`the ending of ${path} names no format; say --format ${formats.join('|')}`);
+    throw new UsageError(`the ending of ${path} names no format; say --format ${FORMATS.join('|')}`);
   return format;
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { engines } from '../support/engines.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { openStoreAt } from '../support/stores.ts';
-import { booksAt, tallyOf } from './books.ts';
+import { booksAt, putBooks, tallyOf } from './books.ts';
 import { runCommand } from './command.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
@@ -37,17 +37,20 @@ for (const engine of engines) {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       const variables = { DB_URL: address.dbUrl };
-      const input = '[{"title":"A"},\n{"title":1},\n{"title":"B"}]';
-      const some = await runCommand(['import', '-', '--format', 'json'], {
+      const input = '[{"title":"A"},{"title":1},\n{"title":"B"}]';
+      const some = await runCommand(['import', '-', '--format', 'json', '--map', 'author=,year='], {
         folder: folder.path,
         variables,
         input,
       });
-      assert.equal(some.complaints, 'line 2: title is not a text of well-formed Unicode without U+0000\n');
+      assert.equal(
+        some.complaints,
+        'element 2 (line 1): title is not a text of well-formed Unicode without U+0000\n',
+      );
       assert.deepEqual(tallyOf(some.output), { read: 3, stored: 2, skipped: 0, bad: 1 });
       assert.equal(some.code, 1);
 
-      const many = await runCommand(['import', '-'], {
+      const many = await runCommand(['import', '-', '--map', 'author='], {
         folder: folder.path,
         variables,
         input: `title,year\n${'X,x\n'.repeat(250)}C,1\n`,
@@ -113,7 +116,7 @@ for (const engine of engines) {
       });
       assert.equal(
         again.complaints,
-        "line 5: id is not a whole number from 1 to 9007199254740991\nline 4: the id 70 is another book's\n",
+        'line 5: id is not a whole number from 1 to 9007199254740991: ""\nline 4: the id 70 is another book\'s\n',
       );
       assert.deepEqual([again.code, tallyOf(again.output)], [1, { read: 5, stored: 1, skipped: 2, bad: 2 }]);
       await using store = await openStoreAt(address.dbUrl);
@@ -133,7 +136,8 @@ for (const engine of engines) {
         await store.create(ILIAD);
       }
       const input = 'id,title\n5,New\n1,Another\n6,New\n';
-      const { code, output } = await runCommand(['import', '-', '--keep-ids', '--strict'], {
+      const args = ['import', '-', '--keep-ids', '--strict', '--map', 'author=,year='];
+      const { code, output } = await runCommand(args, {
         folder: folder.path,
         variables,
         input,
@@ -149,19 +153,23 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, 'folder.csv'));
     await writeFile(join(folder.path, 'empty.csv'), '');
-    await writeFile(join(folder.path, 'wide.csv'), '\ufefftitle\nA\n', 'utf16le');
     await writeFile(join(folder.path, 'other.csv'), 'a;b\n1;2\n');
-    await writeFile(join(folder.path, 'good.csv'), 'title\nA\n');
+    await writeFile(join(folder.path, 'good.csv'), 'title,author,year\nA,a,1\n');
     const CASES: Record<
       string,
       [args: readonly string[], complaint: RegExp, variables?: Record<string, string>]
     > = {
       missing: [['missing.csv'], /missing\.csv cannot be read \(ENOENT\)/],
       folder: [['folder.csv'], /folder\.csv is a folder/],
-      empty: [['empty.csv'], /none of the columns/],
-      wide: [['wide.csv'], /UTF-16; save it as UTF-8/],
-      other: [['other.csv'], /none of the columns title, author and year; see --map/],
-      lacking: [['good.csv', '--map', 'author=authors'], /no column authors/],
+      empty: [['empty.csv'], /no column for title, author, year; the file has no columns/],
+      other: [
+        ['other.csv'],
+        /no column for title, author, year; the columns are: a, b\. Name one with --map title=COLUMN/,
+      ],
+      lacking: [
+        ['good.csv', '--map', 'author=authors'],
+        /no column for authors; the columns are: title, author, year/,
+      ],
       configuration: [['good.csv'], /DB_URL: it must begin/, { DB_URL: 'mysql://root:hunter2@db/books' }],
       store: [
         ['good.csv'],
@@ -188,7 +196,7 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
     const { code, output } = await runCommand(['import', '-', '--skip-existing'], {
       folder: folder.path,
       variables: { DB_URL: database.url },
-      input: 'title,author,year\nA,,0\n,,\nB,,\n',
+      input: 'title,author,year\nA,,0\n,,0\nB,,\n',
     });
     assert.deepEqual([code, tallyOf(output)], [0, { read: 3, stored: 1, skipped: 2, bad: 0 }]);
     assert.deepEqual(await database.query('select id::int from books order by id'), [
@@ -196,5 +204,132 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       { id: 41 },
       { id: 42 },
     ]);
+  });
+});
+
+describe('The columns of an import', { concurrency: 2 }, () => {
+  const YEARS_OF_EXPORTS = {
+    'goodreads.csv': [1817, 1895],
+    'storygraph.csv': undefined,
+    'librarything.tsv': [2004, 1999],
+    'bookwyrm.csv': undefined,
+    'calibre.csv': [1817, 0],
+  };
+  for (const [file, years] of Object.entries(YEARS_OF_EXPORTS)) {
+    test(`are found in an export such as ${file}, but for a year that it does not have`, async () => {
+      await using folder = await createFolder();
+      const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+      const path = join(import.meta.dirname, 'exports', file);
+      const plain = await runCommand(['import', path], { folder: folder.path, variables });
+      if (years) assert.match(plain.complaints, /^columns: title = Title, author = [^\n]+\n$/i);
+      else {
+        assert.match(
+          plain.complaints,
+          /^bookkeeping: no column for year; the columns are: title, [^\n]+\n$/i,
+        );
+        assert.match(plain.complaints, /--map year=COLUMN, or leave it out with year=/);
+        assert.deepEqual([plain.code, plain.output, await readdir(folder.path)], [1, '', []]);
+        const args = ['import', path, '--map', 'year='];
+        const mapped = await runCommand(args, { folder: folder.path, variables });
+        assert.equal(mapped.code, 0);
+      }
+      const books = await booksAt(variables.DB_URL);
+      assert.deepEqual(
+        books.map(({ title, author, year }) => [title, /Austen|Wells/.exec(author)?.[0], year]),
+        [
+          ['Persuasion', 'Austen', years?.[0] ?? 0],
+          [/^The Time Machine/.exec(books[1]?.title ?? '') && books[1]?.title, 'Wells', years?.[1] ?? 0],
+        ],
+      );
+    });
+  }
+
+  test('are those of other names, or the file is refused before a store is made', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    const run = (input: string, ...args: string[]) =>
+      runCommand(['import', '-', ...args], { folder: folder.path, variables, input });
+    const array = '[{"name":"A","authors":"a","published":1}]';
+    for (const [input, args, missing] of [
+      ['title,author,published_by\nA,a,1\n', [], 'year'],
+      ['title,author,year\nA,a,1\n', ['--keep-ids'], 'id'],
+      ['title,author,year\nA,a,1\n', ['--map', 'title=author'], 'author'],
+      ['[{"title":"A","year":1}]', ['--format=json'], 'author'],
+      ['{"title":"A","year":1}', ['--format=ndjson'], 'author'],
+      [array, ['--format=json', '--map', 'year=published_in'], 'published_in'],
+    ] as const) {
+      const { code, output, complaints } = await run(input, ...args);
+      assert.match(
+        complaints,
+        new RegExp(`^bookkeeping: no column for ${missing}; the columns are: [^\n]+\n$`),
+      );
+      assert.deepEqual([code, output, await readdir(folder.path)], [1, '', []], complaints);
+    }
+    const guessed = await run(array, '--format=json');
+    assert.equal(guessed.complaints, 'columns: title = name, author = authors, year = published\n');
+    const later = `{"title":"B","author":"b"}\n{"title":"C","author":"c","year":3}\n`;
+    assert.equal((await run(later.slice(0, 27), '--format=ndjson', '--map', 'year=year')).code, 0);
+    assert.equal((await run('[]', '--format=json')).code, 0);
+    assert.deepEqual(
+      (await booksAt(variables.DB_URL)).map(({ title, author, year }) => `${title}|${author}|${year}`),
+      ['A|a|1', 'B|b|0'],
+    );
+  });
+
+  test('may be declared by Excel, and be UTF-16; other encodings get a hint', async () => {
+    await using folder = await createFolder();
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
+    const text = 'sep=;\r\ntitle;author;year\r\nÄpfel;Groß;1999\r\n';
+    for (const [name, bytes] of [
+      ['declared.csv', Buffer.from(text)],
+      ['wide.csv', Buffer.from(`\ufeff${text}`, 'utf16le')],
+      ['western.csv', Buffer.from(text, 'latin1')],
+    ] as const) {
+      await writeFile(join(folder.path, name), bytes);
+      const { code, complaints } = await runCommand(['import', name], { folder: folder.path, variables });
+      const isRead = name !== 'western.csv';
+      assert.equal(code, isRead ? 0 : 1, name);
+      assert.match(
+        complaints,
+        isRead ? /^$/ : /^line 3: it is not UTF-8; [^\n]*iconv -f WINDOWS-1252[^\n]*\n$/,
+      );
+    }
+    const books = await booksAt(variables.DB_URL);
+    assert.deepEqual(
+      books.map(({ title, author, year }) => [title, author, year]),
+      [
+        ['Äpfel', 'Groß', 1999],
+        ['Äpfel', 'Groß', 1999],
+      ],
+    );
+  });
+
+  test('are shown by --dry-run, with the first books, bad rows and counts, and nothing is stored', async () => {
+    await using folder = await createFolder();
+    const dbUrl = `sqlite:${join(folder.path, 'data', 'books.db')}`;
+    const lines = Array.from({ length: 7 }, (_, index) => `Book ${index},a,${index}\n`).join('');
+    const input = `original_title,authors,year\n${lines}Bad,b,x\n`;
+    const args = ['import', '-', '--dry-run'];
+    const run = (...more: string[]) =>
+      runCommand([...args, ...more], { folder: folder.path, variables: { DB_URL: dbUrl }, input });
+    const { code, output, complaints } = await run();
+    const shown = [0, 1, 2, 3, 4].map(
+      (year) => `line ${year + 2}: {"title":"Book ${year}","author":"a","year":${year}}\n`,
+    );
+    assert.ok(
+      output.startsWith(
+        `columns: title = original_title, author = authors, year = year\n${shown.join('')}read 8, `,
+      ),
+    );
+    assert.match(output, /read 8, would store 7, skipped 0, bad 1, in [^\n]+; nothing is stored\n$/);
+    assert.match(complaints, /^line 9: year is not a whole number [^\n]+\n$/);
+    assert.deepEqual([code, await readdir(folder.path)], [1, []]);
+
+    await putBooks(dbUrl, [{ title: 'Book 3', author: 'a', year: 3 }]);
+    const again = await run('--skip-existing', '--map', 'year=');
+    assert.match(again.output, /^columns: [^\n]+, year left out\n/);
+    const skipping = await run('--skip-existing');
+    assert.match(skipping.output, /read 8, would store 6, skipped 1, bad 1, /);
+    assert.equal((await booksAt(dbUrl)).length, 1);
   });
 });

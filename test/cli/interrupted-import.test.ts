@@ -98,7 +98,7 @@ for (const engine of engines) {
       await once(waiting, 'close');
       clearInterval(interrupting);
       // It may not have come to handle signals yet.
-      if (waiting.exitCode === 130) assert.match(await nothing, /^read 0, stored 0, .*; interrupted\n$/);
+      if (waiting.exitCode === 130) assert.equal(await nothing, 'nothing is stored; interrupted\n');
       else assert.equal(waiting.signalCode, 'SIGINT');
     });
 
@@ -133,7 +133,7 @@ test('An import into a disk that is full says how many books it has stored', asy
   const rows = Array.from({ length: 10_000 }, (_, index) => `${index} ${'x'.repeat(2_500)}\n`);
   await writeFile(join(folder.path, 'long.csv'), `title\n${rows.join('')}`);
   // The most that a file may have, in blocks of 512 bytes, stands for the end of the disk.
-  const command = `ulimit -f 12000; exec '${process.execPath}' '${BOOKKEEPING}' import long.csv`;
+  const command = `ulimit -f 12000; exec '${process.execPath}' '${BOOKKEEPING}' import long.csv --map author=,year=`;
   const variables = { DB_URL: 'sqlite:books.db' };
   const importing = spawn('sh', ['-c', command], { cwd: folder.path, env: variables });
   const [output, complaints, [code]] = await Promise.all([

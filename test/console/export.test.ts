@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import type { Format } from '../../console/src/files/formats.ts';
+import type { Format } from '../../src/formats/file-format.ts';
 import { type Service, startService } from '../http/service.ts';
 import { CLASSICS, store } from './books.ts';
 import { assertAccessible, refusals, rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';

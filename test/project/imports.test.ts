@@ -9,14 +9,19 @@ const NOTHING = /^$/;
 const RULES: readonly ImportRule[] = [
   {
     rule: 'these know nothing of ours',
-    modules: /^(contract|json|json-array|secret|env-file|log-level|version)\.ts$/,
+    modules: /^(contract|json|secret|env-file|log-level|version)\.ts$/,
     mayImport: NOTHING,
   },
   { rule: 'the log knows itself', modules: /^log(-terminal)?\.ts$/, mayImport: /^log(-level)?\.ts$/ },
   {
     rule: 'a book knows no framework and no engine',
     modules: /^books?\.ts$/,
-    mayImport: /^(contract|json|json-array|book)\.ts$/,
+    mayImport: /^((contract|json|book)\.ts|formats\/json-array\.ts)$/,
+  },
+  {
+    rule: 'formats know the book, and nothing that a browser does not have',
+    modules: /^formats\//,
+    mayNotImport: /^(?!formats\/|(book|json)\.ts$)/,
   },
   { rule: 'auth knows texts and secrets', modules: /^auth\//, mayImport: /^(auth\/|json\.ts|secret\.ts)/ },
   {
@@ -50,7 +55,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'the command line knows no http, and no engine',
     modules: /^cli\//,
-    mayImport: /^(cli\/|auth\/token\.ts|(book|config|env-file|json|version)\.ts|store\/[^/]+\.ts)/,
+    mayImport: /^(cli\/|formats\/|auth\/token\.ts|(book|config|env-file|json|version)\.ts|store\/[^/]+\.ts)/,
   },
   {
     rule: 'nobody but the process knows the command line',
@@ -140,10 +145,11 @@ describe('The imports of the page for people', () => {
   const imported = ofConsole.entries().flatMap(([path, source]) => importsOf(path, source));
   const ours = [...imported].filter((path) => /^(src|console)\//.test(path) || path.startsWith('.'));
 
-  test('lead to modules of its own, and to the client', () => {
+  test('lead to modules of its own, to the client, and to the formats of files', () => {
+    const shared = /^src\/(client\/index\.ts$|formats\/)/;
     assert.ok(ours.includes('src/client/index.ts'));
     assert.deepEqual(
-      ours.filter((path) => path !== 'src/client/index.ts' && !ofConsole.has(path)),
+      ours.filter((path) => !shared.test(path) && !ofConsole.has(path)),
       [],
     );
   });
@@ -225,6 +231,12 @@ describe('The check of imports', () => {
       `import { readNumber } from '../client/exchange.ts';`,
       /without its client/,
     ],
+    'of the store by a format': [
+      'formats/csv.ts',
+      `import type { BookArchive } from '../store/archive.ts';`,
+      /formats know the book/,
+    ],
+    'of Node by a format': ['formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats know/],
     'of metrics by the store': [
       'store/batch.ts',
       `import { Metrics } from '../metrics/metrics.ts';`,

@@ -14,9 +14,13 @@ export function BadRows({ of, check }: { of: FileImport; check: Check }) {
         {check.bad > FAULTS_SHOWN_MAX && <p class="quiet">{t.badShown(formatNumber(FAULTS_SHOWN_MAX))}</p>}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keyboard, too */}
         <ul tabIndex={0}>
-          {check.faults.map(({ line, fault }) => (
-            <li key={line}>
-              <span class="quiet">{t.atLine(formatNumber(line))}</span> {explainFault(fault)}
+          {check.faults.map(({ line, element, fault }) => (
+            <li key={element ?? line}>
+              <span class="quiet">
+                {t.atLine(formatNumber(line))}
+                {element !== undefined && `, ${t.atElement(formatNumber(element))}`}
+              </span>{' '}
+              {explainFault(fault)}
             </li>
           ))}
         </ul>

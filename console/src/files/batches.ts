@@ -1,5 +1,5 @@
 import type { BookFields } from '../../../src/client/index.ts';
-import type { Finding } from './check.ts';
+import type { BookRow } from '../../../src/formats/book-row.ts';
 
 /** Books that are stored in one step, all or none of them. */
 export interface Batch {
@@ -20,18 +20,15 @@ const BATCH_LENGTH_MAX = 300_000;
  *
  * @param skipped how many of them are left out, as they have been stored before
  */
-export async function* batchesOf(
-  findings: AsyncIterable<Finding>,
-  skipped: number,
-): AsyncGenerator<Batch, void> {
+export async function* batchesOf(rows: AsyncIterable<BookRow>, skipped: number): AsyncGenerator<Batch, void> {
   let books: BookFields[] = [];
   let length = 0;
   let firstLine = 0;
   let lastLine = 0;
   let left = skipped;
-  for await (const finding of findings) {
-    if (!('book' in finding) || left-- > 0) continue;
-    const { line, book } = finding;
+  for await (const row of rows) {
+    if (!('book' in row) || left-- > 0) continue;
+    const { line, book } = row;
     const bookLength = book.title.length + book.author.length;
     if (books.length === BATCH_BOOKS_MAX || (books.length > 0 && length + bookLength > BATCH_LENGTH_MAX)) {
       yield { books, firstLine, lastLine };

@@ -1,11 +1,12 @@
 import { signal } from '@preact/signals';
 import { BookkeepingError } from '../../../src/client/index.ts';
+import type { Format } from '../../../src/formats/file-format.ts';
+import { mediaTypeOf, writeBooks } from '../../../src/formats/rendering.ts';
 import { isLeaving, total } from '../catalogue/catalogue.ts';
 import { explain } from '../language/explain.ts';
 import { queryOf, view } from '../page/address.ts';
 import { client } from '../session/session.ts';
-import { mediaTypeOf, writeBooks } from './book-text.ts';
-import type { Format } from './formats.ts';
+import { BOM } from './report.ts';
 import { chooseTarget } from './save.ts';
 import { texts } from './texts.ts';
 
@@ -37,6 +38,7 @@ export class BookExport {
     this.state.value = 'saving';
     this.written.value = 0;
     try {
+      if (format === 'csv') await target.write(BOM);
       for await (const text of writeBooks(this.#pages(mine), format)) await target.write(text);
       await target.close();
       this.state.value = 'saved';

@@ -1,26 +1,17 @@
-import type { BookFields } from '../../../src/client/index.ts';
-import { type Fault, isFault, readBookRow } from './book-row.ts';
-import type { Mapping } from './mapping.ts';
-import type { BrokenRow, Row } from './row.ts';
+import { type BookRow, bookReader } from '../../../src/formats/book-row.ts';
+import type { Mapping } from '../../../src/formats/mapping.ts';
+import type { Fault } from '../../../src/formats/row.ts';
 import { type RowFile, readRows } from './row-file.ts';
-
-/** What a row of a file is to an import. */
-export type Finding =
-  | { readonly line: number; readonly book: BookFields }
-  | { readonly line: number; readonly fault: Fault; readonly row: Row | BrokenRow };
 
 /** Reads a file as books, row by row, good ones and bad ones. @throws {UnreadableFileError} */
 export async function* readBooks(
   file: RowFile,
   mapping: Mapping,
   onProgress?: (bytes: number) => void,
-): AsyncGenerator<Finding, void> {
-  for await (const row of readRows(file, onProgress)) {
-    const { line } = row;
-    const result = readBookRow(row, mapping, file.format === 'csv');
-    if (isFault(result)) yield { line, fault: result, row };
-    else yield { line, book: result };
-  }
+): AsyncGenerator<BookRow, void> {
+  const { columns, rows } = await readRows(file, onProgress);
+  const read = bookReader(columns, mapping);
+  for await (const some of rows) yield* some.map(read);
 }
 
 /** What an import would do. */
@@ -28,7 +19,14 @@ export interface Check {
   readonly good: number;
   readonly bad: number;
   /** The first bad rows; the report has all of them. */
-  readonly faults: readonly { readonly line: number; readonly fault: Fault }[];
+  readonly faults: readonly BadRow[];
+}
+
+export interface BadRow {
+  readonly line: number;
+  /** Its number in a JSON array. */
+  readonly element: number | undefined;
+  readonly fault: Fault;
 }
 
 /** The most bad rows that are shown. */
@@ -49,14 +47,16 @@ export async function checkFile(
 ): Promise<Check> {
   let good = 0;
   let bad = 0;
-  const faults: { line: number; fault: Fault }[] = [];
-  const findings = readBooks(file, mapping, (bytes) => {
+  const faults: BadRow[] = [];
+  const rows = readBooks(file, mapping, (bytes) => {
     signal.throwIfAborted();
     onProgress(bytes / file.file.size);
   });
-  for await (const finding of findings) {
-    if ('book' in finding) good++;
-    else if (bad++ < FAULTS_SHOWN_MAX) faults.push({ line: finding.line, fault: finding.fault });
+  for await (const row of rows) {
+    if ('book' in row) good++;
+    else if (bad++ < FAULTS_SHOWN_MAX) {
+      faults.push({ line: row.line, element: row.element, fault: row.fault });
+    }
   }
   signal.throwIfAborted();
   return { good, bad, faults };

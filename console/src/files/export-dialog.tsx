@@ -1,9 +1,9 @@
 import { useEffect, useMemo } from 'preact/hooks';
+import { FORMATS } from '../../../src/formats/file-format.ts';
 import { formatNumber } from '../language/language.ts';
 import { Dialog } from '../page/dialog.tsx';
 import { BookExport } from './book-export.ts';
 import { DialogHeading } from './dialog-heading.tsx';
-import { FORMATS } from './formats.ts';
 import { closeFiles } from './opened.ts';
 import { texts } from './texts.ts';
 

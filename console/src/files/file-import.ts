@@ -1,5 +1,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import { type Book, BookkeepingError } from '../../../src/client/index.ts';
+import { guessMapping, type Mapping } from '../../../src/formats/mapping.ts';
+import type { Field } from '../../../src/formats/row.ts';
 import { isLeaving, refresh } from '../catalogue/catalogue.ts';
 import { client } from '../session/session.ts';
 import { batchesOf } from './batches.ts';
@@ -7,7 +9,6 @@ import { type Check, checkFile, readBooks } from './check.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type Doubt, type ImportEnd, importBatches, type Phase } from './import.ts';
 import { findKnownBooks, type KnownBooks, withoutKnown } from './known-books.ts';
-import { type Field, guessMapping, type Mapping } from './mapping.ts';
 import { isBusy } from './opened.ts';
 import { type Pace, PaceMeter } from './pace.ts';
 import type { RowFile } from './row-file.ts';

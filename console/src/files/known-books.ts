@@ -1,5 +1,5 @@
 import type { Book, BookClient, BookFields } from '../../../src/client/index.ts';
-import type { Finding } from './check.ts';
+import type { BookRow } from '../../../src/formats/book-row.ts';
 
 /** The books of a file that the service has already. */
 export interface KnownBooks {
@@ -24,7 +24,7 @@ export function keyOf({ title, author, year }: BookFields): string {
  * @throws what the client throws; the reason of the signal when it is aborted
  */
 export async function findKnownBooks(
-  findings: AsyncIterable<Finding>,
+  findings: AsyncIterable<BookRow>,
   client: Pick<BookClient, 'list'>,
   isLeaving: (book: Book) => boolean,
   signal: AbortSignal,
@@ -47,9 +47,9 @@ export async function findKnownBooks(
 
 /** Leaves out the books that are known: for each that the service has, one of the file. */
 export async function* withoutKnown(
-  findings: AsyncIterable<Finding>,
+  findings: AsyncIterable<BookRow>,
   { counts }: KnownBooks,
-): AsyncGenerator<Finding, void> {
+): AsyncGenerator<BookRow, void> {
   const left = new Map(counts);
   for await (const finding of findings) {
     const key = 'book' in finding ? keyOf(finding.book) : '';

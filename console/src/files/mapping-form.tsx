@@ -1,7 +1,7 @@
-import { cellOf, shown } from './book-row.ts';
+import { shown } from '../../../src/formats/book-row.ts';
+import { FIELDS } from '../../../src/formats/row.ts';
 import { readAnew } from './choosing.ts';
 import type { FileImport } from './file-import.ts';
-import { FIELDS } from './mapping.ts';
 import { texts } from './texts.ts';
 
 /** Which column of the file fills which field of a book. */
@@ -48,5 +48,6 @@ const CELL_LENGTH_MAX = 30;
 /** The name of a column; with its first cell where it has none of its own. */
 function labelOf({ file, sample }: FileImport, column: string): string {
   const row = sample.rows.find((each) => 'cells' in each);
-  return file.hasHeader || !row ? column : `${column}: ${shown(cellOf(row, column), CELL_LENGTH_MAX)}`;
+  if (file.hasHeader || !row) return column;
+  return `${column}: ${shown(row.cells[sample.columns.indexOf(column)], CELL_LENGTH_MAX)}`;
 }

@@ -1,9 +1,8 @@
+import { type BookRow, bookReader, shown } from '../../../src/formats/book-row.ts';
 import { YearText } from '../book/year-text.tsx';
 import { ShownText } from '../catalogue/shown-text.tsx';
 import { formatNumber, texts as pageTexts } from '../language/language.ts';
-import { isFault, readBookRow, shown } from './book-row.ts';
 import type { FileImport } from './file-import.ts';
-import type { BrokenRow, Row } from './row.ts';
 import { explainFault, texts } from './texts.ts';
 
 /** So many rows show whether the columns are the right ones. */
@@ -15,6 +14,7 @@ const SHOWN_LENGTH_MAX = 200;
 /** The first rows of a file as books. */
 export function Preview({ of }: { of: FileImport }) {
   const t = texts.value;
+  const read = bookReader(of.sample.columns, of.mapping.value);
   return (
     <div class="preview">
       <table>
@@ -35,7 +35,7 @@ export function Preview({ of }: { of: FileImport }) {
         </thead>
         <tbody>
           {of.sample.rows.slice(0, PREVIEW_ROWS).map((row) => (
-            <PreviewRow key={row.line} of={of} row={row} />
+            <PreviewRow key={row.element ?? row.line} row={read(row)} />
           ))}
         </tbody>
       </table>
@@ -43,29 +43,27 @@ export function Preview({ of }: { of: FileImport }) {
   );
 }
 
-function PreviewRow({ of, row }: { of: FileImport; row: Row | BrokenRow }) {
+function PreviewRow({ row }: { row: BookRow }) {
   const { noTitle, noAuthor } = pageTexts.value;
-  const isCsv = of.file.format === 'csv';
-  const book = readBookRow(row, of.mapping.value, isCsv);
   return (
     <tr>
       <th scope="row" class="line number">
         {formatNumber(row.line)}
       </th>
-      {isFault(book) ? (
+      {'fault' in row ? (
         <td colspan={3} class="fault">
-          {explainFault(book)}
+          {explainFault(row.fault)}
         </td>
       ) : (
         <>
           <td>
-            <ShownText text={shown(book.title, SHOWN_LENGTH_MAX)} absent={noTitle} />
+            <ShownText text={shown(row.book.title, SHOWN_LENGTH_MAX)} absent={noTitle} />
           </td>
           <td>
-            <ShownText text={shown(book.author, SHOWN_LENGTH_MAX)} absent={noAuthor} />
+            <ShownText text={shown(row.book.author, SHOWN_LENGTH_MAX)} absent={noAuthor} />
           </td>
           <td class="number">
-            <YearText year={book.year} />
+            <YearText year={row.book.year} />
           </td>
         </>
       )}

@@ -1,8 +1,12 @@
-import { type Fault, shown } from './book-row.ts';
+import { shown } from '../../../src/formats/book-row.ts';
+import type { Mapping } from '../../../src/formats/mapping.ts';
+import { csvRecord } from '../../../src/formats/rendering.ts';
+import type { Fault } from '../../../src/formats/row.ts';
 import { readBooks } from './check.ts';
-import { BOM, csvRecord } from './csv-text.ts';
-import type { Mapping } from './mapping.ts';
 import type { RowFile } from './row-file.ts';
+
+/** With this in front, spreadsheet programs know that a file is UTF-8. */
+export const BOM = '\uFEFF';
 
 /** How a report names its own columns, and what it says of a fault. */
 export interface ReportTexts {
@@ -31,20 +35,10 @@ export async function* reportOf(
     if ('book' in finding) continue;
     const { line, fault, row } = finding;
     const cells =
-      isCsv && 'cells' in row ? row.cells.map((cell) => shown(cell, CELL_LENGTH_MAX)) : [textOf(row)];
-    yield csvRecord([line, texts.explain(fault), ...cells]);
+      'cells' in row ? row.cells : 'json' in row ? [new TextDecoder().decode(row.json).trim()] : [];
+    yield csvRecord([line, texts.explain(fault), ...cells.map((cell) => shown(cell, CELL_LENGTH_MAX))]);
   }
 }
 
 /** The most that spreadsheet programs take in a cell. */
 const CELL_LENGTH_MAX = 32_000;
-
-function textOf(
-  row:
-    | { readonly text: string }
-    | { readonly columns: readonly string[]; readonly cells: readonly unknown[] },
-): string {
-  if ('text' in row) return row.text;
-  const object = Object.fromEntries(row.columns.map((column, index) => [column, row.cells[index]]));
-  return shown(JSON.stringify(object), CELL_LENGTH_MAX);
-}

@@ -1,28 +1,28 @@
-import { cellOf } from './book-row.ts';
-import { guessMapping, type Mapping } from './mapping.ts';
-import type { BrokenRow, Row } from './row.ts';
+import { guessMapping, type Mapping } from '../../../src/formats/mapping.ts';
+import type { RawRow } from '../../../src/formats/row.ts';
+import { UnreadableFileError } from './file-bytes.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
 /** How a file begins. */
 export interface Sample {
-  /** The names of all columns that occur in it. */
   readonly columns: readonly string[];
-  readonly rows: readonly (Row | BrokenRow)[];
+  readonly rows: readonly RawRow[];
 }
 
-/** So many rows tell the columns of a file whose objects differ. */
+/** So many rows are looked at before a person chooses columns. */
 const SAMPLE_ROWS = 100;
 
 /** Reads the first rows of a file. @throws {UnreadableFileError} */
 export async function readSample(file: RowFile): Promise<Sample> {
-  const columns = new Set<string>();
-  const rows: (Row | BrokenRow)[] = [];
-  for await (const row of readRows(file)) {
-    rows.push(row);
-    if ('columns' in row) for (const column of row.columns) columns.add(column);
-    if (rows.length === SAMPLE_ROWS) break;
+  const { columns, rows: all } = await readRows(file);
+  const rows: RawRow[] = [];
+  for await (const some of all) {
+    rows.push(...some);
+    if (rows.length >= SAMPLE_ROWS) break;
   }
-  return { columns: [...columns], rows };
+  const [first] = rows;
+  if (first && 'fault' in first && first.fault.kind === 'no-array') throw new UnreadableFileError('no-array');
+  return { columns, rows: rows.slice(0, SAMPLE_ROWS) };
 }
 
 /**
@@ -34,10 +34,10 @@ export function looksLikeBook(columns: readonly string[]): boolean {
   return !isNamed && columns.some((column) => YEAR.test(column));
 }
 
-/** Guesses by their cells which columns hold what: a year is a number, and of the others the title comes first. */
+/** Guesses by their cells which columns of CSV hold what: a year is a number, and of the others the title comes first. */
 export function guessByCells({ columns, rows }: Sample): Mapping {
-  const year = columns.find((column) =>
-    rows.every((row) => 'fault' in row || YEAR.test(String(cellOf(row, column)))),
+  const year = columns.find((_, index) =>
+    rows.every((row) => !('cells' in row) || YEAR.test(row.cells[index] ?? '')),
   );
   const [title, author] = columns.filter((column) => column !== year);
   return { title, author, year };

@@ -1,10 +1,8 @@
-import { bytesOf, startsWith, UnreadableFileError } from './file-bytes.ts';
-
-/** How the text of a file is written in bytes. */
-export type Encoding = 'utf-8' | 'utf-16le' | 'windows-1252';
+import { type Encoding, encodingOfMark, MARK_BYTES } from '../../../src/formats/encoding.ts';
+import { bytesOf } from './file-bytes.ts';
 
 /** So much of a file is read and worked on at a time, … */
-const PIECE_BYTES = 64 * 1_024;
+const CHUNK_BYTES = 64 * 1_024;
 
 /** … and so much where it is only decoded: each takes some milliseconds. */
 const DECODED_BYTES = 1_024 * 1_024;
@@ -17,48 +15,40 @@ const TURN_MS = 8;
  * text" of spreadsheet programs does; else Windows-1252, in which they save CSV in western Europe and America.
  */
 export async function encodingOf(file: Blob): Promise<Encoding> {
-  const bom = new Uint8Array(await bytesOf(file.slice(0, 2)));
-  if (startsWith(bom, [0xff, 0xfe])) return 'utf-16le';
-  try {
-    for await (const _ of piecesOf(file, 'utf-8', DECODED_BYTES));
-    return 'utf-8';
-  } catch (error) {
-    if (error instanceof UnreadableFileError && error.problem === 'not-utf8') return 'windows-1252';
-    throw error;
+  const marked = encodingOfMark(await chunkAt(file, 0, MARK_BYTES));
+  if (marked !== undefined && marked !== 'utf-8') return marked;
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for (let at = 0; at < file.size; at += DECODED_BYTES) {
+    const chunk = await chunkAt(file, at, DECODED_BYTES);
+    try {
+      decoder.decode(chunk, { stream: at + DECODED_BYTES < file.size });
+    } catch {
+      return 'windows-1252';
+    }
   }
+  return 'utf-8';
 }
 
 /**
- * Reads the text of a file, piece by piece, without a byte-order mark. Whoever works on the pieces holds up nobody for long.
+ * Reads the bytes of a file, some at a time, so that work on them does not block the page for long.
  *
- * @param onProgress is told how many bytes have been worked on
- * @throws {UnreadableFileError} where the bytes are not text of this encoding, or cannot be had any more
+ * @param onProgress is called with the number of bytes that have been worked on
+ * @throws {UnreadableFileError} when the file has changed since it was chosen
  */
-export async function* readText(
+export async function* readChunks(
   file: Blob,
-  encoding: Encoding,
   onProgress: (bytes: number) => void = () => {},
-): AsyncGenerator<string, void> {
-  let bytes = 0;
+): AsyncGenerator<Uint8Array, void> {
   let turnEndsAt = performance.now() + TURN_MS;
-  for await (const piece of piecesOf(file, encoding, PIECE_BYTES)) {
-    yield piece;
-    bytes = Math.min(file.size, bytes + PIECE_BYTES);
-    onProgress(bytes);
+  for (let at = 0; at < file.size; at += CHUNK_BYTES) {
+    yield await chunkAt(file, at, CHUNK_BYTES);
+    onProgress(Math.min(file.size, at + CHUNK_BYTES));
     if (performance.now() < turnEndsAt) continue;
     await new Promise((resolve) => setTimeout(resolve));
     turnEndsAt = performance.now() + TURN_MS;
   }
 }
 
-async function* piecesOf(file: Blob, encoding: Encoding, pieceBytes: number): AsyncGenerator<string, void> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  for (let at = 0; at < file.size; at += pieceBytes) {
-    const bytes = await bytesOf(file.slice(at, at + pieceBytes));
-    try {
-      yield decoder.decode(bytes, { stream: at + pieceBytes < file.size });
-    } catch (error) {
-      throw new UnreadableFileError('not-utf8', { cause: error });
-    }
-  }
+async function chunkAt(file: Blob, at: number, bytes: number): Promise<Uint8Array> {
+  return new Uint8Array(await bytesOf(file.slice(at, at + bytes)));
 }

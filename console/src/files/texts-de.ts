@@ -1,4 +1,4 @@
-import type { Field } from './mapping.ts';
+import type { Field } from '../../../src/formats/row.ts';
 import type { Counted, Texts } from './texts-en.ts';
 
 const books: Counted = (count, formatted) => (count === 1 ? '1 Buch' : `${formatted} Bücher`);
@@ -49,6 +49,7 @@ export const de: Texts = {
   badShown: (formatted) => `Das sind die ersten ${formatted}; der Bericht hat alle.`,
   showBad: 'Zeigen',
   atLine: (line) => `Zeile ${line}`,
+  atElement: (element) => `Element ${element}`,
   saveReport: 'Bericht speichern',
   reportName: 'ausgelassene Zeilen',
   reason: 'Grund',
@@ -118,20 +119,19 @@ export const de: Texts = {
   faults: {
     'unclosed-quote':
       'In dieser Zeile beginnt ein Anführungszeichen, das nirgends endet; der Rest der Datei lässt sich nicht lesen.',
+    'not-utf8': 'Das ist kein UTF-8.',
     'not-json': 'Das ist kein JSON.',
     'not-object': 'Das ist kein Objekt mit Titel, Autor und Jahr.',
-    'cut-off': 'Die Datei endet mitten in dieser Zeile.',
+    'no-array': 'Hier müsste eine Liste von Büchern beginnen, mit „[“.',
+    broken: 'Hier fehlt ein Komma oder das Ende der Liste; der Rest der Datei lässt sich nicht lesen.',
+    'cut-off': 'Die Datei endet mitten in der Liste.',
     trailing: 'Was hinter dem Ende der Liste steht, wird nicht gelesen.',
     cells: (found, expected) =>
       `Die Zeile hat ${found === 1 ? '1 Zelle' : `${found} Zellen`}, die erste Zeile ${expected}.`,
-    'not-text': (field) => `Der Inhalt von „${FIELDS[field]}“ ist kein Text.`,
-    'not-number': (value) => `Das Jahr ist keine Zahl: ${value}`,
-    'not-whole': (value) => `Das Jahr ist keine ganze Zahl: „${value}“`,
-    'too-large': (value) => `Das Jahr ist zu groß: ${value}`,
-    'null-character': (field) =>
-      `„${FIELDS[field]}“ hat ein Zeichen, das sich nicht speichern lässt (U+0000).`,
-    'lone-surrogate': (field) => `„${FIELDS[field]}“ hat ein halbes Zeichen (ein einzelnes Surrogat).`,
+    text: (field) => `Der Inhalt von „${FIELDS[field]}“ ist kein Text, der sich speichern lässt.`,
+    year: (value) => `Das Jahr ist weder eine ganze Zahl bis 9007199254740991 noch ein Datum: „${value}“`,
     nothing: 'Da ist weder ein Titel noch ein Autor noch ein Jahr.',
-    'too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
+    'book-too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
+    'row-too-long': 'Die Zeile ist länger als 8 MiB; der Rest der Datei ist vielleicht nicht gelesen.',
   },
 };

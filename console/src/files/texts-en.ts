@@ -1,4 +1,4 @@
-import type { Field } from './mapping.ts';
+import type { Field } from '../../../src/formats/row.ts';
 
 /** Books, as many as they are; the number is formatted. */
 export type Counted = (count: number, formatted: string) => string;
@@ -48,6 +48,7 @@ export const en = {
   badShown: (formatted: string) => `These are the first ${formatted}; the report has all of them.`,
   showBad: 'Show them',
   atLine: (line: string) => `Line ${line}`,
+  atElement: (element: string) => `element ${element}`,
   saveReport: 'Save a report',
   reportName: 'rows left out',
   reason: 'Reason',
@@ -117,20 +118,20 @@ export const en = {
   faults: {
     'unclosed-quote':
       'A quotation mark opens in this row and is never closed; the rest of the file cannot be read.',
+    'not-utf8': 'This is not UTF-8.',
     'not-json': 'This is not JSON.',
     'not-object': 'This is no object with a title, an author and a year.',
-    'cut-off': 'The file ends in the middle of this row.',
+    'no-array': 'A list of books has to begin here, with “[”.',
+    broken: 'A comma or the end of the list is missing here; the rest of the file cannot be read.',
+    'cut-off': 'The file ends in the middle of the list.',
     trailing: 'What stands behind the end of the list is not read.',
     cells: (found: number, expected: number) =>
       `The row has ${found === 1 ? '1 cell' : `${found} cells`}, and the first row ${expected}.`,
-    'not-text': (field: Field) => `The ${field} is not a text.`,
-    'not-number': (value: string) => `The year is not a number: ${value}`,
-    'not-whole': (value: string) => `The year is not a whole number: “${value}”`,
-    'too-large': (value: string) => `The year is too large: ${value}`,
-    'null-character': (field: Field) => `The ${field} has a character that cannot be stored (U+0000).`,
-    'lone-surrogate': (field: Field) => `The ${field} has half a character (a lone surrogate).`,
+    text: (field: Field) => `The ${field} is not a text that can be stored.`,
+    year: (value: string) => `The year is not a whole number up to 9007199254740991, nor a date: “${value}”`,
     nothing: 'There is neither a title nor an author nor a year.',
-    'too-long': 'The row is longer than a book may be (1 MiB).',
+    'book-too-long': 'The row is longer than a book may be (1 MiB).',
+    'row-too-long': 'The row is longer than 8 MiB; the rest of the file may be unread.',
   },
 };
 

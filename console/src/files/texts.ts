@@ -1,6 +1,6 @@
 import { computed } from '@preact/signals';
+import type { Fault } from '../../../src/formats/row.ts';
 import { type Language, language } from '../language/language.ts';
-import type { Fault } from './book-row.ts';
 import { de } from './texts-de.ts';
 import { en, type Texts } from './texts-en.ts';
 
@@ -15,14 +15,11 @@ export function explainFault(fault: Fault): string {
   switch (fault.kind) {
     case 'cells':
       return faults.cells(fault.found, fault.expected);
-    case 'not-text':
-    case 'null-character':
-    case 'lone-surrogate':
-      return faults[fault.kind](fault.field);
-    case 'not-number':
-    case 'not-whole':
-    case 'too-large':
-      return faults[fault.kind](fault.value);
+    case 'text':
+      return faults.text(fault.field);
+    case 'year':
+    case 'id':
+      return faults.year(fault.value);
     default:
       return faults[fault.kind];
   }

@@ -1,7 +1,9 @@
 import type { Book } from '../../book.ts';
+import type { BookOfFile, BookRow } from '../../formats/book-row.ts';
+import type { Mapping } from '../../formats/mapping.ts';
 import type { BookArchive } from '../../store/archive.ts';
+import { explainFault } from './fault.ts';
 import { KnownBooks } from './known-books.ts';
-import type { Row } from './row.ts';
 
 /** A batch is stored when it has so many books, or so many characters: others who write wait no longer than for that. */
 const BATCH_BOOKS_MAX = 2_000;
@@ -25,26 +27,34 @@ export class Loading {
   readonly tally: Tally = { read: 0, stored: 0, skipped: 0, bad: 0 };
   /** Is told what is wrong with rows, a line each. */
   onFault: (line: string) => void = () => {};
-  readonly #archive: BookArchive;
+  readonly #archive: BookArchive | undefined;
   readonly #keepsIds: boolean;
   readonly #isStrict: boolean;
+  readonly #mapping: Mapping;
   readonly #started = performance.now();
   #known: KnownBooks | undefined;
-  #batch: { book: Book; line: number }[] = [];
+  #batch: GoodRow[] = [];
   #length = 0;
   #hasBegun = false;
 
-  /** @param options `isStrict`: all rows or none; `keepsIds`: books have ids of their own */
-  constructor(archive: BookArchive, options: { readonly keepsIds: boolean; readonly isStrict: boolean }) {
+  /**
+   * @param archive where books are stored; undefined for a dry run, which counts them only
+   * @param options `isStrict`: all rows or none; `keepsIds`: books have ids of their own; `mapping` names their columns
+   */
+  constructor(
+    archive: BookArchive | undefined,
+    options: { readonly keepsIds: boolean; readonly isStrict: boolean; readonly mapping: Mapping },
+  ) {
     this.#archive = archive;
     this.#keepsIds = options.keepsIds;
     this.#isStrict = options.isStrict;
+    this.#mapping = options.mapping;
   }
 
-  /** From now on books are skipped that the store has, or the rows before, by title, author and year. */
-  async skipExisting(signal: AbortSignal): Promise<void> {
+  /** From now on books are skipped that an archive has, or the rows before, by title, author and year. */
+  async skipExisting(archive: BookArchive, signal: AbortSignal): Promise<void> {
     this.#known = new KnownBooks();
-    for await (const page of this.#archive.pages()) {
+    for await (const page of archive.pages()) {
       if (signal.aborted) return;
       this.#known.addPage(page);
     }
@@ -55,13 +65,13 @@ export class Loading {
     return this.#isStrict && this.tally.bad > 0;
   }
 
-  async load(rows: readonly Row[]): Promise<void> {
+  async load(rows: readonly BookRow[]): Promise<void> {
     for (const row of rows) {
       if (this.isOver) return;
       this.tally.read++;
-      if ('fault' in row) this.#refuse(row.line, row.fault);
+      if ('fault' in row) this.#refuse(row, explainFault(row.fault, this.#mapping));
       else if (this.#known && !this.#known.add(row.book)) this.tally.skipped++;
-      else await this.#add(row.book, row.line);
+      else await this.#add(row);
     }
   }
 
@@ -74,7 +84,7 @@ export class Loading {
     if (isComplete && !this.isOver) await this.#flush();
     if (!this.#isStrict) return;
     if (!isComplete || this.isOver) this.tally.stored = 0;
-    else if (this.#hasBegun) await this.#archive.commit();
+    else if (this.#hasBegun) await this.#archive?.commit();
   }
 
   /**
@@ -87,18 +97,19 @@ export class Loading {
     const seconds = (performance.now() - this.#started) / 1_000;
     const rate = Math.round(read / Math.max(seconds, 0.001));
     const untold = bad > FAULTS_TOLD_MAX ? ` (${bad - FAULTS_TOLD_MAX} of them not shown)` : '';
-    const ending = end === undefined ? '' : `; ${end}`;
-    return `read ${read}, stored ${stored}, skipped ${skipped}, bad ${bad}${untold}, in ${seconds.toFixed(1)} s, ${rate} rows/s${ending}`;
+    const ending = (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
+    const verb = this.#archive ? 'stored' : 'would store';
+    return `read ${read}, ${verb} ${stored}, skipped ${skipped}, bad ${bad}${untold}, in ${seconds.toFixed(1)} s, ${rate} rows/s${ending}`;
   }
 
-  #refuse(line: number, fault: string): void {
+  #refuse(row: BookRow, fault: string): void {
     this.tally.bad++;
-    if (this.tally.bad <= FAULTS_TOLD_MAX) this.onFault(`line ${line}: ${fault}`);
+    if (this.tally.bad <= FAULTS_TOLD_MAX) this.onFault(`${placeOf(row)}: ${fault}`);
   }
 
-  async #add(book: Book, line: number): Promise<void> {
-    this.#batch.push({ book, line });
-    this.#length += book.title.length + book.author.length;
+  async #add(row: GoodRow): Promise<void> {
+    this.#batch.push(row);
+    this.#length += row.book.title.length + row.book.author.length;
     if (this.#batch.length >= BATCH_BOOKS_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush();
   }
 
@@ -107,6 +118,10 @@ export class Loading {
     this.#batch = [];
     this.#length = 0;
     if (batch.length === 0) return;
+    if (!this.#archive) {
+      this.tally.stored += batch.length;
+      return;
+    }
     if (this.#isStrict && !this.#hasBegun) await this.#archive.begin();
     this.#hasBegun = true;
     const books = batch.map(({ book }) => book);
@@ -115,11 +130,18 @@ export class Loading {
       this.tally.stored += batch.length;
       return;
     }
-    for (const [index, arrival] of (await this.#archive.addWithIds(books)).entries()) {
-      const { book, line } = batch[index] as { book: Book; line: number };
+    for (const [index, arrival] of (await this.#archive.addWithIds(books as Book[])).entries()) {
+      const row = batch[index] as GoodRow;
       if (arrival === 'stored') this.tally.stored++;
       else if (arrival === 'present') this.tally.skipped++;
-      else this.#refuse(line, `the id ${book.id} is another book's`);
+      else this.#refuse(row, `the id ${row.book.id} is another book's`);
     }
   }
+}
+
+type GoodRow = BookRow & { readonly book: BookOfFile };
+
+/** Where a row is, in words. Elements of a JSON array may share a line, so they have a number. */
+export function placeOf({ line, element }: BookRow): string {
+  return element === undefined ? `line ${line}` : `element ${element} (line ${line})`;
 }

@@ -36,10 +36,10 @@ export class Source {
   }
 
   /**
-   * All bytes, but for a byte-order mark, which some programs put in front of UTF-8.
+   * All bytes.
    *
    * @param signal ends the reading early
-   * @throws CommandFailed when the file cannot be read, or is UTF-16; AbortError when the signal has ended it
+   * @throws CommandFailed when the file cannot be read; AbortError when the signal has ended it
    */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const isStandard = this.#path === STANDARD_STREAM;
@@ -47,25 +47,15 @@ export class Source {
       ? process.stdin
       : createReadStream(this.#path, { highWaterMark: CHUNK_BYTES });
     addAbortSignal(signal, stream);
-    let isFirst = true;
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         this.#bytesRead += chunk.length;
-        yield isFirst ? withoutMark(chunk) : chunk;
-        isFirst = false;
+        yield chunk;
       }
     } catch (error) {
       throw signal.aborted ? error : toFailure(error, this.#path);
     }
   }
-}
-
-function withoutMark(chunk: Buffer): Uint8Array {
-  const [first = 0, second = 0, third = 0] = chunk;
-  if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-    throw new CommandFailed('the file is UTF-16; save it as UTF-8');
-  }
-  return first === 0xef && second === 0xbb && third === 0xbf ? chunk.subarray(3) : chunk;
 }
 
 function toFailure(error: unknown, path: string): unknown {

@@ -1,0 +1,38 @@
+import { isSpace, LINE_FEED } from './json-array.ts';
+import { concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
+
+/**
+ * Reads JSON values on lines of their own (ndjson.org); empty lines do not count.
+ *
+ * @param chunks UTF-8, without a byte-order mark
+ * @yields the lines of each chunk
+ */
+export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow[]> {
+  let bytes: Uint8Array = new Uint8Array();
+  let line = 1;
+  let isTooLong = false;
+  const rows: RawRow[] = [];
+  const takeLine = (json: Uint8Array) => {
+    if (isTooLong || json.length > ROW_BYTES_MAX) rows.push({ line, fault: { kind: 'row-too-long' } });
+    else if (!json.every(isSpace)) rows.push({ line, json });
+    isTooLong = false;
+    line++;
+  };
+
+  for await (const chunk of chunks) {
+    bytes = concat(bytes, chunk);
+    let start = 0;
+    for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
+      takeLine(bytes.subarray(start, end));
+      start = end + 1;
+    }
+    bytes = bytes.subarray(start);
+    if (bytes.length > ROW_BYTES_MAX) {
+      isTooLong = true;
+      bytes = new Uint8Array();
+    }
+    yield rows.splice(0);
+  }
+  takeLine(bytes);
+  yield rows;
+}
