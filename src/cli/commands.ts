@@ -80,10 +80,21 @@ there as a whole or not at all; one that was there before is replaced. What is e
     operands: [{ name: 'FILE', isRequired: true }],
     options: {},
     notes: `The copy is that of one moment, and its integrity is checked before it gets its name. A FILE that exists is not
-overwritten. To restore one, stop the service, and let DB_URL name a copy of it. PostgreSQL has a tool of its own:
+overwritten. bookkeeping restore puts it back. PostgreSQL has a tool of its own:
 
   pg_dump --format=custom --file=FILE DATABASE`,
     load: () => import('./backup.ts'),
+  },
+  restore: {
+    summary: 'puts a backup in the place of a SQLite store, while no service runs',
+    operands: [{ name: 'FILE', isRequired: true }],
+    options: {},
+    notes: `FILE is copied, and the copy is checked before it takes the place of the store that DB_URL names, at once or not at
+all. The store that was there is kept beside it, as NAME.before-restore. Do not copy a backup over the file of a store
+yourself: SQLite would apply the log of the old store (-wal) to it. PostgreSQL has a tool of its own:
+
+  pg_restore --clean --if-exists --dbname=DATABASE FILE`,
+    load: () => import('./restore.ts'),
   },
 } as const satisfies Record<string, Command>;
 

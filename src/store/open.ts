@@ -81,3 +81,25 @@ export async function backUpStore(
   const { backUpSqliteStore } = await import('./sqlite/backup.ts');
   await backUpSqliteStore(address.path, file, onProgress);
 }
+
+/**
+ * Puts a backup in the place of the store at an address, which is kept under another name.
+ *
+ * @param file a file that {@link backUpStore} has written
+ * @param onProgress is called with the part that is done, from 0 to 1; what it throws ends the restore
+ * @returns the name under which the store that was there is kept; undefined when there was none
+ * @throws StoreNotReady when that cannot be done, and then nothing has changed
+ */
+export async function restoreStore(
+  address: StoreAddress,
+  file: string,
+  onProgress: (part: number) => void,
+): Promise<string | undefined> {
+  if (address.engine === 'postgres') {
+    throw new StoreNotReady(
+      'PostgreSQL is restored with pg_restore --clean --if-exists --dbname=DATABASE FILE',
+    );
+  }
+  const { restoreSqliteStore } = await import('./sqlite/restore.ts');
+  return restoreSqliteStore(address.path, file, onProgress);
+}

@@ -51,13 +51,13 @@ for (const [size, options] of Object.entries(SIZES)) {
     }
     assert.deepEqual(await rowsOf(dialog), [
       '2|Effi Briest|Theodor Fontane|1895',
-      '3|The year is not a whole number: “um 1815”',
+      '3|The year is not a whole number that can be stored: “um 1815”',
       '4|<img src=x onerror=alert(1)>|(no author)|1900',
       '5|The row has 2 cells, and the first row 4.',
       '6|=1+1 |Unbekannt|750 BC',
     ]);
     await dialog.getByText('Show them').click();
-    await dialog.getByText('The year is not a whole number: “1897.5”').waitFor();
+    await dialog.getByText('The year is not a whole number that can be stored: “1897.5”').waitFor();
     await assertAccessible(page, 'a plan');
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
 
@@ -65,9 +65,9 @@ for (const [size, options] of Object.entries(SIZES)) {
     assert.equal(report.name, 'Bücher – rows left out.csv');
     assert.deepEqual(report.text.split('\r\n'), [
       '\uFEFFLine,Reason,Titel,Autor,Jahr,Regal',
-      '3,The year is not a whole number: “um 1815”,Emma,Jane Austen,um 1815,A1',
-      '5,"The row has 2 cells, and the first row 4.",Woyzeck | Georg Büchner',
-      '8,The year is not a whole number: “1897.5”,Der Stechlin,Theodor Fontane,1897.5,B2',
+      '3,The year is not a whole number that can be stored: “um 1815”,Emma,Jane Austen,um 1815,A1',
+      '5,"The row has 2 cells, and the first row 4.",Woyzeck,Georg Büchner',
+      '8,The year is not a whole number that can be stored: “1897.5”,Der Stechlin,Theodor Fontane,1897.5,B2',
       '',
     ]);
 
@@ -111,7 +111,7 @@ describe('A file', () => {
     await dialog.getByLabel('Autor').selectOption('wer');
     assert.deepEqual(await rowsOf(dialog), [
       '1|Emma|Jane Austen|1815',
-      '2|Der Inhalt von „Titel“ ist kein Text.',
+      '2|Der Inhalt von „Titel“ ist kein Text, der sich speichern lässt.',
       '3|Das ist kein Objekt mit Titel, Autor und Jahr.',
     ]);
     await assertAccessible(page, 'dark');

@@ -126,7 +126,7 @@ test('What is exported has a fixed form, and no text in it that a spreadsheet pr
   assert.equal(await write('csv', books), records.join('\r\n'));
 });
 
-const NOT_A_YEAR = 'year is not a whole number within ±9007199254740991, nor a date';
+const NOT_A_YEAR = 'year is not a whole number within ±9007199254740991';
 const NOT_A_TEXT = 'is not a text of well-formed Unicode without U+0000';
 
 describe('CSV', () => {

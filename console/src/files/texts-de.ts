@@ -129,7 +129,7 @@ export const de: Texts = {
     cells: (found, expected) =>
       `Die Zeile hat ${found === 1 ? '1 Zelle' : `${found} Zellen`}, die erste Zeile ${expected}.`,
     text: (field) => `Der Inhalt von „${FIELDS[field]}“ ist kein Text, der sich speichern lässt.`,
-    year: (value) => `Das Jahr ist weder eine ganze Zahl bis 9007199254740991 noch ein Datum: „${value}“`,
+    year: (value) => `Das Jahr ist keine ganze Zahl, die sich speichern lässt: „${value}“`,
     nothing: 'Da ist weder ein Titel noch ein Autor noch ein Jahr.',
     'book-too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
     'row-too-long': 'Die Zeile ist länger als 8 MiB; der Rest der Datei ist vielleicht nicht gelesen.',

@@ -128,7 +128,7 @@ export const en = {
     cells: (found: number, expected: number) =>
       `The row has ${found === 1 ? '1 cell' : `${found} cells`}, and the first row ${expected}.`,
     text: (field: Field) => `The ${field} is not a text that can be stored.`,
-    year: (value: string) => `The year is not a whole number up to 9007199254740991, nor a date: “${value}”`,
+    year: (value: string) => `The year is not a whole number that can be stored: “${value}”`,
     nothing: 'There is neither a title nor an author nor a year.',
     'book-too-long': 'The row is longer than a book may be (1 MiB).',
     'row-too-long': 'The row is longer than 8 MiB; the rest of the file may be unread.',

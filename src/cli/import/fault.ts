@@ -25,7 +25,7 @@ export function explainFault(fault: Fault, mapping: Mapping): string {
     case 'text':
       return `${mapping[fault.field]} is not a text of well-formed Unicode without U+0000`;
     case 'year':
-      return `${mapping.year} is not a whole number within ±${YEAR_MAX}, nor a date: ${JSON.stringify(fault.value)}`;
+      return `${mapping.year} is not a whole number within ±${YEAR_MAX}: ${JSON.stringify(fault.value)}`;
     case 'id':
       return `${mapping.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(fault.value)}`;
     default:

@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../not-ready.ts';
 import { isBusy } from './errors.ts';
+import { identityOf, NO_FILE } from './lost.ts';
 
 /** How long we wait for other processes that hold the file. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -62,6 +63,7 @@ export async function openConnection(
   path: string,
   expectFitting: (database: DatabaseSync) => void = () => {},
 ): Promise<DatabaseSync> {
+  const identity = identityOf(path);
   const database = new DatabaseSync(path, { timeout: BLOCKING_TIMEOUT_MS });
   try {
     await whileBusy(() => expectFitting(database));
@@ -72,6 +74,10 @@ export async function openConnection(
     database.exec('pragma synchronous = full; pragma fullfsync = on');
     expectSetting(database, 'journal_mode', 'wal');
     expectSetting(database, 'synchronous', 2);
+    // A restore holds the lock while it replaces the file; what waited for the lock has the old file open.
+    if (identity !== NO_FILE && identity !== identityOf(path)) {
+      throw new StoreNotReady(`the SQLite file ${path} was replaced while it was opened`);
+    }
     return database;
   } catch (error) {
     database.close();

@@ -30,6 +30,11 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5;
 }
 
+/** Whether the file is not a database, or its structure is broken. */
+export function isDamaged(error: unknown): boolean {
+  return resultCode(error) === 11 || resultCode(error) === 26;
+}
+
 /**
  * Whether the disk refused to make something durable. What was written before may be lost then, too, whatever the
  * next attempt says (sqlite.org/rescode.html: SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC).

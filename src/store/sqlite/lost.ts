@@ -1,5 +1,8 @@
 import { statSync } from 'node:fs';
 
+/** The identity of no file. */
+export const NO_FILE = 'none';
+
 /** What was acknowledged could be lost, or already is: nothing more may be acknowledged. The message is one line. */
 export class StoreLost extends Error {
   override readonly name = 'StoreLost';
@@ -29,11 +32,12 @@ export class FileGuard {
   }
 }
 
-function identityOf(path: string): string {
+/** The identity of the file at a path: another one after it was replaced; `none` when there is no file. */
+export function identityOf(path: string): string {
   try {
     const { dev, ino } = statSync(path);
     return `${dev} ${ino}`;
   } catch {
-    return 'none';
+    return NO_FILE;
   }
 }
