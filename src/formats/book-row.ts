@@ -131,10 +131,10 @@ function isText(text: string): boolean {
 }
 
 /** The most of a value that is quoted to people. */
-const SHOWN_LENGTH_MAX = 60;
+const SHOWN_LENGTH = 60;
 
 /** A value for people: a text as it is, another value as JSON. */
-export function shown(value: unknown, lengthMax = SHOWN_LENGTH_MAX): string {
+export function shown(value: unknown, lengthMax = SHOWN_LENGTH): string {
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
@@ -143,10 +143,10 @@ export function shown(value: unknown, lengthMax = SHOWN_LENGTH_MAX): string {
 const BOOK_BYTES_MAX = 1_024 * 1_024;
 
 /** The most bytes of a character in JSON, as an escape. */
-const CHARACTER_BYTES_MAX = 6;
+const BYTES_PER_CHARACTER = 6;
 
 function isTooLong(book: BookFields): boolean {
   const length = book.title.length + book.author.length;
-  if (length * CHARACTER_BYTES_MAX < BOOK_BYTES_MAX / 2) return false;
+  if (length * BYTES_PER_CHARACTER < BOOK_BYTES_MAX / 2) return false;
   return new TextEncoder().encode(JSON.stringify(book)).length > BOOK_BYTES_MAX;
 }
