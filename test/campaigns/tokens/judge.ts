@@ -25,11 +25,15 @@ export class Judge {
 
   async judge(token: string): Promise<Verdict> {
     try {
-      const { protectedHeader } = await jwtVerify(token, new TextEncoder().encode(this.#secret), {
+      const { payload, protectedHeader } = await jwtVerify(token, new TextEncoder().encode(this.#secret), {
         algorithms: [...ALGORITHMS],
         currentDate: this.#currentDate,
       });
       if (!isCanonical(token)) return { isValid: false, difference: 'base64url that is not canonical' };
+      if (token.split('.').slice(0, 2).some(hasByteOrderMark)) return { isValid: false, difference: 'a byte-order mark' };
+      const { exp, nbf } = payload as { readonly exp?: unknown; readonly nbf?: unknown };
+      if (isInfinite(exp) || isInfinite(nbf))
+        return { isValid: false, difference: 'a time beyond all numbers' };
       // The one extension that jose knows, and that changes nothing where it is true.
       if (protectedHeader.crit) return { isValid: false, difference: 'the critical extension b64' };
       return { isValid: true };
@@ -49,6 +53,16 @@ export class Judge {
     const parts = { header, payload: payload.replaceAll('"iat"', '"was"'), signedWith: alg };
     return (await this.judge(makeToken(this.#secret, parts))).isValid;
   }
+}
+
+/** Whether a part begins with the bytes that JSON in UTF-8 must not begin with (RFC 8259, section 8.1). */
+function hasByteOrderMark(part: string): boolean {
+  return Buffer.from(part, 'base64url').subarray(0, 3).toString('hex') === 'efbbbf';
+}
+
+/** Whether a claim was too large to be read as a number. */
+function isInfinite(claim: unknown): boolean {
+  return claim === Number.POSITIVE_INFINITY || claim === Number.NEGATIVE_INFINITY;
 }
 
 /** Whether a token is signed by who knows the secret: computed by hand, so that no fault of jose's stays unseen. */
