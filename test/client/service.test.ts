@@ -85,8 +85,16 @@ describe('The session of a client', () => {
     assert.equal(signInsOf(service), 1);
   });
 
-  test('goes on while tokens expire, and no call meets one that has', async () => {
+  test('goes on while tokens expire, and no call meets one that has', async (context) => {
     let now = Date.now();
+    // Node's `Date` header has the real time, and the service of this test another one.
+    const { fetch } = globalThis;
+    context.mock.method(globalThis, 'fetch', async (...args: Parameters<typeof fetch>) => {
+      const response = await fetch(...args);
+      const headers = new Headers(response.headers);
+      headers.set('date', new Date(now).toUTCString());
+      return new Response(response.body, { status: response.status, headers });
+    });
     await using service = await startService({ now: () => now });
     const books = createClientIn({ ...PATIENCE, now: () => now }, { url: service.url, ...CREDENTIALS });
     for (let minutes = 0; minutes <= 60; minutes += 5) {
