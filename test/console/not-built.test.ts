@@ -38,7 +38,7 @@ test('A service whose page has not been built says how to build it, and does wit
 
 test('A build that fails before npm start is reported in two lines, and npm start goes on', async () => {
   await using folder = await createFolder();
-  for (const name of ['scripts', 'src/client', 'src/contract.ts', 'package-lock.json', ...CONSOLE]) {
+  for (const name of ['scripts', 'src', 'package-lock.json', ...CONSOLE]) {
     await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
   }
   const { stdout, stderr } = await promisify(execFile)(
