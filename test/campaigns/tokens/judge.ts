@@ -30,7 +30,8 @@ export class Judge {
         currentDate: this.#currentDate,
       });
       if (!isCanonical(token)) return { isValid: false, difference: 'base64url that is not canonical' };
-      if (token.split('.').slice(0, 2).some(hasByteOrderMark)) return { isValid: false, difference: 'a byte-order mark' };
+      if (token.split('.').slice(0, 2).some(hasByteOrderMark))
+        return { isValid: false, difference: 'a byte-order mark' };
       const { exp, nbf } = payload as { readonly exp?: unknown; readonly nbf?: unknown };
       if (isInfinite(exp) || isInfinite(nbf))
         return { isValid: false, difference: 'a time beyond all numbers' };
