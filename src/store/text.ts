@@ -70,12 +70,61 @@ function beginningsOf(q: string): string[] {
   return [...words].filter((word) => word !== '').map((word) => GAP + word);
 }
 
-/** Whether the texts of a book are what is asked for. */
+/** Whether the texts of a book match. It takes time in proportion to their length, whatever the query is. */
 export function isMatch(needles: Needles | undefined, title: string, author: string): boolean {
   if (!needles) return true;
-  if (needles.title && !lowerCase(title).includes(needles.title)) return false;
-  if (needles.author && !lowerCase(author).includes(needles.author)) return false;
-  if (needles.words.length === 0) return true;
-  const words = wordsOf(title, author);
-  return needles.words.every((word) => words.includes(word));
+  return isFoldedMatch(
+    needles,
+    needles.title ? lowerCase(title) : '',
+    needles.author ? lowerCase(author) : '',
+    needles.words.length > 0 ? wordsOf(title, author) : '',
+  );
+}
+
+/** The same for texts in the forms that they are compared in; those that the query does not compare may be empty. */
+export function isFoldedMatch(needles: Needles, title: string, author: string, words: string): boolean {
+  if (needles.title && !contains(title, needles.title)) return false;
+  if (needles.author && !contains(author, needles.author)) return false;
+  if (needles.words.length > WORDS_COMPARED_MAX) return hasBeginnings(words, needles.words);
+  return needles.words.every((word) => contains(words, word));
+}
+
+/** More words than this are looked up together, or a query of thousands would go through a long text as often. */
+const WORDS_COMPARED_MAX = 16;
+
+/** As many comparisons as `includes` may make; its worst case is the product of the two lengths. */
+const COMPARISONS_MAX = 1_000_000;
+
+function contains(text: string, part: string): boolean {
+  if (text.length * part.length <= COMPARISONS_MAX) return text.includes(part);
+  return part.length <= text.length && containsInLinearTime(text, part);
+}
+
+/** The algorithm of Knuth, Morris and Pratt: `borders` has the length of the border of each beginning of `part`. */
+function containsInLinearTime(text: string, part: string): boolean {
+  const borders = new Uint32Array(part.length);
+  let matched = 0;
+  for (let index = 1; index < part.length; index++) {
+    while (matched > 0 && part[index] !== part[matched]) matched = borders[matched - 1] ?? 0;
+    if (part[index] === part[matched]) matched++;
+    borders[index] = matched;
+  }
+  matched = 0;
+  for (let index = 0; index < text.length; index++) {
+    while (matched > 0 && text[index] !== part[matched]) matched = borders[matched - 1] ?? 0;
+    if (text[index] === part[matched]) matched++;
+    if (matched === part.length) return true;
+  }
+  return false;
+}
+
+/** Whether each of some beginnings, as {@link Needles} has them, begins one of the words. */
+function hasBeginnings(words: string, beginnings: readonly string[]): boolean {
+  const missing = new Set(beginnings.map((beginning) => beginning.slice(GAP.length)));
+  const lengths = new Set([...missing].map(({ length }) => length));
+  for (const word of words.split(GAP)) {
+    for (const length of lengths) if (length <= word.length) missing.delete(word.slice(0, length));
+    if (missing.size === 0) return true;
+  }
+  return false;
 }
