@@ -5,8 +5,9 @@ import { Tokens } from './auth/token.ts';
 import type { Config, Secrets } from './config.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { createServer } from './http/server.ts';
-import type { LogStream } from './log.ts';
+import { type LogStream, openLogger } from './log.ts';
 import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
+import type { StoreObserver } from './store/observer.ts';
 import { openStore } from './store/open.ts';
 import { readVersion } from './version.ts';
 
@@ -45,7 +46,7 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
   const metrics = config.hasMetrics
     ? new Metrics(readVersion(), config.store.engine, shareMetrics)
     : undefined;
-  const store = await openStore(config.store, metrics?.store);
+  const store = await openStore(config.store, observerOf(metrics, openLogger(logStream, config.logLevel)));
   const tokens = new Tokens(secrets.token, now, secrets.previousToken);
   const server = createServer({
     store,
@@ -77,4 +78,21 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
     await store[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+/** What the store does is counted, and its failures are logged. */
+function observerOf(metrics: Metrics | undefined, logger: ReturnType<typeof openLogger>): StoreObserver {
+  return {
+    operation: (name, waiting) => metrics?.store.operation(name, waiting) ?? (() => {}),
+    pool: (name, connections) => metrics?.store.pool(name, connections),
+    part(name) {
+      const count = metrics?.store.part(name);
+      return (cause) => {
+        count?.(cause);
+        const fields = cause instanceof Error ? { err: cause } : { reason: cause };
+        if (cause === undefined) logger.info(`the ${name} of the store works again`);
+        else logger.warn(fields, `the ${name} of the store has failed`);
+      };
+    },
+  };
 }

@@ -11,7 +11,7 @@ export interface LogStream {
 }
 
 /** Writes lines about what is no request. */
-export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger, 'info' | 'fatal'> {
+export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger, 'info' | 'warn' | 'fatal'> {
   return pino({ base: null, level }, stream);
 }
 

@@ -33,11 +33,11 @@ export class BookHandlers {
   #lastTurn: Promise<unknown> = Promise.resolve();
 
   /** @param unread what lists and long books may hold that their clients have not read yet */
-  constructor(store: BookStore, bodies: BodyReader, unread: Budget) {
+  constructor(store: BookStore, bodies: BodyReader, unread: Budget, searchMs: number) {
     this.#store = store;
     this.#bodies = bodies;
     this.#unread = unread;
-    this.#searches = new Searches(store, unread);
+    this.#searches = new Searches(store, unread, searchMs);
   }
 
   /** How many searches are under way. */

@@ -10,6 +10,8 @@ export interface HttpLimits {
   readonly headersMs: number;
   /** How long a whole request may take to arrive. */
   readonly requestMs: number;
+  /** How long a client may wait for the response to its search to begin, and then for the next books. */
+  readonly searchMs: number;
   /** How long a client may take to read the next part of its answer, or stand still in its request. */
   readonly stallMs: number;
   /** How long a connection may stay open without a request. */
@@ -42,6 +44,7 @@ export const FIXED_LIMITS = {
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
   refusedConnections: 1_000,
   idleMs: 72_000,
+  searchMs: 10_000,
   checkingIntervalMs: 200,
   graceMs: 1_000,
   drainMs: 3_500,

@@ -16,6 +16,7 @@ import { type ListRequest, queryAfter } from './query.ts';
 export class Searches {
   readonly #store: BookStore;
   readonly #unread: Budget;
+  readonly #waitMs: number;
   #underWay = 0;
 
   /** How many of them are under way. */
@@ -23,10 +24,14 @@ export class Searches {
     return this.#underWay;
   }
 
-  /** @param unread what answers may hold that their clients have not read yet */
-  constructor(store: BookStore, unread: Budget) {
+  /**
+   * @param unread what answers may hold that their clients have not read yet
+   * @param waitMs how long a client may wait for its response to begin, and then for the next books
+   */
+  constructor(store: BookStore, unread: Budget, waitMs: number) {
     this.#store = store;
     this.#unread = unread;
+    this.#waitMs = waitMs;
   }
 
   /** Answers a request, which has been read. */
@@ -35,7 +40,7 @@ export class Searches {
     if (reply.raw.closed || this.#underWay >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
     this.#underWay++;
     reply.raw.once('close', () => this.#underWay--);
-    const search = new Search(this.#store, list.query, reply);
+    const search = new Search(this.#store, list.query, reply, this.#waitMs);
     const unread = new Share(this.#unread, reply.raw);
     const total = list.isCounted ? { 'x-total-count': `${await search.count()}` } : {};
     if (list.limit !== undefined)
@@ -72,6 +77,7 @@ export class Searches {
       if (page.rest === 'none' || place === undefined)
         return { outcome: 'booksRetrieved', json: inBrackets(pages), headers: total };
       if (page.rest === 'some' && (count === limit || bytes > PAGE_BYTES_MAX)) break;
+      if (count > 0 && search.isLate) break;
     }
     const next = queryAfter(request.raw.url ?? '', writeCursor(sort, place));
     return {
@@ -92,9 +98,6 @@ interface PageParts {
 /** How many searches may be under way at once. */
 const SEARCHES_MAX = 500;
 
-/** How long a client may wait for the next books of a search, or their number. */
-const SEARCH_MS_MAX = 10_000;
-
 /** A page with a limit ends early when its books are longer than this together. */
 const PAGE_BYTES_MAX = 8 * 1_024 * 1_024;
 
@@ -102,41 +105,63 @@ const PAGE_BYTES_MAX = 8 * 1_024 * 1_024;
 class Search {
   readonly #store: BookStore;
   readonly #query: BookQuery;
-  readonly #reply: FastifyReply;
+  readonly #waitMs: number;
+  readonly #clientGone = new AbortController();
+  #startedMs = 0;
+  #signal = this.#clientGone.signal;
 
-  constructor(store: BookStore, query: BookQuery, reply: FastifyReply) {
+  constructor(store: BookStore, query: BookQuery, reply: FastifyReply, waitMs: number) {
     this.#store = store;
     this.#query = query;
-    this.#reply = reply;
+    this.#waitMs = waitMs;
+    const abort = () => this.#clientGone.abort(new StoreUnavailable('the client has gone'));
+    if (reply.raw.closed) abort();
+    else reply.raw.once('close', abort);
+    this.restartWait();
+  }
+
+  /** Whether half of the time is over, so that what has been found should leave. */
+  get isLate(): boolean {
+    return performance.now() - this.#startedMs > this.#waitMs / 2;
+  }
+
+  /** The client has got something, and waits for more. */
+  restartWait(): void {
+    this.#startedMs = performance.now();
+    this.#signal = AbortSignal.any([this.#clientGone.signal, AbortSignal.timeout(this.#waitMs)]);
   }
 
   /** The next page that says what follows. @throws StoreUnavailable when that takes too long */
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
-    const deadline = performance.now() + SEARCH_MS_MAX;
-    let page = await this.#store.search(this.#query, limit, after);
-    while (page.rest === 'unknown' && page.count === 0) {
-      this.#goOn(deadline);
-      page = await this.#store.search(this.#query, limit, page.last);
+    for (let place = after; ; ) {
+      const page = await this.#inTime((signal) => this.#store.search(this.#query, limit, place, signal));
+      if (page.rest !== 'unknown' || page.count > 0) return page;
+      place = page.last;
     }
-    return page;
   }
 
   /** The number of all matches. @throws StoreUnavailable when that takes too long */
   async count(): Promise<number> {
-    const deadline = performance.now() + SEARCH_MS_MAX;
-    let { count, last } = await this.#store.count(this.#query);
-    while (last !== undefined) {
-      this.#goOn(deadline);
-      const more = await this.#store.count(this.#query, last);
-      count += more.count;
-      last = more.last;
-    }
-    return count;
+    let total = 0;
+    let place: BookPosition | undefined;
+    do {
+      const { count, last } = await this.#inTime((signal) => this.#store.count(this.#query, place, signal));
+      total += count;
+      place = last;
+    } while (place !== undefined);
+    return total;
   }
 
-  #goOn(deadline: number): void {
-    if (performance.now() > deadline) throw new StoreUnavailable('a search takes too long');
-    if (this.#reply.raw.destroyed) throw new StoreUnavailable('the client has gone');
+  async #inTime<Result>(call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    const signal = this.#signal;
+    try {
+      signal.throwIfAborted();
+      return await call(signal);
+    } catch (error) {
+      if (error === signal.reason && !(error instanceof StoreUnavailable))
+        throw new StoreUnavailable('a search takes too long');
+      throw error;
+    }
   }
 }
 
@@ -151,6 +176,7 @@ async function* allPages(search: Search, first: SearchPage, unread: Share): Asyn
       isFirst = false;
     }
     if (page.rest === 'none') break;
+    search.restartWait();
   }
   yield CLOSE;
 }

@@ -114,7 +114,7 @@ export function createServer(parts: ServerParts): HttpServer {
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const token = new TokenHandlers(tokens, credentials, throttle, bodies);
   const unread = new Budget(limits.unreadBytesAtOnce);
-  const books = new BookHandlers(store, bodies, unread);
+  const books = new BookHandlers(store, bodies, unread, limits.searchMs);
   const health = new HealthHandlers(store, () => connections.isStopping);
   const protect = { onRequest: token.require };
 

@@ -29,6 +29,7 @@ interface Pool {
 export class StoreMetrics {
   readonly #engine: string;
   readonly #operations: Operation[] = [];
+  readonly #parts: { readonly labels: Labels; hasFailed: boolean }[] = [];
   readonly #pools: { readonly name: string; readonly connections: () => Pool }[] = [];
 
   /** @param engine its name, for a label */
@@ -49,6 +50,14 @@ export class StoreMetrics {
       operation.durations.observe(ms / 1_000);
       operation.sizes.observe(calls);
       if (hasFailed) operation.failures++;
+    };
+  }
+
+  part(name: string): (cause: unknown) => void {
+    const part = { labels: { engine: this.#engine, part: name }, hasFailed: false };
+    this.#parts.push(part);
+    return (cause) => {
+      part.hasFailed = cause !== undefined;
     };
   }
 
@@ -78,6 +87,11 @@ export class StoreMetrics {
         'bookkeeping_store_waiting_calls',
         'Calls that wait for a trip to the store.',
         this.#operations.map(({ labels, waiting }) => [labels, waiting()]),
+      ),
+      gauge(
+        'bookkeeping_store_failed_parts',
+        'Parts of the store that have failed, without which it works in another way: 1, else 0.',
+        this.#parts.map(({ labels, hasFailed }) => [labels, Number(hasFailed)]),
       ),
       gauge(
         'bookkeeping_store_pool_connections',

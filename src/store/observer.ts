@@ -7,6 +7,12 @@ export interface StoreObserver {
    * @returns who is told of its trips
    */
   operation(name: string, waiting: () => number): TripObserver;
+  /**
+   * Told once of every part of the store that can fail while the others work.
+   *
+   * @returns is told of each failure of it that was not there before, and of its end: undefined
+   */
+  part(name: string): (cause: FailureCause | undefined) => void;
   /** Told once of every pool of connections to a server. */
   pool(name: string, connections: () => PoolState): void;
 }
@@ -20,4 +26,24 @@ export interface PoolState {
   readonly used: number;
   /** Callers that wait for one. */
   readonly waiting: number;
+}
+
+/** A short code such as `SQLITE_FULL`, or an error that has none. */
+export type FailureCause = string | Error;
+
+/** A part of the store that can fail while the others work. A failure is reported once, until it is over. */
+export class Part {
+  readonly #report: ((cause: FailureCause | undefined) => void) | undefined;
+  #cause: FailureCause | undefined;
+
+  constructor(name: string, observer: StoreObserver | undefined) {
+    this.#report = observer?.part(name);
+  }
+
+  /** @param cause undefined when it works */
+  set failure(cause: FailureCause | undefined) {
+    if (`${cause}` === `${this.#cause}`) return;
+    this.#cause = cause;
+    this.#report?.(cause);
+  }
 }

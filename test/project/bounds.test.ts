@@ -30,12 +30,16 @@ const NO_BOUNDS = [
   'src/store/postgres/indexed-look.ts#PARTS_MAX',
   'src/store/postgres/indexed-look.ts#TRIGRAMS_MAX',
   'src/store/postgres/schema.ts#CREATE_ATTEMPTS_MAX',
+  'src/store/postgres/search-sql.ts#WORDS_MAX',
+  'src/store/postgres/trigrams.ts#INDEXED_LENGTH_MAX',
   'src/store/sqlite/connection.ts#BLOCKING_TIMEOUT_MS',
-  'src/store/sqlite/look.ts#PARTS_MAX',
-  'src/store/sqlite/look.ts#PART_LENGTH_MAX',
-  'src/store/sqlite/search-index.ts#STEPS_PER_SEARCH_MAX',
   'src/store/sqlite/search-index.ts#STEP_MS_MAX',
   'src/store/sqlite/searcher.ts#STATEMENTS_MAX',
+  'src/store/sqlite/trigrams.ts#INDEXED_LENGTH_MAX',
+  'src/store/sqlite/trigrams.ts#PARTS_MAX',
+  'src/store/sqlite/trigrams.ts#PART_LENGTH_MAX',
+  'src/store/text.ts#COMPARISONS_MAX',
+  'src/store/text.ts#WORDS_COMPARED_MAX',
 ];
 
 const UNITS: Readonly<Record<string, number>> = {

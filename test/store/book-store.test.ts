@@ -33,6 +33,7 @@ for (const engine of engines) {
           batches[name] = [...(batches[name] ?? []), calls];
         },
         pool: () => {},
+        part: () => () => {},
       });
       const title = 'x'.repeat(1_000_000);
       const books = await Promise.all(

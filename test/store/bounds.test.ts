@@ -37,6 +37,7 @@ for (const engine of engines) {
         const observer: StoreObserver = {
           operation: () => (calls) => sizes.push(calls),
           pool: () => {},
+          part: () => () => {},
         };
         await using store = await openStore(parseStoreAddress(address.dbUrl), observer);
         const results = await Promise.allSettled(

@@ -37,6 +37,7 @@ describe('Searches that are made at once', () => {
       const observer: StoreObserver = {
         operation: (name) => () => (runs += Number(name === 'search')),
         pool: () => {},
+        part: () => () => {},
       };
       await using store = await openStore(parseStoreAddress(address.dbUrl), observer);
       await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });

@@ -12,7 +12,7 @@ import {
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS, textLength } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import type { StoreObserver } from '../observer.ts';
+import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
 import { tryAgain } from './attempts.ts';
@@ -52,7 +52,10 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
   return new PostgresBookStore(
     new Database(poolOf('books', QUICK)),
     new Database(poolOf('many', LONG)),
-    new Searcher(poolOf('searches', SEARCHES), new SearchIndex(poolOf('search_index', INDEX))),
+    new Searcher(
+      poolOf('searches', SEARCHES),
+      new SearchIndex(poolOf('search_index', INDEX), new Part('search index', observer)),
+    ),
     observer,
   );
 }

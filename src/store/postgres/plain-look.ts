@@ -8,7 +8,7 @@ import { behind, candidate, orderOf, Parameters, UNINDEXED, yearsOf } from './se
 const UNINDEXED_WINDOW_BOOKS = 250;
 
 /** The most bytes of text that are read for that, but for a single book. */
-const UNINDEXED_WINDOW_BYTES = 4 * 1_024 * 1_024;
+const UNINDEXED_WINDOW_BYTES = 1_024 * 1_024;
 
 /** A call of a search in the books themselves, whose texts are folded here. */
 export class PlainLook implements Look {

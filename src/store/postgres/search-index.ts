@@ -1,10 +1,11 @@
-import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import type { Book } from '../../book.ts';
-import { lowerCase, wordsOf } from '../text.ts';
+import { type Book, StoreUnavailable } from '../../book.ts';
+import type { FailureCause, Part } from '../observer.ts';
 import { tryAgain } from './attempts.ts';
-import { isReadOnly, sqlState, toStoreError } from './errors.ts';
+import { isReadOnly, reasonOf, sqlState, toStoreError } from './errors.ts';
 import { Feature } from './feature.ts';
+import { foldedColumnsOf } from './folding.ts';
 import type { ConnectionPool } from './pool.ts';
 import {
   ADD,
@@ -17,14 +18,10 @@ import {
   SIZES,
   TAKE_NOTES,
 } from './search-schema.ts';
-import { trigramsOf } from './trigrams.ts';
 
 /** How many notes, and how many books, one step takes in at most. */
 const NOTES_PER_STEP = 100;
 const BOOKS_PER_STEP = 500;
-
-/** How many texts are folded at a time. */
-const BOOKS_PER_TURN = 50;
 
 /** The most bytes of text that a step reads, but for a single book. */
 const BYTES_PER_STEP = 4 * 1_024 * 1_024;
@@ -37,12 +34,15 @@ export class SearchIndex {
   readonly #pool: ConnectionPool;
   /** Whether the server allows an index. */
   readonly #permission = new Feature();
+  readonly #part: Part;
   #preparing: Promise<boolean> | undefined;
-  #going: Promise<void> | undefined;
+  #going: Promise<boolean> | undefined;
   #isClosed = false;
 
-  constructor(pool: ConnectionPool) {
+  /** @param part is told why there is none that could be used */
+  constructor(pool: ConnectionPool, part: Part) {
     this.#pool = pool;
+    this.#part = part;
   }
 
   /**
@@ -57,53 +57,72 @@ export class SearchIndex {
     this.#preparing ??= this.#prepare();
     if (!(await this.#preparing)) return false;
     try {
-      const deadline = performance.now() + SEARCH_WAITS_MS;
-      while (this.#going === undefined && performance.now() < deadline) {
-        if (!(await tryAgain(() => isBehind(this.#pool))) || (await this.#step())) return true;
+      const isUpToDate = this.#going === undefined && !(await tryAgain(() => isBehind(this.#pool)));
+      if (isUpToDate || (await this.#goOnForAWhile())) {
+        this.#part.failure = undefined;
+        return true;
       }
     } catch (error) {
-      if (error instanceof OtherVersion || isReadOnly(error)) return false;
-      if (!NOT_ALLOWED.test(sqlState(error) ?? '')) throw error;
-      return this.#refuse();
+      if (NOT_ALLOWED.test(sqlState(error) ?? '')) return this.#refuse(reasonOf(error));
+      if (!isReadOnly(error) && !(error instanceof OtherVersion)) throw error;
+      this.#part.failure = causeOf(error);
     }
-    this.#going ??= this.#goOn();
     return false;
+  }
+
+  /** @returns whether all was taken in meanwhile. The steps that are left go on by themselves */
+  async #goOnForAWhile(): Promise<boolean> {
+    if (this.#going !== undefined) return false;
+    this.#going = this.#goOn();
+    const ended = new AbortController();
+    const isAll = await Promise.race([this.#going, sleep(SEARCH_WAITS_MS, false, { signal: ended.signal })]);
+    ended.abort();
+    return isAll;
   }
 
   /** Ends what goes on behind the scenes. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#going;
+    await this.#going?.catch(() => false);
     await this.#pool.end();
   }
 
   /** Makes what is missing. @returns whether there can be an index */
   async #prepare(): Promise<boolean> {
     try {
-      return (await prepareIndex(this.#pool, (run) => this.#transact(run))) || this.#refuse();
+      return (await prepareIndex(this.#pool, (run) => this.#transact(run))) || this.#refuse('no table');
     } catch (error) {
       const state = sqlState(error);
-      if (state !== undefined && !PASSING.test(state)) return this.#refuse();
+      if (state !== undefined && !PASSING.test(state)) return this.#refuse(reasonOf(error));
       this.#preparing = undefined;
+      this.#part.failure = causeOf(error);
       if (state === undefined) throw toStoreError(error);
       return false;
     }
   }
 
   /** Does without the index for a while, and makes then what is missing. */
-  #refuse(): false {
+  #refuse(reason: string): false {
+    this.#part.failure = reason;
     this.#permission.pause();
     this.#preparing = undefined;
     return false;
   }
 
-  async #goOn(): Promise<void> {
+  /** @returns whether all was taken in: not when this is closed. @throws what a step throws, to whoever waits */
+  async #goOn(): Promise<boolean> {
     try {
-      while (!this.#isClosed && !(await this.#step())) await sleep(PAUSE_MS);
-    } catch {
-      // The next search tries again.
+      while (!this.#isClosed) {
+        if (await this.#step()) return true;
+        await sleep(PAUSE_MS);
+      }
+      return false;
+    } catch (error) {
+      this.#part.failure = causeOf(error);
+      throw error;
+    } finally {
+      this.#going = undefined;
     }
-    this.#going = undefined;
   }
 
   /** Takes in some of what is new, in one transaction. @returns whether that was all of it */
@@ -160,24 +179,7 @@ export class SearchIndex {
 
   async #replace(client: PoolClient, ids: readonly string[], books: readonly Book[]): Promise<void> {
     await client.query('delete from book_search where id = any($1::bigint[])', [ids]);
-    const words: string[] = [];
-    const trigrams: string[] = [];
-    for (const { title, author } of books) {
-      // They are folded in the thread that serves, so the others have their turn in between.
-      if (words.length % BOOKS_PER_TURN === 0) await endOfTurn();
-      words.push(wordsOf(title, author));
-      trigrams.push(`{${trigramsOf(words.at(-1) ?? '').join(',')}}`);
-    }
-    await client.query(ADD, [
-      books.map(({ id }) => id),
-      books.map(({ title }) => title),
-      books.map(({ author }) => author),
-      books.map(({ year }) => year),
-      books.map(({ title }) => lowerCase(title)),
-      books.map(({ author }) => lowerCase(author)),
-      words,
-      trigrams,
-    ]);
+    await client.query(ADD, await foldedColumnsOf(books));
   }
 
   #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
@@ -196,6 +198,13 @@ export class SearchIndex {
 interface Note {
   readonly first: string;
   readonly last: string;
+}
+
+/** Why there is no index: a code of the server or of the connection, or else a defect. */
+function causeOf(error: unknown): FailureCause {
+  if (error instanceof OtherVersion) return 'another version';
+  const isKnown = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
+  return isKnown || !(error instanceof Error) ? reasonOf(error) : error;
 }
 
 function isFitting({ total }: { total: string }, index: number): boolean {

@@ -33,11 +33,29 @@ export function yearsOf({ yearFrom, yearTo }: BookQuery, parameters: Parameters)
   return conditions.join(' and ') || 'true';
 }
 
+/**
+ * What the server compares of a query: more words, and longer parts, would take the product of their length and that of
+ * the text.
+ */
+const WORDS_MAX = 4;
+const PART = /^.{1,64}/su;
+
+function shorten(part: string): string {
+  return PART.exec(part)?.[0] ?? '';
+}
+
+/** Whether the server does not compare all of a query, so that the books it finds have to be compared here. */
+export function isShortened({ words, title, author }: Needles): boolean {
+  const parts = [...words, title ?? '', author ?? ''];
+  return words.length > WORDS_MAX || parts.some((part) => shorten(part) !== part);
+}
+
 /** The condition on the texts of a query, in the table that is made for it. */
 export function textsOf(needles: Needles | undefined, parameters: Parameters): string {
-  const contains = (column: string, part: string) => `position(${parameters.add(part)} in ${column}) > 0`;
+  const contains = (column: string, part: string) =>
+    `position(${parameters.add(shorten(part))} in ${column}) > 0`;
   const conditions = [];
-  const words = needles?.words ?? [];
+  const words = (needles?.words ?? []).slice(0, WORDS_MAX).map(shorten);
   if (words.length === 1) conditions.push(contains('words', words[0] ?? ''));
   if (words.length > 1) {
     const every = `unnest(${parameters.add(words)}::text[]) as word`;
@@ -79,6 +97,26 @@ export function orderOf({ sort, isDescending }: BookQuery): string {
 export function firstOf(query: BookQuery, condition: string, limit: number): string {
   return `select id, title_key, author_key, year, bytes, title_lower, author_lower, words from ${INDEXED}
     where ${condition} order by ${orderOf(query)} limit ${limit}`;
+}
+
+/** The length of the texts of a book that a query may compare, in bytes. */
+export const COMPARED_BYTES = 'octet_length(title_lower) + octet_length(author_lower) + octet_length(words)';
+
+/** The most bytes of text that a statement compares, but for a single book. */
+export const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
+
+/**
+ * The same books, each with its place among them, `number`, and whether it `fits`: the texts up to it are short enough
+ * to be compared in one statement.
+ */
+export function fittingOf(books: string, order: string): string {
+  return `(
+    select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits
+    from (
+      select *, row_number() over ahead as number, sum(${COMPARED_BYTES}) over ahead as total
+      from (${books}) as looked window ahead as (order by ${order} rows unbounded preceding)
+    ) as numbered
+  ) as looked`;
 }
 
 /** The columns of a candidate, as Finding takes it. */

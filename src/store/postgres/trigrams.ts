@@ -15,6 +15,17 @@ export function trigramsOf(text: string): number[] {
   return [...trigrams];
 }
 
+/** The longest words, in characters, whose trigrams the index has: those of 1 MiB would take seconds. */
+const INDEXED_LENGTH_MAX = 8_192;
+
+/** What the index has instead of the trigrams of longer ones, which every search has to compare. */
+export const LONG_MARK = 0;
+
+/** What the index of trigrams has of the words of a book. */
+export function indexedTrigramsOf(words: string): number[] {
+  return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramsOf(words);
+}
+
 /** One 32-bit number for three of 21 bits (multiply and shift, so that near ones end up far from each other). */
 function mix(first: number, second: number, third: number): number {
   let bits = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b) ^ Math.imul(third, 0xc2b2ae35);

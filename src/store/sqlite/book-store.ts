@@ -12,14 +12,14 @@ import type {
 import { Batch } from '../batch.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { performUntilLong, TRIP_BOUNDS, textLength } from '../limits.ts';
-import type { StoreObserver } from '../observer.ts';
+import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
 import { expectWritable, makeFolderOf, openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { LateThread } from './late-thread.ts';
 import type { PageRequest } from './reader.ts';
-import type { SearchRequest } from './searcher.ts';
+import type { SearchRequest, SearchResponse } from './searcher.ts';
 import { SELECT } from './sql.ts';
 import { ConnectionThread } from './thread.ts';
 import type { Write, WriteResult } from './writer.ts';
@@ -57,7 +57,8 @@ class SqliteBookStore implements BookStore {
   readonly #select: StatementSync;
   /** Started with the first list or search that is asked for, as they take memory. */
   readonly #reader: LateThread<PageRequest, PageRow>;
-  readonly #searcher: LateThread<SearchRequest, SearchPage | BookCount>;
+  readonly #searcher: LateThread<SearchRequest, SearchResponse>;
+  readonly #searchIndex: Part;
   readonly #writes: Batch<Write, WriteResult>;
   readonly #finds: Batch<number, Book | undefined>;
   readonly #lists: Batch<number, BookPage>;
@@ -65,8 +66,14 @@ class SqliteBookStore implements BookStore {
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
-    this.#reader = new LateThread(new URL('./reader.ts', import.meta.url), path);
-    this.#searcher = new LateThread(new URL('./searcher.ts', import.meta.url), path);
+    this.#reader = new LateThread(new URL('./reader.ts', import.meta.url), path, 'list thread', observer);
+    this.#searcher = new LateThread(
+      new URL('./searcher.ts', import.meta.url),
+      path,
+      'search thread',
+      observer,
+    );
+    this.#searchIndex = new Part('search index', observer);
     this.#writer = writer;
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
@@ -107,14 +114,11 @@ class SqliteBookStore implements BookStore {
     after?: BookPosition,
     signal?: AbortSignal,
   ): Promise<SearchPage> {
-    return (await this.#searches.take(
-      () => this.#searcher.ask({ query, limit, after }),
-      signal,
-    )) as SearchPage;
+    return (await this.#search({ query, limit, after }, signal)) as SearchPage;
   }
 
-  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
-    return this.#searches.take(() => this.#searcher.ask({ query, limit: 'count', after }), signal);
+  async count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
+    return this.#search({ query, limit: 'count', after }, signal);
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
@@ -147,6 +151,14 @@ class SqliteBookStore implements BookStore {
   async #write(writes: readonly Write[]): Promise<(WriteResult | IdsUsedUp)[]> {
     const results = await this.#writer.ask(writes);
     return results.map((result) => (result === 'ids used up' ? new IdsUsedUp() : result));
+  }
+
+  #search(request: SearchRequest, signal?: AbortSignal): Promise<SearchPage | BookCount> {
+    return this.#searches.take(async () => {
+      const { found, indexFailure } = await this.#searcher.ask(request);
+      this.#searchIndex.failure = indexFailure;
+      return found;
+    }, signal);
   }
 
   #readPages(afters: readonly number[]): Promise<BookPage[]> {

@@ -62,6 +62,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
+/** A short name of an error of the engine; undefined for any other error, which is a defect. */
+export function reasonOf(error: unknown): string | undefined {
+  return resultCode(error) === undefined ? undefined : codeOf(error);
+}
+
 /** An error of the engine in the terms of the BookStore interface: StoreUnavailable, or the error itself. */
 export function toStoreError(error: unknown): unknown {
   const name = UNAVAILABLE.get(resultCode(error) ?? 0);

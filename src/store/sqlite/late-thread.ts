@@ -1,15 +1,19 @@
 import { StoreUnavailable } from '../../book.ts';
+import { StoreNotReady } from '../not-ready.ts';
+import { Part, type StoreObserver } from '../observer.ts';
 import { ConnectionThread } from './thread.ts';
 
 /** A thread that is started when it is first asked; one that cannot start, or ends by itself, is started again. */
 export class LateThread<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
+  readonly #part: Part;
   #thread: Promise<ConnectionThread<Request, Response>> | undefined;
   #isClosed = false;
 
-  /** See {@link ConnectionThread.start}. */
-  constructor(module: URL, path: string) {
+  /** See {@link ConnectionThread.start}. @param name what the observer knows it as */
+  constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
+    this.#part = new Part(name, observer);
     this.#module = module;
     this.#path = path;
   }
@@ -31,15 +35,18 @@ export class LateThread<Request, Response> {
     try {
       const thread = await ConnectionThread.start<Request, Response>(this.#module, this.#path);
       void this.#forget(thread.lost);
+      this.#part.failure = undefined;
       return thread;
-    } catch {
+    } catch (error) {
       this.#thread = undefined;
-      throw new StoreUnavailable('a thread does not start');
+      this.#part.failure = error instanceof Error ? error : String(error);
+      // Anything else is a defect.
+      throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
     }
   }
 
   async #forget(lost: Promise<string>): Promise<void> {
-    await lost;
+    this.#part.failure = new Error(await lost);
     this.#thread = undefined;
   }
 }

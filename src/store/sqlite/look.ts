@@ -1,50 +1,52 @@
-import type { SQLOutputValue } from 'node:sqlite';
+import type { SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery } from '../../book.ts';
 import { type Candidate, Finding, hasYears, keyColumnOf, lookingDeadline } from '../finding.ts';
 import { type Needles, needlesOf } from '../text.ts';
+import { type Matching, TooMuchText } from './matching.ts';
 import {
   behind,
   candidate,
-  conditionsOf,
   INDEXED,
   orderOf,
   rangesBehind,
   type Sql,
-  UNINDEXED,
+  textsOf,
+  unindexed,
+  yearsOf,
 } from './search-sql.ts';
+import { isWhole, LONG_MARK, trigramsOf } from './trigrams.ts';
 
 /** A row of a result, by the names of its columns. */
 export type Row = Record<string, SQLOutputValue>;
 
-/** How many books a statement looks at that filters them in the order of an index. */
+/** Prepares a statement, or has done so before. */
+export type Prepare = (sql: string) => StatementSync;
+
+/** The most books, and the most characters of their texts, that a statement compares in the order of an index. */
 const WINDOW_BOOKS = 20_000;
+const WINDOW_LENGTH = 4 * 1_024 * 1_024;
 
 /** The same, where their texts are folded on the way. */
 const UNINDEXED_WINDOW_BOOKS = 5_000;
+const UNINDEXED_WINDOW_LENGTH = 1_024 * 1_024;
 
-/** Few enough books to be looked at all, and sorted. */
+/** Few enough books to be compared at once, and sorted, unless their texts are longer than a window. */
 const FEW_BOOKS = 5_000;
 
 /** One call of a search, within a read transaction. */
 export class Look {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
-  readonly #conditions: Sql | undefined;
   readonly #isIndexed: boolean;
-  readonly #source: string;
-  readonly #rows: (sql: string, values: Sql['values']) => Iterable<Row>;
+  readonly #prepare: Prepare;
+  readonly #matching: Matching;
 
-  constructor(
-    query: BookQuery,
-    isIndexed: boolean,
-    rows: (sql: string, values: Sql['values']) => Iterable<Row>,
-  ) {
+  constructor(query: BookQuery, isIndexed: boolean, prepare: Prepare, matching: Matching) {
     this.#query = query;
     this.#needles = needlesOf(query);
-    this.#conditions = conditionsOf(query, this.#needles);
     this.#isIndexed = isIndexed;
-    this.#source = isIndexed ? INDEXED : UNINDEXED;
-    this.#rows = rows;
+    this.#prepare = prepare;
+    this.#matching = matching;
   }
 
   find(limit: number, after: BookPosition | undefined): Finding {
@@ -57,11 +59,6 @@ export class Look {
 
   /** Books are counted in the order of their ids, where not all of them can be counted at once. */
   count(after: BookPosition | undefined): BookCount {
-    const few = after ? undefined : this.#few();
-    if (few) {
-      const matches = `(${few.text}) as few cross join book_search using (id) where ${this.#match}`;
-      return { count: this.#countOf(matches, { ...few.values, ...this.#values }), last: undefined };
-    }
     const whole = after ? undefined : this.#countWhole();
     if (whole !== undefined) return { count: whole, last: undefined };
 
@@ -70,13 +67,16 @@ export class Look {
     let count = 0;
     for (let last = after; ; ) {
       const { text, values } = behind(byId, last);
-      const window = `select * from ${this.#source} where ${text} order by id limit ${this.#windowBooks}`;
-      const [row] = this.#rows(
-        `select count(*) as looked, max(id) as last, count(*) filter (where ${this.#match}) as count from (${window})`,
-        { ...values, ...this.#values },
-      );
+      const { size, result } = this.#shrinking((books) => {
+        const window = `select * from ${this.#sourceOf(byId)} where ${text} order by id limit ${books}`;
+        return this.#rows(
+          `select count(*) as looked, max(id) as last, count(*) filter (where ${this.#match}) as count from (${window})`,
+          { ...values, ...this.#years.values },
+        );
+      });
+      const [row] = result;
       count += Number(row?.count);
-      if (Number(row?.looked) < this.#windowBooks) return { count, last: undefined };
+      if (Number(row?.looked) < size) return { count, last: undefined };
       last = { key: Number(row?.last), id: Number(row?.last) };
       if (performance.now() > deadline) return { count, last };
     }
@@ -91,15 +91,17 @@ export class Look {
     if (words)
       ways.push({
         text: 'select rowid as id from book_words where book_words match :words',
-        values: { words },
+        values: { words: `(${words}) OR "${LONG_MARK}"` },
       });
     if (hasYears(this.#query)) {
       const text = 'select id from book_search where year between :firstYear and :lastYear';
       ways.push({ text, values: { firstYear: yearFrom, lastYear: yearTo } });
     }
     return ways.find(({ text, values }) => {
-      const [row] = this.#rows(`select count(*) as count from (${text} limit ${FEW_BOOKS + 1})`, values);
-      return Number(row?.count) <= FEW_BOOKS;
+      const few = `(${text} limit ${FEW_BOOKS + 1}) as few cross join book_search using (id)`;
+      const length = 'octet_length(title_lower) + octet_length(author_lower) + octet_length(words)';
+      const [row] = this.#rows(`select count(*) as count, sum(${length}) as length from ${few}`, values);
+      return Number(row?.count) <= FEW_BOOKS && Number(row?.length) <= WINDOW_LENGTH;
     });
   }
 
@@ -108,7 +110,7 @@ export class Look {
     const rows = this.#rows(
       `select ${candidate(this.#query)} from (${few.text}) as few cross join book_search using (id)
        where ${place.text} and ${this.#match} order by ${orderOf(this.#query)} limit ${finding.limit + 1}`,
-      { ...few.values, ...place.values, ...this.#values },
+      { ...few.values, ...place.values, ...this.#years.values },
     );
     if (takeAll(finding, rows)) finding.end();
   }
@@ -120,15 +122,22 @@ export class Look {
     const order = orderOf(this.#query);
     let ranges = rangesBehind(this.#query, finding.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
-      const source = `from ${this.#source} where ${range.text}`;
-      const window = `from (select * ${source} order by ${order} limit ${this.#windowBooks}) where ${this.#match}`;
-      const matches = isRange ? `${source} and ${this.#match} order by ${order}` : window;
-      const rows = this.#rows(`select ${candidate(this.#query)} ${matches} limit ${finding.limit + 1}`, {
-        ...range.values,
-        ...this.#values,
-      });
-      if (!takeAll(finding, rows)) return;
-      const end = isRange ? undefined : this.#endOfWindow(source, order, range.values);
+      const source = `from ${this.#sourceOf(this.#query)} where ${range.text}`;
+      const values = { ...range.values, ...this.#years.values };
+      const limit = `limit ${finding.limit + 1}`;
+      if (isRange) {
+        const books = `select ${candidate(this.#query)} ${source} and ${this.#years.text} order by ${order} ${limit}`;
+        if (!takeAll(finding, this.#run(books).iterate(values))) return;
+        continue;
+      }
+      const { size, result } = this.#shrinking((books) =>
+        this.#rows(
+          `select ${candidate(this.#query)} from (select * ${source} order by ${order} limit ${books}) where ${this.#match} ${limit}`,
+          values,
+        ),
+      );
+      if (!takeAll(finding, result)) return;
+      const end = this.#endOfWindow(source, order, range.values, size);
       if (!end) continue;
       if (!finding.pass(end)) return;
       ranges = rangesBehind(this.#query, end);
@@ -136,20 +145,25 @@ export class Look {
     finding.end();
   }
 
-  #endOfWindow(source: string, order: string, values: Sql['values']): BookPosition | undefined {
-    const end = `select id, ${keyColumnOf(this.#query.sort)} as key ${source} order by ${order} limit 1 offset ${this.#windowBooks - 1}`;
+  #endOfWindow(source: string, order: string, values: Sql['values'], size: number): BookPosition | undefined {
+    const end = `select id, ${keyColumnOf(this.#query.sort)} as key ${source} order by ${order} limit 1 offset ${size - 1}`;
     const [row] = this.#rows(end, values);
     return row as BookPosition | undefined;
   }
 
-  /** The number of matches where an index has it without a look at the books. */
+  /** The number of matches where it can be had at once: there are few candidates, or an index has it. */
   #countWhole(): number | undefined {
-    if (!this.#needles) return this.#countOf(`${this.#source} where ${this.#match}`, this.#values);
     if (!this.#isIndexed) return undefined;
+    const few = this.#few();
+    if (few) {
+      const matches = `(${few.text}) as few cross join book_search using (id) where ${this.#match}`;
+      return this.#countOf(matches, { ...few.values, ...this.#years.values });
+    }
+    if (!this.#needles) return this.#countOf(`${INDEXED} where ${this.#years.text}`, this.#years.values);
     if (!isWhole(this.#needles) || hasYears(this.#query)) return undefined;
-    return this.#countOf('book_words where book_words match :words', {
-      words: trigramsOf(this.#needles) ?? '',
-    });
+    const words = 'book_words where book_words match :words';
+    const hasLongTexts = this.#countOf(`(select 1 from ${words} limit 1)`, { words: `"${LONG_MARK}"` }) > 0;
+    return hasLongTexts ? undefined : this.#countOf(words, { words: trigramsOf(this.#needles) ?? '' });
   }
 
   #countOf(matches: string, values: Sql['values']): number {
@@ -157,16 +171,41 @@ export class Look {
     return Number(row?.count);
   }
 
+  /** Runs a statement over a window, of fewer books where their texts are long. @returns what it ran with, too */
+  #shrinking<Result>(run: (books: number) => Result): { readonly size: number; readonly result: Result } {
+    const sizeMax = this.#isIndexed ? WINDOW_BOOKS : UNINDEXED_WINDOW_BOOKS;
+    for (;;) {
+      const size = Math.min(this.#matching.windowBooks, sizeMax);
+      try {
+        const result = run(size);
+        if (this.#matching.isHalfEmpty) this.#matching.windowBooks = Math.min(2 * size, WINDOW_BOOKS);
+        return { size, result };
+      } catch (error) {
+        if (!(error instanceof TooMuchText)) throw error;
+        this.#matching.windowBooks = error.books;
+      }
+    }
+  }
+
+  #rows(sql: string, values: Sql['values']): Row[] {
+    return this.#run(sql).all(values);
+  }
+
+  #run(sql: string): StatementSync {
+    this.#matching.begin(this.#needles, this.#isIndexed ? WINDOW_LENGTH : UNINDEXED_WINDOW_LENGTH);
+    return this.#prepare(sql);
+  }
+
+  #sourceOf(query: BookQuery): string {
+    return this.#isIndexed ? INDEXED : unindexed(query);
+  }
+
   get #match(): string {
-    return this.#conditions?.text ?? 'true';
+    return `${textsOf(this.#needles, this.#isIndexed)} and ${this.#years.text}`;
   }
 
-  get #values(): Sql['values'] {
-    return this.#conditions?.values ?? {};
-  }
-
-  get #windowBooks(): number {
-    return this.#isIndexed ? WINDOW_BOOKS : UNINDEXED_WINDOW_BOOKS;
+  get #years(): Sql {
+    return yearsOf(this.#query);
   }
 }
 
@@ -174,27 +213,4 @@ export class Look {
 function takeAll(finding: Finding, rows: Iterable<Row>): boolean {
   for (const row of rows) if (!finding.take(row as unknown as Candidate)) return false;
   return true;
-}
-
-/** More parts of texts, and longer ones, are not looked up: the rest of them is compared. */
-const PARTS_MAX = 16;
-const PART_LENGTH_MAX = 64;
-const PART = new RegExp(`^.{3,${PART_LENGTH_MAX}}`, 'su');
-
-/** What the words must hold, in the language of FTS5 (sqlite.org/fts5.html, sections 3 and 4.3.4). */
-function trigramsOf(needles: Needles | undefined): string | undefined {
-  const parts = [...(needles?.words ?? []), ...(needles?.hints ?? [])]
-    .map((part) => PART.exec(part)?.[0])
-    .filter((part) => part !== undefined)
-    .slice(0, PARTS_MAX);
-  return parts.length === 0
-    ? undefined
-    : parts.map((part) => `"${part.replaceAll('"', '""')}"`).join(' AND ');
-}
-
-/** Whether they hold all that is asked for. */
-function isWhole({ words, hints }: Needles): boolean {
-  return (
-    hints.length === 0 && words.length <= PARTS_MAX && words.every(({ length }) => length <= PART_LENGTH_MAX)
-  );
 }

@@ -2,97 +2,38 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book.ts';
 import { lowerCase, wordsOf } from '../text.ts';
 import { transact } from './connection.ts';
+import { NOTES, TABLES } from './search-schema.ts';
 import { ADD } from './search-sql.ts';
 import { BOOK } from './sql.ts';
-
-/**
- * A table of our own beside the books. Triggers note which books have changed, for whoever writes them, in plain SQL
- * that never fails by itself; books with ids above all others need no note. Only the last notes are kept.
- */
-const NOTES = `
-  create table if not exists book_changes (note integer primary key autoincrement, id integer not null) strict;
-  create trigger if not exists book_search_insert after insert on books
-    when new.id <= (select seq from sqlite_sequence where name = 'books')
-  begin
-    insert into book_changes (id) values (new.id);
-  end;
-  create trigger if not exists book_search_update after update on books
-  begin
-    insert into book_changes (id) values (old.id);
-    insert into book_changes (id) select new.id where new.id <> old.id;
-  end;
-  create trigger if not exists book_search_delete after delete on books
-  begin
-    insert into book_changes (id) values (old.id);
-  end;
-  create trigger if not exists book_search_forget after insert on book_changes
-  begin
-    delete from book_changes where note <= new.note - 100000;
-  end;
-`;
-
-/**
- * The index. It is in a file of its own that has no name and goes with the connection: so making it keeps nobody from
- * writing, no crash can harm it, and a copy of the books needs no copy of it.
- */
-const TABLES = `
-  attach '' as search;
-  pragma search.journal_mode = memory;
-  pragma search.synchronous = off;
-  pragma search.cache_size = -${16 * 1_024};
-  create table search.book_search (
-    id integer primary key,
-    title_key text not null,
-    author_key text not null,
-    year integer not null,
-    bytes integer not null,
-    title_lower text not null,
-    author_lower text not null,
-    words text not null
-  ) strict;
-  create virtual table search.book_words using fts5 (
-    words, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
-  );
-`;
-
-/** They are quicker to make once the books are there than to keep up meanwhile. */
-const INDEXES = [
-  { name: 'title_up', key: 'title_key' },
-  { name: 'title_down', key: 'title_key desc' },
-  { name: 'author_up', key: 'author_key' },
-  { name: 'author_down', key: 'author_key desc' },
-  { name: 'year_up', key: 'year' },
-  { name: 'year_down', key: 'year desc' },
-];
+import { indexedWordsOf } from './trigrams.ts';
 
 /** How long the index is worked on before those who search have their turn. */
 const STEP_MS_MAX = 20;
 
-/** How many books are taken in before the clock is looked at. */
-const BOOKS_PER_LOOK = 50;
+/** How many notes of changes are read at once. */
+const NOTES_AT_ONCE = 50;
 
-/** How many steps a search waits for; then it goes without the index. */
-const STEPS_PER_SEARCH_MAX = 5;
+/** After this a search waits for no further step; it goes without the index. */
+const SEARCH_WAITS_MS = 100;
 
 /** The index of the books in a SQLite file, for one connection. */
 export class SearchIndex {
   readonly #database: DatabaseSync;
-  readonly #statements: Statements;
-  #indexesToMake = [...INDEXES];
+  #statements: Statements;
   /** What has been taken in: all books up to this id, as they were after this note. */
   #lastId = -Number.MAX_VALUE;
   #lastNote: number;
+  /** The highest id that has been taken in: others may move books beyond the ids that inserts have reached. */
+  #highestId = -Number.MAX_VALUE;
   /** A step has failed, so that this may not be so. */
   #isBroken = false;
   #goingOn: NodeJS.Immediate | undefined;
+  /** What ended the steps that nobody waited for; the next search throws it, and the one after that tries again. */
+  #failure: unknown;
 
   private constructor(database: DatabaseSync) {
     this.#database = database;
-    // An attempt that failed may have left some of it.
-    if (database.prepare("select 1 from pragma_database_list where name = 'search'").get())
-      database.exec('detach search');
-    database.exec(TABLES);
-    this.#statements = prepare(database);
+    this.#statements = prepareAnew(database);
     this.#lastNote = this.#newestNote();
   }
 
@@ -111,9 +52,13 @@ export class SearchIndex {
    */
   catchUp(): boolean {
     if (this.#goingOn) return false;
-    for (let step = 0; step < STEPS_PER_SEARCH_MAX; step++) {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure;
+    const deadline = performance.now() + SEARCH_WAITS_MS;
+    do {
       if (this.#step()) return true;
-    }
+    } while (performance.now() < deadline);
     this.#goOn();
     return false;
   }
@@ -127,26 +72,21 @@ export class SearchIndex {
       this.#goingOn = undefined;
       try {
         if (!this.#step()) this.#goOn();
-      } catch {
-        // The next search tries again.
+      } catch (error) {
+        this.#failure = error;
       }
     });
   }
 
-  /** Takes in some of what is new. @returns whether that was all of it */
+  /** Takes in some of what is new: at least one book, and no more when the time is up. @returns whether that was all of it */
   #step(): boolean {
     const deadline = performance.now() + STEP_MS_MAX;
     this.#database.exec('begin');
     try {
-      if (this.#isBroken || this.#hasForgotten()) this.#startAgain();
-      let isAll = false;
-      do {
-        const isTaken = this.#takeChanges() && this.#takeNewBooks();
-        const index = isTaken ? this.#indexesToMake[0] : undefined;
-        if (index) this.#database.exec(`create index search.${index.name} on book_search (${index.key})`);
-        isAll = isTaken && this.#indexesToMake.shift() === undefined;
-      } while (!isAll && performance.now() < deadline);
+      const isUsable = !this.#isBroken && !this.#hasForgotten();
+      const isAll = isUsable && this.#takeChanges(deadline) && this.#takeNewBooks(deadline);
       this.#database.exec('commit');
+      if (!isUsable) this.#startAgain();
       return isAll;
     } catch (error) {
       this.#isBroken = true;
@@ -162,11 +102,10 @@ export class SearchIndex {
   }
 
   #startAgain(): void {
-    this.#indexesToMake = [...INDEXES];
-    for (const { name } of INDEXES) this.#database.exec(`drop index if exists search.${name}`);
-    this.#database.exec("delete from book_search; insert into book_words (book_words) values ('delete-all')");
+    this.#statements = prepareAnew(this.#database);
     this.#isBroken = false;
     this.#lastId = -Number.MAX_VALUE;
+    this.#highestId = -Number.MAX_VALUE;
     this.#lastNote = this.#newestNote();
   }
 
@@ -175,41 +114,62 @@ export class SearchIndex {
   }
 
   /** @returns whether these were all */
-  #takeChanges(): boolean {
+  #takeChanges(deadline: number): boolean {
     const { changes, remove, removeWords, book } = this.#statements;
-    const noted = changes.all(this.#lastNote) as { note: number; id: number }[];
-    for (const { id } of noted) {
-      // The others are yet to come.
-      if (id > this.#lastId) continue;
-      remove.run(id);
-      removeWords.run(id);
-      const changed = book.get(id) as Book | undefined;
-      if (changed) this.#add(changed);
+    for (;;) {
+      const noted = changes.all(this.#lastNote) as { note: number; id: number }[];
+      for (const { note, id } of noted) {
+        // The others are yet to come.
+        if (id <= this.#highestId) {
+          remove.run(id);
+          removeWords.run(id);
+          const changed = book.get(id) as Book | undefined;
+          if (changed) this.#add(changed);
+        }
+        this.#lastNote = note;
+        if (performance.now() > deadline) return false;
+      }
+      if (noted.length < NOTES_AT_ONCE) return true;
     }
-    this.#lastNote = noted.at(-1)?.note ?? this.#lastNote;
-    return noted.length < BOOKS_PER_LOOK;
   }
 
   /** @returns whether these were all */
-  #takeNewBooks(): boolean {
-    let count = 0;
-    for (const book of this.#statements.newBooks.iterate(this.#lastId)) {
+  #takeNewBooks(deadline: number): boolean {
+    const { newBooks, remove, removeWords, lastInserted } = this.#statements;
+    for (const book of newBooks.iterate(this.#lastId)) {
+      const id = Number(book.id);
+      if (id <= this.#highestId) {
+        remove.run(id);
+        removeWords.run(id);
+      }
       this.#add(book as unknown as Book);
-      this.#lastId = Number(book.id);
-      count++;
+      this.#lastId = id;
+      this.#highestId = Math.max(this.#highestId, id);
+      if (performance.now() > deadline) return false;
     }
-    return count < BOOKS_PER_LOOK;
+    // The next inserts go on there, without a note.
+    const { last } = lastInserted.get() as { last: number | null };
+    this.#lastId = Math.min(this.#lastId, last ?? this.#lastId);
+    return true;
   }
 
   #add({ id, title, author, year }: Book): void {
     const { add, addWords } = this.#statements;
     const words = wordsOf(title, author);
     add.run(id, title, author, year, lowerCase(title), lowerCase(author), words);
-    addWords.run(id, words);
+    addWords.run(id, indexedWordsOf(words));
   }
 }
 
 type Statements = ReturnType<typeof prepare>;
+
+/** Makes an index that is empty, in the place of the one that there may be. */
+function prepareAnew(database: DatabaseSync): Statements {
+  if (database.prepare("select 1 from pragma_database_list where name = 'search'").get())
+    database.exec('detach search');
+  database.exec(TABLES);
+  return prepare(database);
+}
 
 function prepare(database: DatabaseSync) {
   return {
@@ -218,13 +178,21 @@ function prepare(database: DatabaseSync) {
       "select coalesce((select seq from sqlite_sequence where name = 'book_changes'), 0) as newest",
     ),
     changes: database.prepare(
-      `select note, id from book_changes where note > ? order by note limit ${BOOKS_PER_LOOK}`,
+      `select note, id from book_changes where note > ? order by note limit ${NOTES_AT_ONCE}`,
     ),
     book: database.prepare(`select ${BOOK} from books where id = ?`),
-    newBooks: database.prepare(`select ${BOOK} from books where id > ? order by id limit ${BOOKS_PER_LOOK}`),
-    remove: database.prepare('delete from book_search where id = ?'),
-    removeWords: database.prepare('delete from book_words where rowid = ?'),
-    add: database.prepare(ADD),
-    addWords: database.prepare('insert into book_words (rowid, words) values (?, ?)'),
+    newBooks: database.prepare(`select ${BOOK} from books where id > ? order by id`),
+    lastInserted: database.prepare("select max(seq) as last from sqlite_sequence where name = 'books'"),
+    remove: prepareWrite(database, 'delete from book_search where id = ?'),
+    removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),
+    add: prepareWrite(database, ADD),
+    addWords: prepareWrite(database, 'insert into book_words (rowid, words) values (?, ?)'),
   } satisfies Record<string, StatementSync>;
+}
+
+/** FTS5 inserts rows of its own with ids beyond what a number can be; a write returns the last one, whatever it inserted. */
+function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement;
 }

@@ -12,15 +12,16 @@ export interface Sql {
 /** What a search reads: the table that is made for it, … */
 export const INDEXED = 'book_search';
 
-/** … and the books themselves, whose texts are folded on the way, by functions of the connection. */
-export const UNINDEXED = `(
-  select id, substr(title, 1, ${SORT_KEY_LENGTH}) as title_key, substr(author, 1, ${SORT_KEY_LENGTH}) as author_key, year,
-    octet_length(title) + octet_length(author) as bytes,
-    lower_case(title) as title_lower, lower_case(author) as author_lower, words_of(title, author) as words
-  from (
-    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year from books
-  )
-)`;
+/** … or the books themselves, as many of them as may be sorted. */
+export function unindexed({ sort }: BookQuery): string {
+  const bytes = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
+  return `(
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+      substr(coalesce(title, ''), 1, ${SORT_KEY_LENGTH}) as title_key,
+      substr(coalesce(author, ''), 1, ${SORT_KEY_LENGTH}) as author_key, ${bytes} as bytes
+    from books ${sort === 'id' ? '' : `where is_sortable(${bytes})`}
+  )`;
+}
 
 /** Adds a book to that table: its fields, and its texts as they are compared. */
 export const ADD = `
@@ -31,24 +32,24 @@ export const ADD = `
   )
 `;
 
-/** The conditions of a query; undefined when there are none. */
-export function conditionsOf({ yearFrom, yearTo }: BookQuery, needles: Needles | undefined): Sql | undefined {
-  const values: Record<string, string | number> = {};
+/** The condition on the years of a query. */
+export function yearsOf({ yearFrom, yearTo }: BookQuery): Sql {
   const conditions: string[] = [];
-  const add = (condition: string, name: string, value: string | number | undefined) => {
-    if (value === undefined || value === '') return;
-    conditions.push(condition.replace('?', `:${name}`));
-    values[name] = value;
+  if (yearFrom > -YEAR_MAX) conditions.push('year >= :yearFrom');
+  if (yearTo < YEAR_MAX) conditions.push('year <= :yearTo');
+  return {
+    text: conditions.join(' and ') || 'true',
+    values: { ...(yearFrom > -YEAR_MAX && { yearFrom }), ...(yearTo < YEAR_MAX && { yearTo }) },
   };
-  if (yearFrom > -YEAR_MAX) add('year >= ?', 'yearFrom', yearFrom);
-  if (yearTo < YEAR_MAX) add('year <= ?', 'yearTo', yearTo);
-  add('instr(title_lower, ?) > 0', 'title', needles?.title);
-  add('instr(author_lower, ?) > 0', 'author', needles?.author);
-  const words = needles?.words ?? [];
-  const everyWord = 'not exists (select 1 from json_each(?) where instr(words, value) = 0)';
-  if (words.length <= 1) add('instr(words, ?) > 0', 'word', words[0]);
-  else add(everyWord, 'allWords', JSON.stringify(words));
-  return conditions.length === 0 ? undefined : { text: conditions.join(' and '), values };
+}
+
+/** The condition on the texts of a book, by the functions of Matching, which also limit what a statement reads. */
+export function textsOf(needles: Needles | undefined, isIndexed: boolean): string {
+  if (!isIndexed) return 'is_book_match(title, author)';
+  if (!needles) return 'true';
+  const title = needles.title ? 'title_lower' : 'null';
+  const author = needles.author ? 'author_lower' : 'null';
+  return `is_match(${title}, ${author}, ${needles.words.length > 0 ? 'words' : 'null'})`;
 }
 
 /** What comes behind a place, in ranges that an index has in the order of the query, one after the other. */

@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book.ts';
 import { type Finding, isPlain } from '../finding.ts';
-import { lowerCase, wordsOf } from '../text.ts';
 import { openConnection } from './connection.ts';
-import { toStoreError } from './errors.ts';
-import { Look, type Row } from './look.ts';
+import { reasonOf, toStoreError } from './errors.ts';
+import { Look } from './look.ts';
+import { Matching } from './matching.ts';
 import { SearchIndex } from './search-index.ts';
-import { RENDER, type Sql } from './search-sql.ts';
+import { RENDER } from './search-sql.ts';
 import { type Answerer, answerFrom } from './thread.ts';
 
 /** What is asked of the thread that searches: a page of up to `limit` books, or a number of books. */
@@ -16,40 +16,48 @@ export interface SearchRequest {
   readonly limit: number | 'count';
 }
 
+/** What was found, and why there is no index that could be used for it, where its engine has failed. */
+export interface SearchResponse {
+  readonly found: SearchPage | BookCount;
+  readonly indexFailure: string | undefined;
+}
+
 /**
  * The thread that searches. Its index is behind the books: it catches up before a search, so that this sees every write
  * that was answered before. While there is too much to catch up with, the books themselves are looked through.
  */
-class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
+class Searcher implements Answerer<SearchRequest, SearchResponse> {
   readonly #database: DatabaseSync;
+  readonly #matching: Matching;
   #index: SearchIndex | undefined;
+  #indexFailure: string | undefined;
   readonly #statements = new Map<string, StatementSync>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    database.function('lower_case', { deterministic: true }, (text) => lowerCase(String(text)));
-    database.function('words_of', { deterministic: true }, (title, author) =>
-      wordsOf(String(title), String(author)),
-    );
+    this.#matching = new Matching(database);
   }
 
-  async answer({ query, after, limit }: SearchRequest): Promise<SearchPage | BookCount> {
+  async answer({ query, after, limit }: SearchRequest): Promise<SearchResponse> {
     try {
       const isIndexed = !isPlain(query) && (await this.#catchUp());
       this.#database.exec('begin');
       try {
-        const look = new Look(query, isIndexed, (sql, values) => this.#rows(sql, values));
-        return limit === 'count' ? look.count(after) : this.#page(look.find(limit, after));
+        const look = new Look(query, isIndexed, (sql) => this.#prepare(sql), this.#matching);
+        const found = limit === 'count' ? look.count(after) : this.#page(look.find(limit, after));
+        return { found, indexFailure: this.#indexFailure };
       } finally {
         if (this.#database.isTransaction) this.#database.exec('rollback');
       }
     } catch (error) {
+      // A statement that failed while its rows were read one by one fails once more.
+      this.#statements.clear();
       throw toStoreError(error);
     }
   }
 
-  transfer(response: SearchPage | BookCount): ArrayBuffer[] {
-    return 'json' in response && response.json.length > 0 ? [response.json.buffer as ArrayBuffer] : [];
+  transfer({ found }: SearchResponse): ArrayBuffer[] {
+    return 'json' in found && found.json.length > 0 ? [found.json.buffer as ArrayBuffer] : [];
   }
 
   close(): void {
@@ -57,29 +65,36 @@ class Searcher implements Answerer<SearchRequest, SearchPage | BookCount> {
     this.#database.close();
   }
 
-  /** @returns whether there is an index that is up to date: there may be no room for one, and it can be done without */
+  /**
+   * @returns whether there is an index that is up to date; the engine may have no room for one, and it can be done without
+   * @throws what is no failure of the engine
+   */
   async #catchUp(): Promise<boolean> {
     try {
       this.#index ??= await SearchIndex.open(this.#database);
-      return this.#index.catchUp();
-    } catch {
+      const isUpToDate = this.#index.catchUp();
+      if (isUpToDate) this.#indexFailure = undefined;
+      return isUpToDate;
+    } catch (error) {
+      const reason = reasonOf(error);
+      if (reason === undefined) throw error;
+      this.#indexFailure = reason;
       return false;
     }
   }
 
   #page({ ids, last, rest }: Finding): SearchPage {
     // A book that has gone since the index was kept up is left out.
-    const [row] = ids.length === 0 ? [] : this.#rows(RENDER, { ids: JSON.stringify(ids) });
+    const [row] = ids.length === 0 ? [] : this.#prepare(RENDER).all({ ids: JSON.stringify(ids) });
     const json = (row?.json as Uint8Array | null | undefined) ?? new Uint8Array();
     return { json, count: Number(row?.count ?? 0), last, rest };
   }
 
-  /** One after the other, as they may be long. */
-  #rows(sql: string, values: Sql['values']): Iterable<Row> {
+  #prepare(sql: string): StatementSync {
     const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
     if (this.#statements.size >= STATEMENTS_MAX) this.#statements.clear();
     this.#statements.set(sql, statement);
-    return statement.iterate(values);
+    return statement;
   }
 }
 

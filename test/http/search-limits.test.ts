@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, suite, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Client } from 'pg';
+import { LateThread } from '../../src/store/sqlite/late-thread.ts';
+import { scrape } from '../metrics/scrape.ts';
+import { type Engine, engines } from '../support/engines.ts';
+import { parseLog } from './log.ts';
+import { type Service, startService } from './service.ts';
+
+/** Of a long text, which times that of a long query takes a second or more. */
+const LENGTH = 256 * 1_024;
+
+for (const engine of engines) {
+  suite(`The limits of a search, on ${engine.name}`, () => {
+    test('503 in the envelope when its time is up, also while it waits for the store, and the next one is answered', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl, httpLimits: { searchMs: 300 } });
+      await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
+      const path = '/books?q=gormenghast&count=true&limit=1';
+      await whileLocked(engine.name, address.dbUrl, async () => {
+        for (const answer of await Promise.all([1, 2, 3, 4].map(() => service.fetch('GET', path)))) {
+          assert.equal(answer.status, 503);
+          assert.notEqual(answer.headers.get('retry-after'), null);
+          assert.deepEqual(await answer.json(), { status: 503, message: 'Service unavailable', data: null });
+        }
+      });
+      const searches = (await scrape(service.url)).get('bookkeeping_searches_under_way')?.samples;
+      assert.deepEqual(
+        searches?.map(({ value }) => value),
+        [0],
+      );
+      while ((await service.fetch('GET', path)).status !== 200);
+    });
+
+    test('compares long texts in time that grows with their length, whatever the query is', async () => {
+      await using service = await startService({ engine: engine.name, httpLimits: { searchMs: 600_000 } });
+      const same = 'a'.repeat(LENGTH);
+      const words = Array.from({ length: 1_500 }, (_, index) => `w${index.toString(36)}`);
+      const late = `${'x '.repeat(LENGTH / 2)}${words.join(' ')}`;
+      for (const title of [same, same, late, late, 'short'])
+        await service.fetch('POST', '/book', JSON.stringify({ title, year: 1 }));
+      for (const [query, count] of [
+        [`title=${'a'.repeat(6_000)}b`, 0],
+        [`title=b${'a'.repeat(6_000)}`, 0],
+        [`title=${'a'.repeat(6_000)}`, 2],
+        [`q=${'a'.repeat(6_000)}b`, 0],
+        [`q=${'a'.repeat(6_000)}`, 2],
+        [`q=${words.join('+')}`, 2],
+        [`q=${words.join('+')}+none`, 0],
+        [`title=${words.slice(0, 900).join('+')}`, 2],
+      ] as const) {
+        for (const sort of ['id', '-title']) {
+          const path = `/books?${query}&sort=${sort}&limit=1&count=true`;
+          const answer = await service.fetch('GET', path);
+          assert.equal(answer.status, 200, path.slice(0, 40));
+          assert.equal(answer.headers.get('x-total-count'), `${count}`, path.slice(0, 40));
+          const { data } = (await answer.json()) as { data: unknown[] };
+          assert.equal(data.length, Math.min(count, 1));
+        }
+      }
+    });
+
+    test('finds each of many long books once, in windows of few books', async () => {
+      await using service = await startService({ engine: engine.name, httpLimits: { searchMs: 600_000 } });
+      const ids: number[] = [];
+      for (let book = 0; book < 10; book++) {
+        const title = `${'ab '.repeat(200_000)}end${book % 3}`;
+        const answer = await service.fetch('POST', '/book', JSON.stringify({ title, year: book % 5 }));
+        ids.push(((await answer.json()) as { data: { id: number } }).data.id);
+      }
+      for (const query of ['q=end2', 'title=END2', 'q=end2&year_from=0&year_to=3']) {
+        const expected = ids.filter((_, book) => book % 3 === 2 && (!query.includes('year') || book % 5 < 4));
+        for (const sort of ['-id', 'title', 'year']) {
+          const path = `/books?${query}&sort=${sort}&count=true`;
+          const answer = await service.fetch('GET', path);
+          assert.equal(answer.headers.get('x-total-count'), `${expected.length}`, path);
+          const { data } = (await answer.json()) as { data: { id: number }[] };
+          assert.deepEqual(
+            data.map(({ id }) => id).toSorted((one, other) => one - other),
+            expected,
+            path,
+          );
+        }
+      }
+    });
+
+    test('logs once why there is no index, and shows it in /metrics; searches go without', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
+      await execute(engine.name, address.dbUrl, 'create table book_changes (other text)');
+      const failures = () => parseLog(service.log).filter(({ msg }) => msg?.includes('search index'));
+      assert.deepEqual(await failedParts(service), 0);
+      for (let round = 0; round < 3; round++)
+        assert.equal((await service.fetch('GET', '/books?q=gormenghast')).status, 200);
+      assert.deepEqual(
+        failures().map(({ level, msg }) => [level, msg]),
+        [[40, 'the search index of the store has failed']],
+      );
+      assert.match(failures()[0]?.reason ?? '', /\w/);
+      assert.deepEqual(await failedParts(service), 1);
+    });
+  });
+}
+
+describe('A service on SQLite', () => {
+  test('holds less than 400 MB while it searches 60 books of 1 MiB', async () => {
+    const script = fileURLToPath(new URL('./search-memory.ts', import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, [script]);
+    assert.ok(Number(stdout) < 400_000, `${stdout} kB`);
+  });
+
+  test('does not lose why a thread does not start', async () => {
+    const causes: unknown[] = [];
+    const observer = {
+      operation: () => () => {},
+      pool: () => {},
+      part: (name: string) => (cause: unknown) => causes.push([name, cause]),
+    };
+    const thread = new LateThread(
+      new URL('./no-such-module.ts', import.meta.url),
+      '',
+      'search thread',
+      observer,
+    );
+    for (let attempt = 0; attempt < 2; attempt++) await assert.rejects(thread.ask(1), /no-such-module/);
+    assert.equal(causes.length, 1);
+    assert.match(String(causes[0]), /^search thread,.*no-such-module/);
+    await thread.close();
+  });
+});
+
+async function failedParts(service: Service): Promise<number | undefined> {
+  const { samples = [] } = (await scrape(service.url)).get('bookkeeping_store_failed_parts') ?? {};
+  return samples.find(({ labels }) => labels.part === 'search index')?.value;
+}
+
+/** Keeps everybody else from the books of a store, or from making an index of them, for a while. */
+async function whileLocked(engine: Engine['name'], dbUrl: string, run: () => Promise<void>): Promise<void> {
+  if (engine === 'SQLite') {
+    using database = new DatabaseSync(dbUrl.replace('sqlite:', ''));
+    database.exec('begin immediate');
+    await run();
+    return;
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  try {
+    await client.query('begin; lock table books in access exclusive mode');
+    await run();
+  } finally {
+    await client.end();
+  }
+}
+
+async function execute(engine: Engine['name'], dbUrl: string, statement: string): Promise<void> {
+  if (engine === 'SQLite') {
+    using database = new DatabaseSync(dbUrl.replace('sqlite:', ''));
+    database.exec(statement);
+    return;
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}

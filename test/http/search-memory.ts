@@ -1,0 +1,25 @@
+/** Searches 60 books of 1 MiB in SQLite, and prints the most memory that this process has held, in kB. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { YEAR_MAX } from '../../src/book.ts';
+import { createFolder } from '../support/folder.ts';
+import { openStoreAt } from '../support/stores.ts';
+
+const QUERY = {
+  sort: 'id',
+  isDescending: false,
+  title: 'zzzzz',
+  yearFrom: -YEAR_MAX,
+  yearTo: YEAR_MAX,
+} as const;
+
+await using folder = await createFolder();
+await using store = await openStoreAt(`sqlite:${join(folder.path, 'books.db')}`);
+for (let year = 0; year < 60; year++)
+  await store.create({ title: randomBytes(780_000).toString('base64'), author: '', year });
+for (let round = 0; round < 2; round++) {
+  for (let count = await store.count(QUERY); count.last; ) count = await store.count(QUERY, count.last);
+  for (let page = await store.search(QUERY, 1); page.rest === 'unknown'; )
+    page = await store.search(QUERY, 1, page.last);
+}
+process.stdout.write(`${process.resourceUsage().maxRSS}`);

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { StoreUnavailable } from '../../src/book.ts';
+import { Matching, TooMuchText } from '../../src/store/sqlite/matching.ts';
+import { needlesOf } from '../../src/store/text.ts';
+
+const NEEDLES = needlesOf({ sort: 'id', isDescending: false, q: 'x', yearFrom: 0, yearTo: 0 });
+
+describe('A statement that compares texts in SQLite', () => {
+  for (const [name, match] of [
+    ['as the index has them', 'is_match(null, null, text)'],
+    ['as the books have them', "is_book_match(text, '')"],
+  ] as const) {
+    test(`ends at its limit of text, ${name}`, () => {
+      using database = new DatabaseSync(':memory:');
+      const matching = new Matching(database);
+      database.exec('create table books (text text)');
+      database
+        .prepare('insert into books select ? from json_each(?)')
+        .run(`  ${'a'.repeat(98)}`, '[1,2,3,4]');
+      const count = database.prepare(`select count(*) filter (where not ${match}) as count from books`);
+      matching.begin(NEEDLES, 400);
+      assert.equal(count.get()?.count, 4);
+      assert.equal(matching.isHalfEmpty, false);
+      for (const [lengthMax, books] of [
+        [399, 3],
+        [250, 2],
+        [0, 1],
+      ] as const) {
+        matching.begin(NEEDLES, lengthMax);
+        assert.throws(
+          () => count.get(),
+          (error) => error instanceof TooMuchText && error.books === books,
+        );
+      }
+      database.exec('delete from books where rowid > 1');
+      matching.begin(NEEDLES, 0);
+      assert.equal(count.get()?.count, 1, 'a single book is compared however long it is');
+    });
+  }
+
+  test('sorts no more than 64 MiB without an index', () => {
+    using database = new DatabaseSync(':memory:');
+    const matching = new Matching(database);
+    const sort = database.prepare(
+      'select count(*) as count from json_each(?) where is_sortable(value * 1024 * 1024)',
+    );
+    matching.begin(undefined, 0);
+    assert.equal(sort.get('[31, 32]')?.count, 2);
+    matching.begin(undefined, 0);
+    assert.throws(() => sort.get('[31, 32, 1]'), StoreUnavailable);
+  });
+});
