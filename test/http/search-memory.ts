@@ -15,8 +15,11 @@ const QUERY = {
 
 await using folder = await createFolder();
 await using store = await openStoreAt(`sqlite:${join(folder.path, 'books.db')}`);
-for (let year = 0; year < 60; year++)
-  await store.create({ title: randomBytes(780_000).toString('base64'), author: '', year });
+for (let year = 0; year < 60; year++) {
+  // Cyrillic letters: two bytes each.
+  const title = Array.from(randomBytes(520_000), (byte) => String.fromCharCode(0x400 + byte)).join('');
+  await store.create({ title, author: '', year });
+}
 for (let round = 0; round < 2; round++) {
   for (let count = await store.count(QUERY); count.last; ) count = await store.count(QUERY, count.last);
   for (let page = await store.search(QUERY, 1); page.rest === 'unknown'; )
