@@ -1,4 +1,4 @@
-import type { BookFields } from '../src/book.ts';
+import type { BookFields } from '../src/book/book.ts';
 
 /** The number of books that every service holds when a measurement begins. */
 export const BOOKS = 10_000;

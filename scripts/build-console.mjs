@@ -19,11 +19,9 @@ const SOURCES = [
   'console/src',
   'console/vite.config.ts',
   'package-lock.json',
-  'src/book.ts',
+  'src/book',
   'src/client',
-  'src/contract.ts',
   'src/formats',
-  'src/json.ts',
 ];
 
 const isOptional = process.argv.includes('--if-possible');

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createServer } from './api/server.ts';
 import { Credentials } from './auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS, type ThrottleLimits } from './auth/throttle.ts';
-import { Tokens } from './auth/token.ts';
-import type { Config, Secrets } from './config.ts';
+import { Tokens } from './auth/tokens.ts';
+import type { Config, Secrets } from './config/config.ts';
+import { readVersion } from './config/version.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
-import { createServer } from './http/server.ts';
-import { type LogStream, openLogger } from './log.ts';
+import { type LogStream, openLogger } from './log/log.ts';
 import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
 import type { StoreObserver } from './store/observer.ts';
 import { openStore } from './store/open.ts';
-import { readVersion } from './version.ts';
 
 /** A service that is serving. */
 export interface App {

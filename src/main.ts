@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
 
 const args = process.argv.slice(2);
-if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) await import('./serve.ts');
+if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) await import('./process/serve.ts');
 else {
   const { run } = await import('./cli/run.ts');
   process.exitCode = await run(args);

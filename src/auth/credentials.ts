@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type JsonFields, readJsonObject } from '../json.ts';
-import type { Secret } from '../secret.ts';
+import { type JsonFields, readJsonObject } from '../book/json-object.ts';
+import type { Secret } from '../config/secret.ts';
 
 /** How the fields of a LoginRequest are read. */
 export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text' } as const;

@@ -16,14 +16,14 @@ export const COMMANDS = {
       ttl: { value: 'TIME', meaning: 'how long it is good: 900 (seconds), 15m, 1h or 7d; 15m by default' },
     },
     notes: 'Nothing but the token goes to standard output: TOKEN=$(bookkeeping token)',
-    load: () => import('./token.ts'),
+    load: () => import('./commands/token.ts'),
   },
   check: {
     summary: 'looks at the configuration and the store, and changes neither',
     operands: [],
     options: {},
     notes: 'A line for each; exit code 0 when a start would succeed, 1 otherwise. It does not try the port.',
-    load: () => import('./check.ts'),
+    load: () => import('./commands/check.ts'),
   },
   import: {
     summary: 'stores the books of a CSV, JSON or NDJSON file; - is standard input',
@@ -57,7 +57,7 @@ each durable once it is stored: after an interruption the same command with --sk
 never overwritten: a row is bad whose id another book has, and skipped when it is the very same book. New ids come
 after the highest that was kept. With --strict all is one transaction: while it lasts, a service on the same SQLite
 file cannot write.`,
-    load: () => import('./import.ts'),
+    load: () => import('./commands/import.ts'),
   },
   export: {
     summary: 'writes all books to a file, or to standard output',
@@ -73,7 +73,7 @@ there as a whole or not at all; one that was there before is replaced. What is e
 
   bookkeeping export books.ndjson
   DB_URL=postgres://… bookkeeping import --keep-ids books.ndjson`,
-    load: () => import('./export.ts'),
+    load: () => import('./commands/export.ts'),
   },
   backup: {
     summary: 'copies a SQLite store, also while a service writes to it',
@@ -83,7 +83,7 @@ there as a whole or not at all; one that was there before is replaced. What is e
 overwritten. bookkeeping restore puts it back. PostgreSQL has a tool of its own:
 
   pg_dump --format=custom --file=FILE DATABASE`,
-    load: () => import('./backup.ts'),
+    load: () => import('./commands/backup.ts'),
   },
   restore: {
     summary: 'puts a backup in the place of a SQLite store, while no service runs',
@@ -94,7 +94,7 @@ all. The store that was there is kept beside it, as NAME.before-restore. Do not 
 yourself: SQLite would apply the log of the old store (-wal) to it. PostgreSQL has a tool of its own:
 
   pg_restore --clean --if-exists --dbname=DATABASE FILE`,
-    load: () => import('./restore.ts'),
+    load: () => import('./commands/restore.ts'),
   },
 } as const satisfies Record<string, Command>;
 

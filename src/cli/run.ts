@@ -1,7 +1,7 @@
-import { StoreUnavailable } from '../book.ts';
-import { ConfigError } from '../config.ts';
+import { StoreUnavailable } from '../book/book.ts';
+import { ConfigError } from '../config/config.ts';
+import { readVersion } from '../config/version.ts';
 import { StoreNotReady } from '../store/not-ready.ts';
-import { readVersion } from '../version.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { CommandFailed, EXIT_CODES } from './exit.ts';

@@ -1,4 +1,4 @@
-import { loadVariables, readConfig } from '../config.ts';
+import { loadVariables, readConfig } from '../config/config.ts';
 import type { StoreAddress } from '../store/address.ts';
 
 /** Where books are kept: of the configuration, all that a command needs which works on the store. @throws ConfigError */

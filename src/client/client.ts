@@ -1,5 +1,5 @@
-import type { Book, BookFields } from '../contract.ts';
-import { RefusedError } from './errors.ts';
+import type { Book, BookFields } from '../book/contract.ts';
+import { RefusedError } from './client-errors.ts';
 import { type Answer, type Call, type Send, sendingTo } from './exchange.ts';
 import { type BookList, type BookQuery, listOf } from './list.ts';
 import { PATIENCE, type Patience, retrying } from './retries.ts';

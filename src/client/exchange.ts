@@ -1,5 +1,5 @@
-import type { Envelope } from '../contract.ts';
-import { NoAnswerError, type Refusal } from './errors.ts';
+import type { Envelope } from '../book/contract.ts';
+import { NoAnswerError, type Refusal } from './client-errors.ts';
 
 /** A call of the API: what is sent, the token aside, and what may be done with it. */
 export interface Call {

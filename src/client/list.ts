@@ -1,4 +1,4 @@
-import type { Book } from '../contract.ts';
+import type { Book } from '../book/contract.ts';
 import { type Answer, readNumber } from './exchange.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { sleep } from './abort.ts';
-import { NoAnswerError } from './errors.ts';
+import { NoAnswerError } from './client-errors.ts';
 import type { Send } from './exchange.ts';
 
 /** What retries need of the world around; tests bring their own. */

@@ -1,5 +1,5 @@
 import { sharing, unlessAborted } from './abort.ts';
-import { BookkeepingError, NoAnswerError, RefusedError } from './errors.ts';
+import { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
 import { type Answer, type Call, nameOf, type Send } from './exchange.ts';
 
 /** The credential pair of the service. */

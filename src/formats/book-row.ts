@@ -1,5 +1,5 @@
-import { type BookFields, EMPTY_BOOK } from '../book.ts';
-import { readJsonObject } from '../json.ts';
+import { type BookFields, EMPTY_BOOK } from '../book/book.ts';
+import { readJsonObject } from '../book/json-object.ts';
 import type { Mapping } from './mapping.ts';
 import { withoutMark } from './rendering.ts';
 import type { Fault, Field, RawRow } from './row.ts';

@@ -1,4 +1,4 @@
-import type { Book } from '../book.ts';
+import type { Book } from '../book/book.ts';
 import type { Format } from './file-format.ts';
 
 /** How books are written in a format. */

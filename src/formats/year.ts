@@ -1,4 +1,4 @@
-import { readJsonObject } from '../json.ts';
+import { readJsonObject } from '../book/json-object.ts';
 
 /**
  * Reads a whole number from a text: digits, with leading zeros, a fraction of zeros or an exponent if need be.

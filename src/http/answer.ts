@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { drain } from './body.ts';
-import { takeNoMore } from './connection.ts';
+import { drain } from './body/body-reader.ts';
+import { takeNoMore } from './connections/connection-state.ts';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
 
 /** What a handler makes of a request. */

@@ -1,4 +1,4 @@
-import type { Envelope } from '../contract.ts';
+import type { Envelope } from '../book/contract.ts';
 
 /**
  * Everything the service can answer: the tables of the contract as data. An answer is an outcome and its `data`;

@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Book } from '../book.ts';
+import type { Book } from '../book/book.ts';
 
 /** What the preconditions of a request come to: carry on, or answer with this outcome. */
 export type Verdict = 'met' | 'notModified' | 'preconditionFailed';

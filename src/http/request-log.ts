@@ -1,8 +1,8 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import { StoreUnavailable } from '../book.ts';
-import type { LogStream } from '../log.ts';
-import { LOG_LEVELS, type LogLevel } from '../log-level.ts';
-import type { RequestObserver } from './metrics.ts';
+import type { RequestObserver } from '../api/metrics-handler.ts';
+import { StoreUnavailable } from '../book/book.ts';
+import type { LogStream } from '../log/log.ts';
+import { LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
 
 /**
  * One line a request, but for probes that find all well, when its answer has left: what was asked and what came of it,

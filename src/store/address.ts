@@ -1,4 +1,4 @@
-import { type Conninfo, parseConninfo } from './postgres/conninfo.ts';
+import { type Conninfo, parseConninfo } from './postgres/pool/conninfo.ts';
 
 /** Which engine keeps the books, and where. */
 export type StoreAddress =

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { StoreUnavailable } from '../book.ts';
+import { StoreUnavailable } from '../book/book.ts';
 import type { StoreObserver, TripObserver } from './observer.ts';
 
 /** How a {@link Batch} groups its calls. */

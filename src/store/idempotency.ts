@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { BookFields } from '../book.ts';
+import type { BookFields } from '../book/book.ts';
 
 /** How long a key is remembered. */
 export const KEY_LIFETIME_SECONDS = 24 * 60 * 60;

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../book.ts';
+import { StoreUnavailable } from '../book/book.ts';
 
 /** A book is not stored, as there is no id left for it. Other writes succeed. */
 export class IdsUsedUp extends StoreUnavailable {

@@ -1,4 +1,4 @@
-import type { BookFields } from '../book.ts';
+import type { BookFields } from '../book/book.ts';
 
 /** The most books in one page of the list: what one trip may cost the others, and what a list leaves to be swept up. */
 export const PAGE_BOOKS_MAX = 500;

@@ -1,6 +1,6 @@
-import type { BookStore } from '../book.ts';
+import type { BookStore } from '../book/book.ts';
 import type { StoreAddress } from './address.ts';
-import type { BookArchive } from './archive.ts';
+import type { BookArchive } from './book-archive.ts';
 import { StoreNotReady } from './not-ready.ts';
 import type { StoreObserver } from './observer.ts';
 
@@ -78,7 +78,7 @@ export async function backUpStore(
   if (address.engine === 'postgres') {
     throw new StoreNotReady('PostgreSQL is backed up with pg_dump --format=custom --file=FILE DATABASE');
   }
-  const { backUpSqliteStore } = await import('./sqlite/backup.ts');
+  const { backUpSqliteStore } = await import('./sqlite/files/backup-file.ts');
   await backUpSqliteStore(address.path, file, onProgress);
 }
 
@@ -100,6 +100,6 @@ export async function restoreStore(
       'PostgreSQL is restored with pg_restore --clean --if-exists --dbname=DATABASE FILE',
     );
   }
-  const { restoreSqliteStore } = await import('./sqlite/restore.ts');
+  const { restoreSqliteStore } = await import('./sqlite/files/restore-file.ts');
   return restoreSqliteStore(address.path, file, onProgress);
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book, BookFields } from '../../src/book.ts';
-import { Checker } from './checker.ts';
-import type { Call, Ending, Wish } from './journal.ts';
+import { Checker } from '../../campaigns/checker.ts';
+import type { Call, Ending, Wish } from '../../campaigns/journal.ts';
+import type { Book, BookFields } from '../../src/book/book.ts';
 
 const ILIAD: BookFields = { title: 'The Iliad', author: 'Homer', year: -750 };
 const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { Life, planted } from '../../campaigns/life.ts';
 import { createFolder } from '../support/folder.ts';
-import { Life, planted } from './life.ts';
 
 /** What the verdict says of a service whose store has a fault, whichever request is the first to show it. */
 const COMPLAINTS: Readonly<Record<string, RegExp>> = {

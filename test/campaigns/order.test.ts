@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Call, Ending } from './journal.ts';
-import { findUnexplained, type State, stateAfter } from './order.ts';
+import type { Call, Ending } from '../../campaigns/journal.ts';
+import { findUnexplained, type State, stateAfter } from '../../campaigns/order.ts';
 
 const INITIAL: State = { title: 'title', author: 'author', year: 0 };
 

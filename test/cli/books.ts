@@ -1,4 +1,4 @@
-import type { Book, BookFields } from '../../src/book.ts';
+import type { Book, BookFields } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { openArchive } from '../../src/store/open.ts';
 import { listBooks, openStoreAt } from '../support/stores.ts';

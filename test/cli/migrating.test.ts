@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { YEAR_MAX } from '../../src/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { readText } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';

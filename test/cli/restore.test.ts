@@ -3,7 +3,7 @@ import { copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import type { BookFields } from '../../src/book.ts';
+import type { BookFields } from '../../src/book/book.ts';
 import { openConnection } from '../../src/store/sqlite/connection.ts';
 import { createBook, startService, tokenFrom } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';

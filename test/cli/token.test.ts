@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { Tokens } from '../../src/auth/token.ts';
-import { perform } from '../../src/cli/token.ts';
-import { Secret } from '../../src/secret.ts';
+import { Tokens } from '../../src/auth/tokens.ts';
+import { perform } from '../../src/cli/commands/token.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { readEnvironmentFile, send, startService } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { runCommand } from './command.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book.ts';
+import type { Book } from '../../src/book/book.ts';
 import { type Service, startService } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
 import { findViolation, type Operation } from './history.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Book } from '../../src/book.ts';
+import type { Book } from '../../src/book/book.ts';
 import { type Service, startService } from '../http/service.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
 import { ask } from './ask.ts';

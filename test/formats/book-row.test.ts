@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readBook } from '../../src/book.ts';
+import { readBook } from '../../src/book/book.ts';
 import { bookReader } from '../../src/formats/book-row.ts';
 
 const read = bookReader([], { title: 'title', author: 'author', year: 'year' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Book } from '../../src/book.ts';
+import type { Book } from '../../src/book/book.ts';
 import { explainFault } from '../../src/cli/import/fault.ts';
 import { type BookRow, bookReader } from '../../src/formats/book-row.ts';
 import { FORMATS, type Format } from '../../src/formats/file-format.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book, BookStore } from '../../src/book.ts';
+import type { Book, BookStore } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';

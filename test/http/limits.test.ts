@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeToken } from '../contract/tokens.ts';
+import { makeToken } from '../../conformance/tokens.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { engines } from '../support/engines.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { makeToken } from '../contract/tokens.ts';
+import { makeToken } from '../../conformance/tokens.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';
 import { BAD_CHUNKS, MALFORMED } from './malformed.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book, BookFields } from '../../src/book.ts';
-import { BOOKS_MAX } from '../../src/books.ts';
+import { BOOKS_MAX } from '../../src/api/many-books.ts';
+import type { Book, BookFields } from '../../src/book/book.ts';
 import { ODD_TEXTS } from '../store/texts.ts';
 import { engines } from '../support/engines.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';

@@ -5,7 +5,7 @@ import { describe, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { LateThread } from '../../src/store/sqlite/late-thread.ts';
+import { LateThread } from '../../src/store/sqlite/worker/lazy-worker.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { parseLog } from './log.ts';

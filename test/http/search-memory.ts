@@ -1,7 +1,7 @@
 /** Searches 60 books of 1 MiB in SQLite, and prints the most memory that this process has held, in kB. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { YEAR_MAX } from '../../src/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
 import { createFolder } from '../support/folder.ts';
 import { openStoreAt } from '../support/stores.ts';
 

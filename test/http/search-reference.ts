@@ -1,4 +1,4 @@
-import { type Book, SORT_KEY_LENGTH } from '../../src/book.ts';
+import { type Book, SORT_KEY_LENGTH } from '../../src/book/book.ts';
 
 /** The parameters of `GET /books`, as they are written. */
 export type Parameters = Readonly<Record<string, string>>;

@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { Client } from 'pg';
-import type { Book, BookFields } from '../../src/book.ts';
+import type { Book, BookFields } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from './search-corpus.ts';

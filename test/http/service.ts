@@ -1,12 +1,12 @@
+import { createServer } from '../../src/api/server.ts';
 import { type Surroundings, startApp } from '../../src/app.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
-import { Tokens } from '../../src/auth/token.ts';
-import type { BookStore } from '../../src/book.ts';
-import { type Config, readConfig } from '../../src/config.ts';
+import { Tokens } from '../../src/auth/tokens.ts';
+import type { BookStore } from '../../src/book/book.ts';
+import { type Config, readConfig } from '../../src/config/config.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
-import { createServer } from '../../src/http/server.ts';
-import { Secret } from '../../src/secret.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import { type Engine, engines } from '../support/engines.ts';

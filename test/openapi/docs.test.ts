@@ -6,7 +6,7 @@ import { assertRefusal } from '../http/answers.ts';
 import { ROOT } from '../project/files.ts';
 import { type BareServer, startBareServer } from './server.ts';
 
-const FOLDER = join(ROOT, 'src/http/docs');
+const FOLDER = join(ROOT, 'src/web/docs');
 const FILES = globSync('*.{css,js,svg}', { cwd: FOLDER });
 const PATHS = ['/openapi.json', '/docs', ...FILES.map((file) => `/docs/${file}`)];
 

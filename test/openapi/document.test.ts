@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
-import { readBook, readBookChanges } from '../../src/book.ts';
+import { readBook, readBookChanges } from '../../src/book/book.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { ROOT, readPackage } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';

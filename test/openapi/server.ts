@@ -1,13 +1,13 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { createServer } from '../../src/api/server.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
-import { Tokens } from '../../src/auth/token.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book.ts';
-import { readConfig } from '../../src/config.ts';
+import { Tokens } from '../../src/auth/tokens.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
-import { createServer } from '../../src/http/server.ts';
-import { Secret } from '../../src/secret.ts';
 
 /** A server whose store is away: enough for all that is no book. */
 export interface BareServer extends AsyncDisposable {

@@ -70,7 +70,7 @@ describe('The package', () => {
   test('holds what is built, the types of the client, and what npm adds', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/http\/docs\/[\w-]+\.(html|css|svg)|dist\/(contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|dist\/(book\/contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],

@@ -58,7 +58,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
 
   test('loses lines when 16 MiB wait for their reader', async () => {
     const script = `
-      import { openLog } from '${import.meta.resolve('../../src/log.ts')}';
+      import { openLog } from '${import.meta.resolve('../../src/log/log.ts')}';
       const log = openLog({ isShared: false });
       for (let index = 0; index < 40_000; index++) log.write('x'.repeat(1_023) + '\\n');
       process.stderr.write('written');

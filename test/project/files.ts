@@ -14,7 +14,7 @@ export function exists(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
 
-/** The paths of all modules of the service, such as `src/http/books.ts`. */
+/** The paths of all modules of the service, such as `src/api/book-handlers.ts`. */
 export function listSources(): string[] {
   return globSync('src/**/*.ts', { cwd: ROOT }).toSorted();
 }

@@ -3,103 +3,113 @@ import { describe, test } from 'node:test';
 import { listConsoleSources, listSources, readText } from './files.ts';
 import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } from './imports.ts';
 
-const NOTHING = /^$/;
-
-/** http → auth → book ← store, and nothing calls back up. */
+/** Imports point inward: process → app → api → http, and book at the centre. */
 const RULES: readonly ImportRule[] = [
+  { rule: 'book/ imports nothing', modules: /^book\//, mayImport: /^book\// },
   {
-    rule: 'these know nothing of ours',
-    modules: /^(contract|json|secret|env-file|log-level|version)\.ts$/,
-    mayImport: NOTHING,
-  },
-  { rule: 'the log knows itself', modules: /^log(-terminal)?\.ts$/, mayImport: /^log(-level)?\.ts$/ },
-  {
-    rule: 'a book knows no framework and no engine',
-    modules: /^books?\.ts$/,
-    mayImport: /^((contract|json|book)\.ts|formats\/json-array\.ts)$/,
-  },
-  {
-    rule: 'formats know the book, and nothing that a browser does not have',
+    rule: 'formats/ imports only book/, and nothing that browsers lack',
     modules: /^formats\//,
-    mayNotImport: /^(?!formats\/|(book|json)\.ts$)/,
+    mayNotImport: /^(?!(formats|book)\/)/,
   },
-  { rule: 'auth knows texts and secrets', modules: /^auth\//, mayImport: /^(auth\/|json\.ts|secret\.ts)/ },
+  { rule: 'log/ imports nothing', modules: /^log\//, mayImport: /^log\// },
   {
-    rule: 'http knows no store',
-    modules: /^http\//,
-    mayImport: /^(http\/|auth\/|(books?|contract|log|log-level|version)\.ts)/,
+    rule: 'auth/ imports the JSON reader and secrets',
+    modules: /^auth\//,
+    mayImport: /^(auth\/|book\/json-object\.ts|config\/secret\.ts)/,
   },
-  { rule: 'a store knows the book alone', modules: /^store\//, mayImport: /^(store\/|book\.ts|secret\.ts)/ },
-  { rule: 'engines do not know each other', modules: /^store\/sqlite\//, mayNotImport: /^store\/postgres\// },
-  { rule: 'engines do not know each other', modules: /^store\/postgres\//, mayNotImport: /^store\/sqlite\// },
+  {
+    rule: 'http/ knows no book, store or endpoint',
+    modules: /^http\//,
+    mayImport: /^(http|log|book)\/|^web\/console\.ts|^api\/metrics-handler\.ts/,
+  },
+  {
+    rule: 'api/ knows no engine',
+    modules: /^api\//,
+    mayImport: /^(api|http|web|auth|book|formats|log)\//,
+  },
+  {
+    rule: 'web/ knows no book and no store',
+    modules: /^web\//,
+    mayImport: /^(web|http|api\/description)\/|^config\/version\.ts/,
+  },
+  {
+    rule: 'store/ imports only book/',
+    modules: /^store\//,
+    mayImport: /^(store|book)\/|^config\/secret\.ts/,
+  },
+  {
+    rule: 'the engines do not know each other',
+    modules: /^store\/sqlite\//,
+    mayNotImport: /^store\/postgres\//,
+  },
+  {
+    rule: 'the engines do not know each other',
+    modules: /^store\/postgres\//,
+    mayNotImport: /^store\/sqlite\//,
+  },
   {
     rule: 'an engine is chosen in one place',
-    modules: /^store\/(?!open\.ts|address\.ts)[^/]*$/,
-    mayNotImport: /^store\/[^/]+\//,
+    modules: /^store\/(?!open\.ts|address\.ts)([^/]*|search\/.*)$/,
+    mayNotImport: /^store\/(sqlite|postgres)\//,
   },
   {
     rule: 'an address names an engine, and opens none',
     modules: /^store\/address\.ts$/,
-    mayImport: /^store\/postgres\/conninfo\.ts$/,
+    mayImport: /^store\/postgres\/pool\/conninfo\.ts$/,
   },
   {
-    rule: 'the parts meet in app.ts',
-    modules: /^(?!app\.ts|http\/)/,
-    mayNotImport: /^http\/(?!console\.ts)/,
+    rule: 'app.ts alone connects the parts',
+    modules: /^(?!app\.ts|api\/|http\/|web\/)/,
+    mayNotImport: /^(api|http)\/|^web\/(?!console\.ts)/,
   },
   {
-    rule: 'a store is opened in app.ts, and for the command line',
+    rule: 'app.ts and the command line open a store',
     modules: /^(?!app\.ts|cli\/)/,
     mayNotImport: /^store\/open\.ts$/,
   },
   {
-    rule: 'the command line knows no http, and no engine',
+    rule: 'the command line knows no HTTP and no engine',
     modules: /^cli\//,
-    mayImport: /^(cli\/|formats\/|auth\/token\.ts|(book|config|env-file|json|version)\.ts|store\/[^/]+\.ts)/,
+    mayImport: /^(cli\/|book\/|formats\/|config\/|auth\/tokens\.ts|store\/[^/]+\.ts)/,
   },
+  { rule: 'main.ts alone starts the command line', modules: /^(?!main\.ts|cli\/)/, mayNotImport: /^cli\// },
   {
-    rule: 'nobody but the process knows the command line',
-    modules: /^(?!main\.ts|cli\/)/,
-    mayNotImport: /^cli\//,
+    rule: 'a driver has its folder',
+    modules: /^(?!store\/sqlite\/|config\/env-file\.ts)/,
+    mayNotImport: /^node:sqlite$/,
   },
-  { rule: 'a driver has its folder', modules: /^(?!store\/sqlite\/)/, mayNotImport: /^node:sqlite$/ },
   { rule: 'a driver has its folder', modules: /^(?!store\/postgres\/)/, mayNotImport: /^pg(\/|-|$)/ },
   {
-    rule: 'the environment is read in config.ts',
-    modules: /^(?!config\.ts)/,
+    rule: 'config.ts reads the environment',
+    modules: /^(?!config\/config\.ts)/,
     mayNotImport: /^(node:)?process$/,
   },
   {
-    rule: 'processes are started in workers.ts',
-    modules: /^(?!workers\.ts)/,
+    rule: 'workers.ts starts processes',
+    modules: /^(?!process\/workers\.ts)/,
     mayNotImport: /^node:(cluster|child_process)$/,
   },
   {
-    rule: 'workers know the app by its type',
-    modules: /^workers\.ts$/,
-    mayImport: /^(app|config|worker-metrics)\.ts$/,
-  },
-  {
-    rule: 'metrics know nothing of what they measure',
-    modules: /^(metrics\/|worker-metrics\.ts)/,
+    rule: 'metrics/ imports nothing of what it measures',
+    modules: /^(metrics\/|process\/worker-metrics\.ts)/,
     mayImport: /^metrics\//,
   },
   {
-    rule: 'metrics are known where the parts meet',
-    modules: /^(?!app\.ts|metrics\/|worker-metrics\.ts)/,
+    rule: 'app.ts alone connects metrics',
+    modules: /^(?!app\.ts|metrics\/|process\/worker-metrics\.ts)/,
     mayNotImport: /^metrics\//,
   },
   {
-    rule: 'the framework has its folder',
-    modules: /^(?!http\/)/,
+    rule: 'the framework has its folders',
+    modules: /^(?!http\/|api\/|web\/)/,
     mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
   },
   {
-    rule: 'the client knows the shapes of the contract, and nothing that a browser does not have',
+    rule: 'client/ imports the types of the contract, and nothing that browsers lack',
     modules: /^client\//,
-    mayNotImport: /^(?!client\/|contract\.ts$)/,
+    mayNotImport: /^(?!client\/|book\/contract\.ts$)/,
   },
-  { rule: 'the service does without its client', modules: /^(?!client\/)/, mayNotImport: /^client\// },
+  { rule: 'the service does not import its client', modules: /^(?!client\/)/, mayNotImport: /^client\// },
 ];
 
 const sources: Sources = new Map(listSources().map((path) => [path.replace(/^src\//, ''), readText(path)]));
@@ -133,14 +143,14 @@ test('Every package that the service installs is imported', () => {
   );
 });
 
-test('The environment is read in config.ts only', () => {
+test('Only config.ts reads the environment', () => {
   const readers = [...sources.keys()].filter((path) =>
     /\bprocess\s*\.\s*env\b/.test(sources.get(path) ?? ''),
   );
-  assert.deepEqual(readers, ['config.ts']);
+  assert.deepEqual(readers, ['config/config.ts']);
 });
 
-describe('The imports of the page for people', () => {
+describe('The imports of the web console', () => {
   const ofConsole = new Map(listConsoleSources().map((path) => [path, readText(path)]));
   const imported = ofConsole.entries().flatMap(([path, source]) => importsOf(path, source));
   const ours = [...imported].filter((path) => /^(src|console)\//.test(path) || path.startsWith('.'));
@@ -161,92 +171,64 @@ describe('The imports of the page for people', () => {
 
 describe('The check of imports', () => {
   const PLANTED: Record<string, [path: string, source: string, violation: RegExp]> = {
-    'of a store in http/': [
-      'http/books.ts',
-      `import { openStore } from '../store/open.ts';`,
-      /http knows no store/,
+    'of a store by http/': [
+      'http/answer.ts',
+      `import { x } from '../store/open.ts';`,
+      /http\/ knows no book/,
     ],
-    'of a type only': ['json.ts', `import type { Book } from './book.ts';`, /know nothing of ours/],
-    'for its effects': ['secret.ts', `import './json.ts';`, /know nothing of ours/],
+    'of a type only': [
+      'book/book.ts',
+      `import type { X } from '../auth/tokens.ts';`,
+      /book\/ imports nothing/,
+    ],
+    'for its effects': ['log/log.ts', `import '../book/book.ts';`, /log\/ imports nothing/],
     'over several lines': [
-      'book.ts',
-      `import {\n  envelope,\n  outcomes,\n} from "./http/outcomes.ts";`,
-      /knows no framework/,
+      'book/book.ts',
+      `import {\n  envelope,\n  outcomes,\n} from "../http/outcomes.ts";`,
+      /book\/ imports nothing/,
     ],
-    'that is passed on': ['auth/token.ts', `export * from '../config.ts';`, /auth knows texts/],
-    'at run time': [
-      'store/batch.ts',
-      `const { send } = await import('../http/answer.ts');`,
-      /the book alone/,
-    ],
-    'of a driver in http/': [
-      'http/books.ts',
-      `import { DatabaseSync } from 'node:sqlite';`,
-      /a driver has its folder/,
-    ],
-    'of a driver in the other engine': [
-      'store/sqlite/schema.ts',
-      `import type { Pool } from 'pg';`,
-      /a driver/,
-    ],
+    'that is exported again': ['auth/tokens.ts', `export * from '../config/config.ts';`, /auth\/ imports/],
+    'at run time': ['store/batch.ts', `const { send } = await import('../http/answer.ts');`, /only book/],
+    'of a driver by http/': ['http/answer.ts', `import { DatabaseSync } from 'node:sqlite';`, /a driver/],
+    'of a driver by the other engine': ['store/sqlite/sql.ts', `import type { Pool } from 'pg';`, /a driver/],
     'of the other engine': [
-      'store/sqlite/schema.ts',
+      'store/sqlite/sql.ts',
       `import { x } from '../postgres/errors.ts';`,
       /each other/,
     ],
     'of an engine by what both share': [
       'store/batch.ts',
       `import { x } from './sqlite/errors.ts';`,
-      /in one place/,
+      /one place/,
     ],
-    'of http/ by the process': [
-      'main.ts',
-      `import { outcomes } from './http/outcomes.ts';`,
-      /parts meet in app/,
-    ],
+    'of http/ by the process': ['main.ts', `import { x } from './http/outcomes.ts';`, /connects the parts/],
     'of the cluster by the process': [
-      'serve.ts',
-      `import cluster from 'node:cluster';`,
-      /started in workers/,
+      'process/serve.ts',
+      `import x from 'node:cluster';`,
+      /starts processes/,
     ],
-    'of http/ by the command line': [
-      'cli/check.ts',
-      `import { outcomes } from '../http/outcomes.ts';`,
-      /knows no http/,
-    ],
+    'of http/ by the command line': ['cli/run.ts', `import { x } from '../http/outcomes.ts';`, /no HTTP/],
     'of an engine by the command line': [
-      'cli/check.ts',
+      'cli/run.ts',
       `import { prepareSchema } from '../store/sqlite/schema.ts';`,
-      /and no engine/,
+      /no engine/,
     ],
     'of the command line by the service': [
-      'serve.ts',
-      `import { run } from './cli/run.ts';`,
-      /nobody but the process/,
+      'process/serve.ts',
+      `import { run } from '../cli/run.ts';`,
+      /starts the command line/,
     ],
-    'of the store by the client': ['client/list.ts', `import type { Book } from '../book.ts';`, /the client/],
-    'of Node by the client': ['client/abort.ts', `import { once } from 'node:events';`, /the client/],
+    'of the book by the client': ['client/list.ts', `import type { X } from '../book/book.ts';`, /client\//],
+    'of Node by the client': ['client/abort.ts', `import { once } from 'node:events';`, /client\//],
     'of the client by the service': [
       'http/answer.ts',
-      `import { readNumber } from '../client/exchange.ts';`,
-      /without its client/,
+      `import { x } from '../client/list.ts';`,
+      /its client/,
     ],
-    'of the store by a format': [
-      'formats/csv.ts',
-      `import type { BookArchive } from '../store/archive.ts';`,
-      /formats know the book/,
-    ],
-    'of Node by a format': ['formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats know/],
-    'of metrics by the store': [
-      'store/batch.ts',
-      `import { Metrics } from '../metrics/metrics.ts';`,
-      /where the parts meet/,
-    ],
-    'of the store by metrics': [
-      'metrics/store.ts',
-      `import type { StoreObserver } from '../store/observer.ts';`,
-      /what they measure/,
-    ],
+    'of the store by a format': ['formats/csv.ts', `import type { X } from '../store/open.ts';`, /formats\//],
+    'of Node by a format': ['formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats\//],
+    'of metrics by the store': ['store/batch.ts', `import { x } from '../metrics/metrics.ts';`, /metrics/],
+    'of the store by metrics': ['metrics/store.ts', `import { x } from '../store/observer.ts';`, /measures/],
     'of the framework by the app': ['app.ts', `import fastify from 'fastify';`, /the framework/],
   };
   for (const [what, [path, source, violation]] of Object.entries(PLANTED)) {

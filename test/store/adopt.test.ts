@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { ID_MAX, StoreUnavailable } from '../../src/book.ts';
+import { ID_MAX, StoreUnavailable } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { inspectStore, openArchive } from '../../src/store/open.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Book, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book.ts';
+import { type Book, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import type { BookArchive } from '../../src/store/archive.ts';
+import type { BookArchive } from '../../src/store/book-archive.ts';
 import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { openArchive, openArchiveForReading } from '../../src/store/open.ts';
 import { engines } from '../support/engines.ts';

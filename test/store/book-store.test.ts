@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookFields, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book.ts';
+import { type BookFields, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { openArchive, openStore } from '../../src/store/open.ts';
 import { engines } from '../support/engines.ts';

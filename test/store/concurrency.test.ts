@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Book, type BookFields, type BookStore, StoreUnavailable } from '../../src/book.ts';
+import { type Book, type BookFields, type BookStore, StoreUnavailable } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
 

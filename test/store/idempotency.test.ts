@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Book, BookFields } from '../../src/book.ts';
+import type { Book, BookFields } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
 

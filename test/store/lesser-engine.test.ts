@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
-import { StoreUnavailable } from '../../src/book.ts';
+import { StoreUnavailable } from '../../src/book/book.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { listBooks, openStoreAt } from '../support/stores.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 const ALL = { yearFrom: -10_000, yearTo: 10_000, sort: 'title', isDescending: false } as const;
 
-// Engines that are distributed lack some of what PostgreSQL has: test/contract/statements.sql.
+// Engines that are distributed lack some of what PostgreSQL has: conformance/statements.sql.
 describe('On an engine that refuses', () => {
   test('indexes, triggers and functions, books are kept and found', async () => {
     await using database = await createDatabase();

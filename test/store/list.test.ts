@@ -7,7 +7,7 @@ import {
   type BookStore,
   ID_MAX,
   YEAR_MAX,
-} from '../../src/book.ts';
+} from '../../src/book/book.ts';
 import { PAGE_BOOKS_MAX } from '../../src/store/limits.ts';
 import { engines } from '../support/engines.ts';
 import { listBooks, openStoreAt, renderList, textOf } from '../support/stores.ts';

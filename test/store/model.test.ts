@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { type Book, type BookFields, type BookStore, ID_MAX, YEAR_MAX } from '../../src/book.ts';
+import { type Book, type BookFields, type BookStore, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../src/book.ts';
-import { parseConninfo } from '../../src/store/postgres/conninfo.ts';
+import { Relay } from '../../campaigns/failover/relay.ts';
+import { withHosts } from '../../campaigns/failover/with-hosts.ts';
+import { StoreUnavailable } from '../../src/book/book.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
-import { ConnectionPool } from '../../src/store/postgres/pool.ts';
-import { Servers } from '../../src/store/postgres/servers.ts';
-import { Relay } from '../campaigns/failover/relay.ts';
-import { withHosts } from '../campaigns/failover/with-hosts.ts';
+import { parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
+import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
+import { Servers } from '../../src/store/postgres/pool/servers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
 test('Waiting in vain for a connection that is in use is no reason to probe the hosts again', async () => {

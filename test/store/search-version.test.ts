@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BookStore, YEAR_MAX } from '../../src/book.ts';
+import { type BookStore, YEAR_MAX } from '../../src/book/book.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { openStoreAt } from '../support/stores.ts';
 

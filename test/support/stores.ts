@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Book, BookPage, BookStore } from '../../src/book.ts';
+import type { Book, BookPage, BookStore } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { openStore } from '../../src/store/open.ts';

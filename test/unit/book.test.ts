@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { ID_MAX, readBook, readBookChanges, readBookId, StoreUnavailable, YEAR_MAX } from '../../src/book.ts';
+import {
+  ID_MAX,
+  readBook,
+  readBookChanges,
+  readBookId,
+  StoreUnavailable,
+  YEAR_MAX,
+} from '../../src/book/book.ts';
 
 describe('A body that cannot be read as a Book:', () => {
   const REFUSED = {

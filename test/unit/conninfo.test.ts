@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Conninfo, parseConninfo } from '../../src/store/postgres/conninfo.ts';
+import { type Conninfo, parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
 
 /** The parameters with the password in plain text, without those that are as usual. */
 function parse(text: string): Record<string, unknown> {

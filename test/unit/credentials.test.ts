@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Credentials, readLoginRequest } from '../../src/auth/credentials.ts';
-import { Secret } from '../../src/secret.ts';
+import { Secret } from '../../src/config/secret.ts';
 
 describe('A body read as a LoginRequest', () => {
   test('has username and password', () => {

@@ -6,7 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { text as readAll } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ENV_FILE, generateMissing, readEnvFile, withoutEmpty } from '../../src/env-file.ts';
+import { ENV_FILE, generateMissing, readEnvFile, withoutEmpty } from '../../src/config/env-file.ts';
 import { createFolder } from '../support/folder.ts';
 
 const LOCK = `${ENV_FILE}.lock`;
@@ -16,7 +16,7 @@ const COMPLETE = { SECRET_TOKEN: 'key', AUTH_USERNAME: 'librarian', AUTH_PASSWOR
 /** Generates in a process of its own, which reports to be in the middle of that and then waits for its input to end. */
 const SLOW_GENERATOR = `
   import { readSync, writeSync } from 'node:fs';
-  import { generateMissing } from '${import.meta.resolve('../../src/env-file.ts')}';
+  import { generateMissing } from '${import.meta.resolve('../../src/config/env-file.ts')}';
   let reads = 0;
   const environment = {
     get HOST() {

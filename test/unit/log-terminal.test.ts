@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { readable } from '../../src/log-terminal.ts';
+import { readable } from '../../src/log/log-terminal.ts';
 
 const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime();
 

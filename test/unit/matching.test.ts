@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { StoreUnavailable } from '../../src/book.ts';
-import { Matching, TooMuchText } from '../../src/store/sqlite/matching.ts';
-import { needlesOf } from '../../src/store/text.ts';
+import { StoreUnavailable } from '../../src/book/book.ts';
+import { needlesOf } from '../../src/store/search/folding.ts';
+import { Matching, TooMuchText } from '../../src/store/sqlite/search/matching.ts';
 
 const NEEDLES = needlesOf({ sort: 'id', isDescending: false, q: 'x', yearFrom: 0, yearTo: 0 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openApi } from '../../src/http/openapi.ts';
-import { operations } from '../../src/http/operations.ts';
+import { openApi } from '../../src/api/description/openapi.ts';
+import { operations } from '../../src/api/description/operations.ts';
 
 test('An operation may have parameters, header fields and answers without content', () => {
   const { operation } = operations.findBook;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { YEAR_MAX } from '../../src/book.ts';
-import { listParameters, queryAfter, readListRequest } from '../../src/http/query.ts';
+import { listParameters, queryAfter, readListRequest } from '../../src/api/list/query.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
 
 const EVERYTHING = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
 

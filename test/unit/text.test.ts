@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { FOLDING_VERSION, isMatch, lowerCase, needlesOf, wordsOf } from '../../src/store/text.ts';
+import { FOLDING_VERSION, isMatch, lowerCase, needlesOf, wordsOf } from '../../src/store/search/folding.ts';
 
 const ANY_YEAR = { sort: 'id', isDescending: false, yearFrom: 0, yearTo: 0 } as const;
 const TEXT = fc.string({ unit: 'binary' });

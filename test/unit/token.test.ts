@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { TOKEN_LIFETIME_SECONDS, Tokens } from '../../src/auth/token.ts';
-import { Secret } from '../../src/secret.ts';
+import { TOKEN_LIFETIME_SECONDS, Tokens } from '../../src/auth/tokens.ts';
+import { Secret } from '../../src/config/secret.ts';
 
 const KEY = 'a secret of thirty-two bytes ...';
 /** The clock of these tests, in seconds; half a second has passed since. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { StoreUnavailable } from '../../src/book.ts';
+import { StoreUnavailable } from '../../src/book/book.ts';
 import { Turns } from '../../src/store/turns.ts';
 
 describe('Turns', () => {

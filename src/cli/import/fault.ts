@@ -1,4 +1,4 @@
-import { ID_MAX, YEAR_MAX } from '../../book.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import type { Fault } from '../../formats/row.ts';
 

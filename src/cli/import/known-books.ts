@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Book, BookFields } from '../../book.ts';
+import type { Book, BookFields } from '../../book/book.ts';
 
 /** Of a fingerprint so many numbers of 32 bits are kept: among a billion books two are alike once in 10^11 times. */
 const WORDS = 3;

@@ -1,7 +1,7 @@
-import type { Book } from '../../book.ts';
+import type { Book } from '../../book/book.ts';
 import type { BookOfFile, BookRow } from '../../formats/book-row.ts';
 import type { Mapping } from '../../formats/mapping.ts';
-import type { BookArchive } from '../../store/archive.ts';
+import type { BookArchive } from '../../store/book-archive.ts';
 import { explainFault } from './fault.ts';
 import { KnownBooks } from './known-books.ts';
 

@@ -1,13 +1,13 @@
 import type { ClientBase } from 'pg';
-import { type Book, type BookFields, ID_MAX } from '../../book.ts';
-import { type Arrival, arrivalAt, type BookArchive } from '../archive.ts';
+import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
+import { type Arrival, arrivalAt, type BookArchive } from '../book-archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
-
-import type { Conninfo } from './conninfo.ts';
 import { isLostToOthers, reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
-import { columnsOf, matchIds } from './rows.ts';
+import type { Conninfo } from './pool/conninfo.ts';
+import { Servers } from './pool/servers.ts';
+import { columnsOf, matchIds } from './result-rows.ts';
 import {
   expectBooks,
   expectPrivileges,
@@ -18,7 +18,6 @@ import {
   passUsedIds,
   prepareSchema,
 } from './schema.ts';
-import { Servers } from './servers.ts';
 import { INSERT_PLAIN, INSERT_WITH_IDS, SELECT, SELECT_PAGE } from './sql.ts';
 
 /**

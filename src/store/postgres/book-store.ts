@@ -8,24 +8,24 @@ import {
   type BookStore,
   ID_MAX,
   type SearchPage,
-} from '../../book.ts';
+} from '../../book/book.ts';
 import { Batch } from '../batch.ts';
 import { TRIP_BOUNDS, textLength } from '../limits.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
-import { tryAgain } from './attempts.ts';
-import type { Conninfo } from './conninfo.ts';
 import { Creator } from './creator.ts';
-import { Database } from './database.ts';
 import { reasonOf } from './errors.ts';
-import { ConnectionPool, INDEX, LONG, type PoolBounds, QUICK, SEARCHES } from './pool.ts';
-import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './rows.ts';
+import type { Conninfo } from './pool/conninfo.ts';
+import { Database } from './pool/database.ts';
+import { ConnectionPool, INDEX, LONG, type PoolBounds, QUICK, SEARCHES } from './pool/pool.ts';
+import { tryAgain } from './pool/retry.ts';
+import { Servers } from './pool/servers.ts';
+import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './result-rows.ts';
 import { prepareSchema } from './schema.ts';
-import { SearchIndex } from './search-index.ts';
-import { Searcher } from './searcher.ts';
-import { Servers } from './servers.ts';
+import { SearchIndex } from './search/search-index.ts';
+import { Searcher } from './search/searcher.ts';
 import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
 
 /**

@@ -1,12 +1,12 @@
-import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
+import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
 import { Batch } from '../batch.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../idempotency.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { TRIP_BOUNDS, textLength } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import type { Database } from './database.ts';
 import { sqlState, violatedConstraint } from './errors.ts';
-import { columnsOf, matchCreated } from './rows.ts';
+import type { Database } from './pool/database.ts';
+import { columnsOf, matchCreated } from './result-rows.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from './schema.ts';
 import {
   DELETE_EXPIRED_KEY,

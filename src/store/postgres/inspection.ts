@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
-import { COUNTED_MAX, countInWords } from '../inspection.ts';
+import { COUNTED_MAX, countInWords } from '../book-count.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import type { Conninfo } from './conninfo.ts';
 import { reasonOf } from './errors.ts';
+import type { Conninfo } from './pool/conninfo.ts';
+import { Servers } from './pool/servers.ts';
 import { expectBooks, expectPrivileges, expectUtf8, MAY_NOT_CREATE, NO_SCHEMA } from './schema.ts';
-import { Servers } from './servers.ts';
 
 /**
  * Looks at a PostgreSQL database, and changes nothing in it.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
-import { ID_MAX, YEAR_MAX } from '../../book.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { isNotOffered, reasonOf, sqlState } from './errors.ts';
 

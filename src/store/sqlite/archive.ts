@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type Book, type BookFields, StoreUnavailable } from '../../book.ts';
-import { type Arrival, arrivalAt, type BookArchive } from '../archive.ts';
+import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
+import { type Arrival, arrivalAt, type BookArchive } from '../book-archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
@@ -14,7 +14,7 @@ import {
   whileBusy,
 } from './connection.ts';
 import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
-import { FileGuard, StoreLost } from './lost.ts';
+import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { expectBooks, expectNoMisfit, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
 

@@ -8,7 +8,7 @@ import type {
   BookQuery,
   BookStore,
   SearchPage,
-} from '../../book.ts';
+} from '../../book/book.ts';
 import { Batch } from '../batch.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { performUntilLong, TRIP_BOUNDS, textLength } from '../limits.ts';
@@ -17,12 +17,12 @@ import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
 import { expectWritable, makeFolderOf, openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
-import { LateThread } from './late-thread.ts';
-import type { PageRequest } from './reader.ts';
-import type { SearchRequest, SearchResponse } from './searcher.ts';
 import { SELECT } from './sql.ts';
-import { ConnectionThread } from './thread.ts';
-import type { Write, WriteResult } from './writer.ts';
+import { LateThread } from './worker/lazy-worker.ts';
+import type { PageRequest } from './worker/read-worker.ts';
+import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
+import { ConnectionThread } from './worker/worker-client.ts';
+import type { Write, WriteResult } from './worker/write-worker.ts';
 
 /**
  * Opens the SQLite file at `path`, which is created with its folder when missing.
@@ -35,7 +35,7 @@ export async function openSqliteStore(path: string, observer?: StoreObserver): P
   try {
     makeFolderOf(path);
     expectWritable(path);
-    writer = await ConnectionThread.start(new URL('./writer.ts', import.meta.url), path);
+    writer = await ConnectionThread.start(new URL('./worker/write-worker.ts', import.meta.url), path);
     return new SqliteBookStore(path, writer, await openConnection(path), observer);
   } catch (error) {
     await writer?.close();
@@ -66,9 +66,14 @@ class SqliteBookStore implements BookStore {
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
-    this.#reader = new LateThread(new URL('./reader.ts', import.meta.url), path, 'list thread', observer);
+    this.#reader = new LateThread(
+      new URL('./worker/read-worker.ts', import.meta.url),
+      path,
+      'list thread',
+      observer,
+    );
     this.#searcher = new LateThread(
-      new URL('./searcher.ts', import.meta.url),
+      new URL('./worker/search-worker.ts', import.meta.url),
       path,
       'search thread',
       observer,

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { COUNTED_MAX, countInWords } from '../inspection.ts';
+import { COUNTED_MAX, countInWords } from '../book-count.ts';
 import { expectWritable, whileBusy } from './connection.ts';
 import { toNotReady } from './errors.ts';
 import { expectBooks, hasBooks } from './schema.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { ID_MAX, YEAR_MAX } from '../../book.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../not-ready.ts';
 
 /**

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { PASSWORD } from '../../test/http/service.ts';
+import { createFolder } from '../../test/support/folder.ts';
+import { findFreePort } from '../../test/support/free-port.ts';
+import { type Cluster, createDatabase, startCluster } from '../../test/support/postgres.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Clients } from '../clients.ts';
+import { addStandby } from '../failover/standby.ts';
+import { withHosts } from '../failover/with-hosts.ts';
+import type { Journal } from '../journal.ts';
+import { Life } from '../life.ts';
+import { TimedJournal } from '../outage/timed-journal.ts';
+import { Copies } from './copies.ts';
+import { Haproxy } from './haproxy.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'three copies behind HAProxy, on a synchronous pair of PostgreSQL: all restart in turn without a failed request, then the primary is killed, and nothing is lost',
+  needs: 'haproxy',
+  rounds: [5],
+  engines: ['PostgreSQL'],
+  run: restartAndFailOver,
+};
+
+const COPIES = 3;
+
+/** How many clients keep their connections, and how many have a new one for every request. */
+const CLIENTS = { keeping: 16, leaving: 8 };
+
+/** How many writes are acknowledged before and after each event, at least. */
+const WRITES = 200;
+
+/** How long it may take from the promotion until a write is acknowledged. */
+const WRITING_MS_MAX = 5_000;
+
+async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
+  await using resources = new AsyncDisposableStack();
+  let primary = resources.use(await startCluster());
+  const { url } = await createDatabase({ server: primary.url });
+  let vacantPort = await findFreePort();
+  const dbUrl = withHosts(url, [primary.port, vacantPort]);
+
+  const life = resources.use(await Life.begin({ dbUrl, seed }));
+  const folder = resources.use(await createFolder());
+  const copies = resources.use(
+    await Copies.start(COPIES, {
+      DB_URL: dbUrl,
+      SECRET_TOKEN: life.target.secret,
+      AUTH_PASSWORD: PASSWORD,
+      TRUST_PROXY: '127.0.0.1',
+      STOP_DELAY_SECONDS: '1',
+    }),
+  );
+  const proxy = resources.use(await Haproxy.start(life.target.port, copies.ports, folder.path));
+
+  const seen = {
+    requests: 0,
+    failed: 0,
+    'slowest stop, ms': 0,
+    'longest from promotion to first write, ms': 0,
+  };
+  for (let round = 1; round <= rounds; round++) {
+    const standby = await addStandby(primary, vacantPort);
+    await proxy.ready(COPIES);
+
+    const rolling = await underLoad(life, seed + 2 * round, async (clients) => {
+      for (let index = 0; index < COPIES; index++) {
+        const stopMs = Math.round(await copies.restart(index));
+        seen['slowest stop, ms'] = Math.max(seen['slowest stop, ms'], stopMs);
+        await proxy.ready(COPIES);
+        await clients.progress(WRITES);
+      }
+    });
+    const failures = failuresIn(rolling);
+    seen.requests += rolling.calls.length;
+    seen.failed += failures.length;
+    report(`${round}: ${rolling.calls.length} requests while all restarted, failed: ${failures.length}`);
+    assert.deepEqual(failures, []);
+
+    const former: Cluster = primary;
+    primary = resources.use(standby.cluster);
+    let backMs = 0;
+    const failover = await underLoad(life, seed + 2 * round + 1, async (clients) => {
+      await former.stop('kill');
+      await standby.promote();
+      backMs = performance.now();
+      await clients.progress(WRITES);
+    });
+    const firstMs = Math.round(firstWriteAfter(failover, backMs) - backMs);
+    report(`${round}: after the failover the first write after ${firstMs} ms; unknown: ${failover.unknown}`);
+    assert.ok(firstMs <= WRITING_MS_MAX, `nothing was written for ${firstMs} ms`);
+    seen['longest from promotion to first write, ms'] = Math.max(
+      seen['longest from promotion to first write, ms'],
+      firstMs,
+    );
+    await former[Symbol.asyncDispose]();
+    vacantPort = former.port;
+  }
+  await copies.stop();
+  return { 'rolling restarts': rounds, failovers: rounds, ...seen, ...life.writes };
+}
+
+/** Lets clients call through the proxy while something happens, and asserts that nothing is lost. */
+async function underLoad(
+  life: Life,
+  seed: number,
+  happen: (clients: Clients) => Promise<void>,
+): Promise<TimedJournal> {
+  const journal = new TimedJournal();
+  const { target } = life;
+  const keeping = new Clients({ target, journal, count: CLIENTS.keeping, seed });
+  const leaving = new Clients({
+    target,
+    journal,
+    count: CLIENTS.leaving,
+    seed: -seed,
+    keepsConnections: false,
+  });
+  try {
+    await keeping.progress(WRITES);
+    await happen(keeping);
+  } finally {
+    await Promise.all([keeping.stop(), leaving.stop()]);
+  }
+  assert.deepEqual(await life.judge(journal), []);
+  return journal;
+}
+
+/** What was not answered with 2xx or 404. */
+function failuresIn({ calls }: Journal): string[] {
+  return calls.flatMap(({ kind, ending }) => {
+    if (ending.is === 'unknown') return [`${kind}: ${ending.reason}`];
+    return ending.is === 'refused' ? [`${kind}: status ${ending.status}`] : [];
+  });
+}
+
+function firstWriteAfter({ exchanges }: TimedJournal, ms: number): number {
+  const first = exchanges.find(
+    ({ wish, ending, endMs }) => wish.kind !== 'find' && ending.is === 'done' && endMs >= ms,
+  );
+  return first?.endMs ?? Number.NaN;
+}

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { findFreePort } from '../../test/support/free-port.ts';
+import { createDatabase, startCluster } from '../../test/support/postgres.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { inWords } from '../outage/campaign.ts';
+import { Subject } from '../outage/subject.ts';
+import { Relay } from './relay.ts';
+import { addStandby } from './standby.ts';
+import { withHosts } from './with-hosts.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'the primary of a synchronously replicated PostgreSQL is killed or freezes, and its standby promoted, under 16 clients',
+  rounds: [6],
+  engines: ['PostgreSQL'],
+  async run(options) {
+    const figures: Record<string, number | string> = {};
+    for (const way of ['hosts', 'relay'] as const) {
+      for (const [name, figure] of Object.entries(await failOver(options, { way, writingMsMax: 5_000 }))) {
+        figures[`${way}: ${name}`] = figure;
+      }
+    }
+    return figures;
+  },
+};
+
+/** How the primary's place is taken. */
+export interface FailOver {
+  /** Whether the service knows both hosts, or one address that leads to the primary. */
+  readonly way: 'hosts' | 'relay';
+  /** How long it may take from the promotion until a write is acknowledged. */
+  readonly writingMsMax: number;
+}
+
+/**
+ * Takes the primary away in every round, after it was given a standby that it waits for. One that freezes instead of
+ * dying keeps its connections open, and takes new ones, but never answers.
+ */
+export async function failOver(
+  { rounds, seed, report }: CampaignOptions,
+  { way, writingMsMax }: FailOver,
+): Promise<Figures> {
+  await using servers = new AsyncDisposableStack();
+  let primary = servers.use(await startCluster());
+  const { url } = await createDatabase({ server: primary.url });
+  await using relay = await Relay.open(primary.port);
+  let vacantPort = await findFreePort();
+  const ports = way === 'relay' ? [relay.port] : [vacantPort, primary.port];
+  await using subject = await Subject.start(withHosts(url, ports), seed);
+  let slowestMs = 0;
+  for (let round = 1; round <= rounds; round++) {
+    const former = primary;
+    const standby = await addStandby(former, vacantPort);
+    primary = servers.use(standby.cluster);
+    const waits = await subject.endure({
+      isAway: true,
+      lastsMs: 0,
+      begin: () => (way === 'hosts' && round % 2 === 0 ? former.freeze() : former.stop('kill')),
+      async end() {
+        await standby.promote();
+        relay.target = primary.port;
+      },
+    });
+    report(`${round}: ${inWords(waits)}`);
+    assert.ok(waits.firstMs <= writingMsMax, `nothing was written for ${waits.firstMs} ms`);
+    slowestMs = Math.max(slowestMs, Math.round(waits.firstMs));
+    await former[Symbol.asyncDispose]();
+    vacantPort = former.port;
+  }
+  await subject.stop();
+  return { failovers: rounds, ...subject.writes, 'longest from promotion to first write, ms': slowestMs };
+}

@@ -1,0 +1,99 @@
+import { type Book, type BookStore, StoreUnavailable } from '../src/book/book.ts';
+import type { StoreAddress } from '../src/store/address.ts';
+import { openStore as openSoundStore } from '../src/store/open.ts';
+import { PlainStore } from './plain-store.ts';
+
+/** Faults that a store can have, by their names. */
+const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookStore>>> = {
+  none: (address) => openSoundStore(address),
+  'answers before the commit': async (address) => new PlainStore(pathOf(address), { commitAfterMs: 30 }),
+  'commits without a sync': async (address) => new PlainStore(pathOf(address), { synchronous: 'normal' }),
+  'ids without AUTOINCREMENT': async (address) => new PlainStore(pathOf(address), { isAutoincrement: false }),
+  'an update that reads, merges and writes': async (address) =>
+    withMergingUpdate(await openSoundStore(address)),
+  'errors of the store': async (address) => withErrors(await openSoundStore(address)),
+  'errors of the store, swallowed': async (address) =>
+    withSwallowedErrors(withErrors(await openSoundStore(address))),
+  'errors of the store, tried again': async (address) =>
+    withSecondTries(withErrors(await openSoundStore(address))),
+  'reads from a cache': async (address) => withCache(await openSoundStore(address)),
+};
+
+/** Stands in for `openStore` of src/store/open.ts. */
+export async function openStore(address: StoreAddress): Promise<BookStore> {
+  const open = FAULTS[process.env.FAULT ?? ''];
+  if (!open) throw new Error(`no such fault: ${process.env.FAULT}`);
+  return open(address);
+}
+
+function withMergingUpdate(store: BookStore): BookStore {
+  return changed(store, {
+    async update(id, changes) {
+      const book = await store.find(id);
+      return book && store.update(id, { ...book, ...changes });
+    },
+  });
+}
+
+/** Every so many writes one fails: by turns, before it happened and after. */
+const WRITES_PER_ERROR = 20;
+
+function withErrors(store: BookStore): BookStore {
+  let writes = 0;
+  async function disturbed<Result>(write: () => Promise<Result>): Promise<Result> {
+    const turn = ++writes % (2 * WRITES_PER_ERROR);
+    if (turn === 0) throw new StoreUnavailable('planted');
+    const result = await write();
+    if (turn === WRITES_PER_ERROR) throw new StoreUnavailable('planted');
+    return result;
+  }
+  return changed(store, {
+    create: (fields) => disturbed(() => store.create(fields)),
+    update: (id, changes) => disturbed(() => store.update(id, changes)),
+    delete: (id) => disturbed(() => store.delete(id)),
+  });
+}
+
+function withSwallowedErrors(store: BookStore): BookStore {
+  return changed(store, { delete: (id) => store.delete(id).catch(() => true) });
+}
+
+function withSecondTries(store: BookStore): BookStore {
+  return changed(store, { create: (fields) => store.create(fields).catch(() => store.create(fields)) });
+}
+
+function withCache(store: BookStore): BookStore {
+  const cache = new Map<number, Book>();
+  return changed(store, {
+    async find(id) {
+      const book = cache.get(id) ?? (await store.find(id));
+      if (book) cache.set(id, book);
+      return book;
+    },
+  });
+}
+
+/** A store with some methods of its own; the others are passed on. */
+function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
+  return {
+    create: (fields) => store.create(fields),
+    createOnce: (fields, key) => store.createOnce(fields, key),
+    createMany: (books) => store.createMany(books),
+    find: (id) => store.find(id),
+    list: (after) => store.list(after),
+    search: (query, limit, after, signal) => store.search(query, limit, after, signal),
+    count: (query, after, signal) => store.count(query, after, signal),
+    update: (id, changes) => store.update(id, changes),
+    delete: (id) => store.delete(id),
+    updateExpected: (expected, changes) => store.updateExpected(expected, changes),
+    deleteExpected: (expected) => store.deleteExpected(expected),
+    check: () => store.check(),
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    ...methods,
+  };
+}
+
+function pathOf(address: StoreAddress): string {
+  if (address.engine !== 'sqlite') throw new Error('this fault is planted in SQLite only');
+  return address.path;
+}

@@ -1,0 +1,50 @@
+import { DatabaseSync } from 'node:sqlite';
+import { parseConninfo } from '../src/store/postgres/pool/conninfo.ts';
+import { Servers } from '../src/store/postgres/pool/servers.ts';
+
+/**
+ * Lets an engine look for damage in its own files, on a connection of its own, while the service runs.
+ *
+ * @returns what is wrong, in a sentence each
+ */
+export async function inspectStore(dbUrl: string): Promise<string[]> {
+  const path = /^sqlite:(.*)$/.exec(dbUrl)?.[1];
+  return path === undefined ? inspectPostgres(dbUrl) : inspectSqlite(path);
+}
+
+function inspectSqlite(path: string): string[] {
+  const database = new DatabaseSync(path, { timeout: 5_000 });
+  try {
+    const complaints = database.prepare('pragma integrity_check').all();
+    return complaints
+      .map((row) => String(row.integrity_check))
+      .filter((complaint) => complaint !== 'ok')
+      .map((complaint) => `SQLite complains of its file: ${complaint}`);
+  } finally {
+    database.close();
+  }
+}
+
+/** Reads every row whole, and compares table and index where the server brings what does that. */
+async function inspectPostgres(url: string): Promise<string[]> {
+  // It may list several hosts, which the driver's clients do not know.
+  const { client } = await Servers.find(parseConninfo(url));
+  try {
+    await client.query(
+      'set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off',
+    );
+    await client.query('select sum(octet_length(title) + octet_length(author) + year) from books');
+    const { rowCount } = await client.query(`select 1 from pg_available_extensions where name = 'amcheck'`);
+    if (rowCount === 0) return [];
+    await client.query('create extension if not exists amcheck');
+    await client.query(
+      `select bt_index_check(indexrelid, true) from pg_index where indrelid = 'books'::regclass`,
+    );
+    const damage = await client.query<{ blkno: number; msg: string }>(`select * from verify_heapam('books')`);
+    return damage.rows.map(({ blkno, msg }) => `PostgreSQL complains of block ${blkno} of its table: ${msg}`);
+  } catch (error) {
+    return [`PostgreSQL cannot read its table: ${String(error)}`];
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { createFolder } from '../../test/support/folder.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Chance } from '../chance.ts';
+import { newContents } from '../clients.ts';
+import { Journal, type Wish } from '../journal.ts';
+import { Life } from '../life.ts';
+import { Line } from '../line.ts';
+import { type Failure, Injection } from './injection.ts';
+
+export const campaign: Campaign = {
+  summary: 'of a script of writes every sync, and every write to the file, fails in turn, once and for good',
+  needs: 'Linux, root and strace; a round is one write of the script',
+  rounds: [60],
+  engines: ['SQLite'],
+  run,
+};
+
+const SYNCS = 'fsync,fdatasync';
+const CALLS = [SYNCS, 'pwrite64'];
+
+async function run({ rounds: writes, report }: CampaignOptions): Promise<Figures> {
+  const figures: Record<string, number> = {};
+  for (const calls of CALLS) {
+    for (const isForGood of [false, true]) {
+      let failures = 0;
+      while (await attempt({ calls, first: failures + 1, isForGood }, writes)) failures++;
+      const name = `${calls} failed ${isForGood ? 'for good' : 'once'}`;
+      report(`${name}: ${failures} times`);
+      figures[name] = failures;
+    }
+  }
+  return figures;
+}
+
+/** Plays the script while calls fail, and judges what is left. @returns whether the script came as far as to fail */
+async function attempt(failure: Failure, writes: number): Promise<boolean> {
+  await using folder = await createFolder();
+  await using life = await Life.begin({
+    dbUrl: `sqlite:${join(folder.path, 'books.db')}`,
+    seed: failure.first,
+  });
+  await life.start();
+  const journal = new Journal();
+  const failures = await play(life, failure, journal, writes);
+  const endings = journal.calls.map(({ ending }) => ending.is);
+  await life.kill();
+  await life.start();
+  assert.deepEqual(await life.judge(journal), [], inspect(failure));
+  if (failures > 0 && failure.calls === SYNCS) assertSilent(endings, failure);
+  return failures > 0;
+}
+
+/** Plays the script of writes, one after another. @returns how many calls have failed meanwhile */
+async function play(life: Life, failure: Failure, journal: Journal, writes: number): Promise<number> {
+  await using folder = await createFolder();
+  await using injection = await Injection.begin(life.pid, failure, join(folder.path, 'trace'));
+  using line = new Line(life.target);
+  const chance = new Chance(failure.first);
+  const ids: number[] = [];
+  for (let write = 0; write < writes && (await line.open()); write++) {
+    const wish = wishAt(write, ids, chance);
+    const ending = await journal.note(wish, () => line.ask(wish));
+    if (wish.kind === 'create' && ending.is === 'done' && ending.data) ids.push(ending.data.id);
+  }
+  return injection.failures;
+}
+
+/** Creates, changes and deletes by turns. */
+function wishAt(write: number, ids: readonly number[], chance: Chance): Wish {
+  const id = ids.at(-1);
+  if (id === undefined || write % 3 === 0) return { kind: 'create', sent: newContents(chance) };
+  if (write % 3 === 1) return { kind: 'update', id, sent: { title: newContents(chance).title } };
+  return write % 6 === 2 ? { kind: 'delete', id } : { kind: 'update', id, sent: newContents(chance) };
+}
+
+/**
+ * Asserts that a write was not acknowledged, and none after it: when a sync has failed, nobody knows any more what is
+ * on the disk, and a sync that succeeds later says nothing about it.
+ */
+function assertSilent(endings: readonly string[], failure: Failure): void {
+  const first = endings.indexOf('unknown');
+  assert.ok(first >= 0, `every write was acknowledged: ${inspect(failure)}`);
+  assert.ok(!endings.includes('done', first), `acknowledged after a failed sync: ${inspect(failure)}`);
+}

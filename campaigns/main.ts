@@ -1,0 +1,147 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
+import type { Campaign, EngineName, Figures } from './campaign.ts';
+
+/** The long form of the campaigns: `npm run campaign -- NAME`. */
+
+const ENGINES: Readonly<Record<string, EngineName>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
+
+async function main(args: string[]): Promise<number> {
+  const options = readOptions(args);
+  if (!options) {
+    console.log(helpAbout(await Promise.all(listNames().map(load))));
+    return 0;
+  }
+  if (!listNames().includes(options.name))
+    throw new UsageError(`there is no campaign ${options.name}; see --help`);
+  const { campaign } = await load(options.name);
+
+  await globalSetup();
+  try {
+    return await runOnEngines(options, campaign);
+  } finally {
+    await globalTeardown();
+  }
+}
+
+/** @returns the exit code: 1 when something was seen that must not be */
+async function runOnEngines({ name, rounds, seed, engine }: Options, campaign: Campaign): Promise<number> {
+  for (const [index, candidate] of campaign.engines.entries()) {
+    if (engine && candidate !== engine) continue;
+    const started = performance.now();
+    const report = (line: string): void => {
+      const seconds = Math.round((performance.now() - started) / 1_000);
+      console.log(`${String(seconds).padStart(6)} s  ${line}`);
+    };
+    const count = rounds ?? campaign.rounds[index] ?? 1;
+    console.log(`${name} on ${candidate}: ${count} rounds, seed ${seed}`);
+    try {
+      const figures = await campaign.run({ engine: candidate, rounds: count, seed, report });
+      console.log(tableOf({ ...figures, seconds: Math.round((performance.now() - started) / 1_000) }));
+    } catch (error) {
+      console.error(`${name} on ${candidate} failed (seed ${seed})`);
+      console.error(error);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+interface Options {
+  readonly name: string;
+  readonly rounds: number | undefined;
+  readonly seed: number;
+  readonly engine: EngineName | undefined;
+}
+
+/** @returns undefined when help is asked for */
+function readOptions(args: string[]): Options | undefined {
+  const { values, positionals } = parse(args);
+  const [name, ...rest] = positionals;
+  if (values.help || name === undefined) return undefined;
+  if (rest.length > 0) throw new UsageError('one campaign at a time');
+  const engine = values.engine === undefined ? undefined : ENGINES[values.engine];
+  if (values.engine !== undefined && !engine) throw new UsageError('--engine is sqlite or postgres');
+  return {
+    name,
+    rounds: values.rounds === undefined ? undefined : readCount('rounds', values.rounds),
+    seed: values.seed === undefined ? Math.floor(Math.random() * 1e9) : readCount('seed', values.seed),
+    engine,
+  };
+}
+
+function parse(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        rounds: { type: 'string' },
+        seed: { type: 'string' },
+        engine: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function readCount(name: string, text: string): number {
+  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${name} is a whole number`);
+  return Number(text);
+}
+
+/** The names of the campaigns: those of the folders. */
+function listNames(): string[] {
+  const entries = readdirSync(import.meta.dirname, { withFileTypes: true });
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  return folders.toSorted((one, other) => one.localeCompare(other));
+}
+
+interface Named {
+  readonly name: string;
+  readonly campaign: Campaign;
+}
+
+async function load(name: string): Promise<Named> {
+  const { campaign } = (await import(join(import.meta.dirname, name, 'campaign.ts'))) as {
+    campaign: Campaign;
+  };
+  return { name, campaign };
+}
+
+function helpAbout(campaigns: readonly Named[]): string {
+  const lines = campaigns.map(({ name, campaign: { summary, needs, engines, rounds } }) => {
+    const forms = engines.map((engine, index) => `${engine} ${rounds[index] ?? 1} rounds`).join(', ');
+    return `  ${name.padEnd(16)}${summary} (${forms}${needs === undefined ? '' : `; needs ${needs}`})`;
+  });
+  return `Does to the service what operators fear, and checks every answer.
+
+  npm run campaign -- NAME [--rounds N] [--engine sqlite|postgres] [--seed N]
+
+${lines.join('\n')}
+
+Exit code: 0 when nothing was seen that must not be, 1 otherwise, 2 on wrong usage.`;
+}
+
+function tableOf(figures: Figures): string {
+  return Object.entries(figures)
+    .map(([name, value]) => `  ${name.padEnd(44)}${String(value)}`)
+    .join('\n');
+}
+
+/** A command line that cannot be followed. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(`campaign: ${error.message}`);
+  process.exitCode = 2;
+}

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { readPeakMemoryBytes } from '../../bench/services/usage.ts';
+import { makeToken } from '../../conformance/tokens.ts';
+import { PASSWORD, SECRET } from '../../test/http/service.ts';
+import { createBook, ServiceProcess } from '../../test/process/service-process.ts';
+import { engines } from '../../test/support/engines.ts';
+import { createFolder } from '../../test/support/folder.ts';
+import type { Campaign, EngineName } from '../campaign.ts';
+import { limitMemory } from './limit.ts';
+import { LONG_BOOK, LONG_BOOKS, type Load, loads } from './loads.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'requests that take much memory, many at once, to a service that has 512 MiB; a round is all of them',
+  needs: 'Linux, and root for a limit that the kernel enforces',
+  rounds: [1, 1],
+  engines: ['SQLite', 'PostgreSQL'],
+  async run({ engine, rounds, report }) {
+    const figures: Record<string, number> = {};
+    for (let round = 0; round < rounds; round++) {
+      for (const [name, load] of Object.entries(loads())) {
+        const { peakMib, statuses } = await press(engine, load, 2);
+        report(`${name}: ${peakMib} MiB, ${JSON.stringify(statuses)}`);
+        figures[`${name}, MiB`] = Math.max(peakMib, figures[`${name}, MiB`] ?? 0);
+      }
+    }
+    return figures;
+  },
+};
+
+const MEBIBYTE = 1_024 * 1_024;
+const MEMORY_MIB = 512;
+
+/** What came of a load. */
+interface Pressed {
+  /** The most memory that the service had in use, in MiB. */
+  readonly peakMib: number;
+  /** How many requests got each status. */
+  readonly statuses: Readonly<Record<number, number>>;
+}
+
+/**
+ * Sends a load to a new service with little memory, and asserts that every request gets success or 503, and that the
+ * service goes on.
+ *
+ * @param times how often every client sends its request
+ */
+export async function press(engine: EngineName, load: Load, times: number): Promise<Pressed> {
+  await using folder = await createFolder();
+  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
+  const variables = { DB_URL: address?.dbUrl ?? '', SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD };
+  using limits = new DisposableStack();
+  await using service = new ServiceProcess(folder.path, variables, ['--max-semi-space-size=16']);
+  limits.use(limitMemory(service.pid, MEMORY_MIB * MEBIBYTE));
+  await service.listening();
+  const token = makeToken(SECRET, {});
+  using clients = new Clients(service.port, token);
+  if (load.needsLongBooks) {
+    const store = { clients: 1, start: 'POST /book', body: LONG_BOOK };
+    for (let book = 0; book < LONG_BOOKS; book++) assert.equal(await clients.send(store, book), 201);
+  }
+
+  const statuses: Record<number, number> = {};
+  await Promise.all(
+    Array.from({ length: load.clients }, async (_, client) => {
+      for (let time = 0; time < times; time++) {
+        const status = await clients.send(load, client + time * load.clients);
+        statuses[status] = (statuses[status] ?? 0) + 1;
+      }
+    }),
+  );
+  const { 200: found = 0, 201: created = 0, 503: refused = 0, ...others } = statuses;
+  assert.deepEqual(others, {});
+  assert.ok(found + created > 0, `all of ${refused} requests were refused`);
+  const peakMib = Math.round(readPeakMemoryBytes(service.pid) / MEBIBYTE);
+  assert.ok(peakMib < MEMORY_MIB, `${peakMib} MiB`);
+  await createBook(service, token, 'The Iliad');
+  assert.equal((await service.stop()).code, 0);
+  return { peakMib, statuses };
+}
+
+/** Clients of a service, each with a connection of its own. */
+class Clients implements Disposable {
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #port: number;
+  readonly #token: string;
+
+  constructor(port: number, token: string) {
+    this.#port = port;
+    this.#token = token;
+  }
+
+  /** Sends a request of a load, and reads the response to its end. @returns its status */
+  async send({ start, headers = {}, body = '' }: Load, number: number): Promise<number> {
+    const [method, target = ''] = start.split(' ');
+    const own = Object.entries(headers).map(([name, value]) => [
+      name,
+      value.replace('{number}', `${number}`),
+    ]);
+    const sent = request({
+      agent: this.#agent,
+      port: this.#port,
+      host: '127.0.0.1',
+      method,
+      path: target.replace('{id}', `${1 + (number % LONG_BOOKS)}`),
+      headers: {
+        authorization: this.#token,
+        'content-length': Buffer.byteLength(body),
+        ...(Object.fromEntries(own) as Record<string, string>),
+      },
+    });
+    sent.end(body);
+    const [response] = (await once(sent, 'response')) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+    if (response.statusCode === 503) assert.equal(response.headers['retry-after'], '1');
+    return response.statusCode ?? 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { batchesOf } from '../../console/src/files/batches.ts';
+import { readBooks } from '../../console/src/files/check.ts';
+import { importBatches, type Phase } from '../../console/src/files/import.ts';
+import { openRowFile } from '../../console/src/files/row-file.ts';
+import { createClient } from '../../src/client/index.ts';
+import { engines } from '../../test/support/engines.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Chance } from '../chance.ts';
+import { Life } from '../life.ts';
+
+export const campaign: Campaign = {
+  summary: 'SIGKILL, three times, while the page for people imports 10,000 books, in every round',
+  rounds: [20, 20],
+  engines: ['SQLite', 'PostgreSQL'],
+  run,
+};
+
+const BOOKS = 10_000;
+const KILLS = 3;
+const MAPPING = { title: 'title', author: 'author', year: 'year' };
+
+async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
+  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
+  await using life = await Life.begin({ dbUrl: address?.dbUrl ?? '', seed });
+  const chance = new Chance(seed);
+  const url = `http://127.0.0.1:${life.target.port}`;
+  const client = createClient({ url, username: 'admin', password: 'unused', attemptsMax: 3 });
+  let doubts = 0;
+  const expected: string[] = [];
+  await life.start();
+  for (let round = 1; round <= rounds; round++) {
+    const titles = Array.from({ length: BOOKS }, (_, n) => `Book ${n} of round ${round}`);
+    expected.push(...titles);
+    const progress = { stored: 0, isOver: false };
+    let last: Phase = 'sending';
+    const onPhase = (phase: Phase) => {
+      if (phase === 'doubt' && last !== 'doubt') doubts++;
+      last = phase;
+    };
+    const onStored = (books: number) => {
+      progress.stored += books;
+    };
+    const importing = importTitles(titles, onPhase, onStored).finally(() => {
+      progress.isOver = true;
+    });
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const at = ((kill - chance.next()) * BOOKS) / KILLS;
+      while (progress.stored < at && !progress.isOver) await sleep(chance.next() * 5);
+      await life.kill();
+      await life.start();
+    }
+    assert.deepEqual(await importing, { kind: 'done' });
+    const found: string[] = [];
+    for await (const { title } of client.list({ limit: 1_000 })) found.push(title);
+    assert.deepEqual(found, expected, `round ${round}`);
+    report(`${round} rounds, ${found.length} books, each once`);
+  }
+  return { kills: KILLS * rounds, books: expected.length, 'batches not found at once': doubts };
+
+  async function importTitles(
+    titles: readonly string[],
+    onPhase: (phase: Phase) => void,
+    onStored: (books: number) => void,
+  ) {
+    const lines = titles.map((title, n) => `${title},,${n}`);
+    const file = await openRowFile(new File(['title,author,year\n', lines.join('\n')], 'books.csv'), 'csv');
+    return await importBatches(
+      batchesOf(readBooks(file, MAPPING), 0),
+      { client, sleep, now: () => performance.now() },
+      { onPhase, onStored },
+      new AbortController().signal,
+    );
+  }
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createFolder } from '../../test/support/folder.ts';
+import { findFreePort } from '../../test/support/free-port.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Chance } from '../chance.ts';
+import { Clients, listBooks, newContents } from '../clients.ts';
+import { Journal } from '../journal.ts';
+import { Life } from '../life.ts';
+import { Line, type Target } from '../line.ts';
+import { endUnharmed, startServiceAt } from '../outage/service.ts';
+import { Others } from './others.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'two services on one SQLite file, with others who read, write, back up and checkpoint, under 32 clients',
+  rounds: [12],
+  engines: ['SQLite'],
+  run: shareFile,
+};
+
+/** How long clients call in a round. */
+const ROUND_MS = 10_000;
+
+/** How many clients of each service do everything, and how many work on books that all of them share. */
+const CLIENTS = 12;
+const SHARING_CLIENTS = 4;
+const SHARED_BOOKS = 8;
+
+async function shareFile({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
+  await using folder = await createFolder();
+  const path = join(folder.path, 'books.db');
+  const dbUrl = `sqlite:${path}`;
+  await using life = await Life.begin({ dbUrl, seed });
+  const [one, other] = [life.target, { ...life.target, port: await findFreePort() }];
+  await using service = await startServiceAt(one, folder.path, dbUrl);
+  await using neighbour = await startServiceAt(other, folder.path, dbUrl);
+
+  const counts: Record<string, number> = {};
+  for (let round = 1; round <= rounds; round++) {
+    const { journal, done } = await callAndMeddle([one, other], path, seed * 1_000 + round);
+    for (const call of journal.calls) assert.notEqual(call.ending.is, 'unknown', JSON.stringify(call));
+    assert.deepEqual(await listBooks(other), await listBooks(one));
+    assert.deepEqual(await life.judge(journal), []);
+    for (const [name, count] of Object.entries({ calls: journal.calls.length, ...done })) {
+      counts[name] = (counts[name] ?? 0) + count;
+    }
+    report(`${round}: ${journal.calls.length} calls`);
+  }
+  await endUnharmed(service);
+  await endUnharmed(neighbour);
+  return { ...life.writes, ...counts };
+}
+
+/** Lets clients call both services for a while, and others use the file. @returns the calls, and what others did */
+async function callAndMeddle(
+  targets: readonly Target[],
+  path: string,
+  seed: number,
+): Promise<{ journal: Journal; done: Others['counts'] }> {
+  const journal = new Journal();
+  const chance = new Chance(seed);
+  const shared = await createShared(targets, journal, chance);
+  const others = new Others(path, journal, shared, chance);
+  const clients = targets.flatMap((target, index) => [
+    new Clients({ target, journal, count: CLIENTS, seed: seed * 4 + index }),
+    new Clients({
+      target,
+      journal,
+      count: SHARING_CLIENTS,
+      seed: seed * 4 + 2 + index,
+      shared,
+      kinds: ['update', 'find'],
+    }),
+  ]);
+  try {
+    await sleep(ROUND_MS);
+  } finally {
+    await Promise.all([others.stop(), ...clients.map((each) => each.stop())]);
+  }
+  return { journal, done: others.counts };
+}
+
+/** Creates books, by turns through each of the services. @returns their ids */
+async function createShared(targets: readonly Target[], journal: Journal, chance: Chance): Promise<number[]> {
+  const ids: number[] = [];
+  for (let index = 0; index < SHARED_BOOKS; index++) {
+    using line = new Line(targets[index % targets.length] as Target);
+    const wish = { kind: 'create', sent: newContents(chance) } as const;
+    const ending = await journal.note(wish, () => line.ask(wish));
+    assert.ok(ending.is === 'done' && ending.data);
+    ids.push(ending.data.id);
+  }
+  return ids;
+}

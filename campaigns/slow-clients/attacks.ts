@@ -1,0 +1,77 @@
+import { request } from '../../test/http/connection.ts';
+import { LOGIN } from '../../test/http/service.ts';
+
+/** A way to keep a service waiting. */
+export interface Attack {
+  /** How many clients try it, in the long form. */
+  readonly clients: number;
+  /** What each of them sends first, a byte a character. */
+  readonly start: string;
+  /** What it sends from then on, every second. */
+  readonly drop?: string;
+  /** Whether it reads more than the beginning of what it is answered. */
+  readonly reads: boolean;
+  /** The limit at which it is cut off. */
+  readonly limit: 'headers' | 'request' | 'stall';
+}
+
+const MEBIBYTE = 1_024 * 1_024;
+
+/** All attacks by what they are. @param authorization the header line with a token */
+export function attacksWith(authorization: string): Readonly<Record<string, Attack>> {
+  return {
+    'connections that say nothing': { clients: 5_000, start: '', reads: true, limit: 'headers' },
+    'heads that trickle': {
+      clients: 1_000,
+      start: 'GET /books HTTP/1.1\r\nHost: localhost\r\n',
+      drop: 'Name: value\r\n',
+      reads: true,
+      limit: 'headers',
+    },
+    'logins that trickle': {
+      clients: 1_000,
+      start: login(100_000) + LOGIN.slice(0, 5),
+      drop: 'x',
+      reads: true,
+      limit: 'request',
+    },
+    'long logins that lack their last byte': {
+      clients: 400,
+      start: login(MEBIBYTE) + ' '.repeat(MEBIBYTE - 1),
+      reads: true,
+      limit: 'request',
+    },
+    'logins in chunks of one byte': {
+      clients: 20,
+      start: request('POST /token', ['Transfer-Encoding: chunked']),
+      drop: '1\r\n \r\n'.repeat(2_000),
+      reads: true,
+      limit: 'request',
+    },
+    'readers of a long list who stall': {
+      clients: 200,
+      start: request('GET /books', [authorization]),
+      drop: '\r\n',
+      reads: false,
+      limit: 'stall',
+    },
+    'readers of a long search who stall': {
+      clients: 200,
+      start: request('GET /books?title=XX&sort=-author&count=true', [authorization]),
+      drop: '\r\n',
+      reads: false,
+      limit: 'stall',
+    },
+    'requests without end whose answers nobody reads': {
+      clients: 20,
+      start: request('GET /book/1', [authorization]).repeat(500),
+      drop: '\r\n',
+      reads: false,
+      limit: 'stall',
+    },
+  };
+}
+
+function login(length: number): string {
+  return request('POST /token', [`Content-Length: ${length}`]);
+}

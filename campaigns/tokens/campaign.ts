@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { Tokens } from '../../src/auth/tokens.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { Connection, request } from '../../test/http/connection.ts';
+import { SECRET, type Service, startService } from '../../test/http/service.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Chance } from '../chance.ts';
+import { attacksOn } from './attacks.ts';
+import { isSigned, Judge } from './judge.ts';
+import { Mutator } from './mutations.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'forged tokens, and mutations of good ones, each compared with the verdict of jose itself; a round is one',
+  rounds: [1_000_000],
+  engines: ['SQLite'],
+  run,
+};
+
+/** The clock of the service and of the judge stands still; in seconds since 1970. */
+const NOW = 1_800_000_000;
+const now = () => NOW * 1_000;
+
+/** How many tokens are verified at the same time. */
+const BATCH = 500;
+
+/** One token of so many goes the way of clients, too. */
+const OVER_HTTP = 20;
+
+async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
+  await using service = await startService({ now });
+  const attacks = await attack(service);
+  const tally = { mutations: rounds, 'over HTTP': 0, accepted: 0, refused: 0 };
+  const differences: Record<string, number> = {};
+  const tokens = newTokens();
+  const judge = new Judge(SECRET, NOW);
+  const mutator = new Mutator(new Chance(seed), SECRET, NOW);
+  for (let done = 0; done < rounds; done += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, rounds - done) }, () => mutator.next());
+    await Promise.all(
+      batch.map(async (token) => {
+        const { isValid, difference } = await judge.judge(token);
+        assert.equal(await tokens.verify(token), isValid, JSON.stringify(token));
+        assert.ok(!isValid || isSigned(SECRET, token), `not signed: ${JSON.stringify(token)}`);
+        tally[isValid ? 'accepted' : 'refused']++;
+        if (difference) differences[difference] = (differences[difference] ?? 0) + 1;
+      }),
+    );
+    tally['over HTTP'] += await assertSameOverHttp(
+      service,
+      judge,
+      batch.filter(isSendable).slice(0, BATCH / OVER_HTTP),
+    );
+    if (done % 100_000 === 0) report(`${done} mutations`);
+  }
+  return { attacks, ...tally, ...withPrefix('against jose: ', differences) };
+}
+
+/** Tries every attack twice, directly and over HTTP. @returns how many there are */
+async function attack(service: Service): Promise<number> {
+  const attacks = attacksOn(SECRET, NOW);
+  const tokens = newTokens();
+  for (const [name, token] of attacks) {
+    assert.equal(await tokens.verify(token), false, name);
+    assert.equal(await tokens.verify(token), false, `${name}, the second time`);
+    if (isSendable(token)) assert.equal(await isAccepted(service, token), false, `${name}, over HTTP`);
+  }
+  return attacks.size;
+}
+
+/** Asserts that clients are let in with the tokens that are valid, and with no other. @returns how many there are */
+async function assertSameOverHttp(
+  service: Service,
+  judge: Judge,
+  tokens: readonly string[],
+): Promise<number> {
+  using connection = await Connection.open(service);
+  await connection.send(Buffer.from(tokens.map(find).join(''), 'latin1'));
+  for (const token of tokens) {
+    const { isValid } = await judge.judge(token);
+    const { status } = await connection.answer();
+    assert.equal(status, isValid ? 404 : 401, `over HTTP: ${JSON.stringify(token)}`);
+  }
+  return tokens.length;
+}
+
+async function isAccepted(service: Service, token: string): Promise<boolean> {
+  using connection = await Connection.open(service);
+  await connection.send(Buffer.from(find(token), 'latin1'));
+  return (await connection.answer()).status === 404;
+}
+
+/** Asks for a book that does not exist. */
+function find(token: string): string {
+  return request('GET /book/1', [`Authorization: ${token}`]);
+}
+
+/** Whether HTTP carries it as it is: it takes no control characters, and takes away what is blank at the ends. */
+function isSendable(token: string): boolean {
+  return /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/.test(token);
+}
+
+function newTokens(): Tokens {
+  return new Tokens(new Secret(SECRET), now);
+}
+
+function withPrefix(prefix: string, figures: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [prefix + name, value]));
+}

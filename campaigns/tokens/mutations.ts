@@ -1,0 +1,125 @@
+import { makeToken } from '../../conformance/tokens.ts';
+import type { Chance } from '../chance.ts';
+
+const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const FOREIGN = '.= \t\r\n\0+/*,;:%"~\x7f\x80\xa0\xc4\xff';
+
+/** Makes tokens that are valid, nearly valid, or were once: bytes changed in good ones, and odd ones that are signed. */
+export class Mutator {
+  readonly #chance: Chance;
+  readonly #secret: string;
+  readonly #now: number;
+  readonly #valid: readonly string[];
+
+  /** @param now the time of who verifies, in seconds since 1970 */
+  constructor(chance: Chance, secret: string, now: number) {
+    this.#chance = chance;
+    this.#secret = secret;
+    this.#now = now;
+    // Payloads of all lengths modulo 3, as base64url ends differently.
+    this.#valid = ALGORITHMS.flatMap((signedWith) =>
+      ['', 'a', 'ab'].map((sub) => makeToken(secret, { signedWith, payload: { exp: now + 900, sub } })),
+    );
+  }
+
+  /** The next token. */
+  next(): string {
+    const chance = this.#chance;
+    let token = chance.below(3) === 0 ? this.#signed() : this.#one(this.#valid);
+    for (let changes = chance.below(4); changes > 0; changes--) token = this.#change(token);
+    return token;
+  }
+
+  /** A token with a header and claims of any kind, mostly signed with the secret. */
+  #signed(): string {
+    const signedWith = this.#one(ALGORITHMS);
+    const alg = this.#chance.below(4) > 0 ? [`"alg":"${signedWith}"`] : [];
+    const header = `{${[...alg, ...this.#members(HEADER_MEMBERS)].join(',')}}`;
+    const payload = `{${this.#members(this.#claims()).join(',')}}`;
+    const isDamaged = this.#chance.below(10) === 0;
+    return makeToken(this.#chance.below(10) > 0 ? this.#secret : 'another secret', {
+      header: isDamaged ? this.#change(header) : header,
+      payload: this.#chance.below(10) > 0 ? payload : this.#change(payload),
+      signedWith,
+    });
+  }
+
+  #members(all: readonly string[]): string[] {
+    return Array.from({ length: this.#chance.below(3) }, () => this.#one(all));
+  }
+
+  #claims(): string[] {
+    const moments = [-1, -0.5, 0, 0.5, 1, 900].map((seconds) => String(this.#now + seconds));
+    const values = [...moments, ...ODD_VALUES];
+    return ['exp', 'nbf', 'iat', 'EXP', '__proto__'].flatMap((name) => membersOf(name, values.join(' ')));
+  }
+
+  #change(text: string): string {
+    const chance = this.#chance;
+    const at = chance.below(text.length + 1);
+    const until = at + chance.below(4);
+    const alphabet = chance.below(4) > 0 ? BASE64URL : FOREIGN;
+    const letter = alphabet.charAt(chance.below(alphabet.length));
+    switch (chance.below(8)) {
+      case 0:
+        return text.slice(0, at) + letter + text.slice(at);
+      case 1:
+        return text.slice(0, at) + text.slice(until);
+      case 2:
+        return text.slice(0, until) + text.slice(at);
+      case 3:
+        return text.slice(0, -1) + letter;
+      case 4:
+        return this.#exchangePart(text);
+      case 5:
+        return text.slice(0, at) + text.slice(at, until).toLowerCase() + text.slice(until);
+      case 6:
+        return text + letter;
+      default:
+        return text.slice(0, at) + letter + text.slice(at + 1);
+    }
+  }
+
+  /** One part of the token comes from another, or is not there. */
+  #exchangePart(token: string): string {
+    const parts = token.split('.');
+    const other = [...this.#one(this.#valid).split('.'), ''];
+    return parts.with(this.#chance.below(parts.length), this.#one(other)).join('.');
+  }
+
+  #one<Item>(items: readonly Item[]): Item {
+    return this.#chance.pick(items) as Item;
+  }
+}
+
+const ODD_VALUES = [
+  '"9999999999"',
+  '""',
+  'null',
+  'true',
+  '{}',
+  '[]',
+  '0',
+  '-1',
+  '1e400',
+  '-1e400',
+  '1e-400',
+  '1e15',
+];
+
+const HEADER_MEMBERS = [
+  ...membersOf('alg', '"none" "None" "HS256" "HS512" "RS256" "" null ["HS256"]'),
+  ...membersOf('crit', '["b64"] ["exp"] [] "b64" null'),
+  ...membersOf('b64', 'true false null'),
+  '"crit":["b64"],"b64":true',
+  ...membersOf('typ', '"JWT" null'),
+  '"kid":"/dev/null"',
+  '"zip":"DEF"',
+  '"enc":"A256GCM"',
+  '"__proto__":{"alg":"none"}',
+];
+
+function membersOf(name: string, values: string): string[] {
+  return values.split(' ').map((value) => `"${name}":${value}`);
+}

@@ -1,0 +1,31 @@
+import type { Configuration } from '../config/config.ts';
+import { ENV_FILE } from '../config/env-file.ts';
+import { hasConsole } from '../web/console.ts';
+
+/**
+ * Tells who started the service what they need next. On a terminal that is how to use it; elsewhere the log has said
+ * that it listens, and only warnings are left. Passwords are never printed.
+ */
+export function greet(configuration: Configuration, url: string): void {
+  const { generated, warnings, passwordIn, secrets } = configuration;
+  for (const warning of warnings) console.error(`bookkeeping warns: ${warning}`);
+  if (generated.length > 0)
+    console.error(`bookkeeping generated ${generated.join(', ')} and wrote them to ${ENV_FILE}`);
+  const isConsoleBuilt = hasConsole();
+  if (!isConsoleBuilt)
+    console.error('bookkeeping warns: the web console is not built; npm run build:console builds it');
+  if (!process.stdout.isTTY) return;
+
+  const isInFile = passwordIn === 'file';
+  const username = JSON.stringify(secrets.username).replaceAll("'", String.raw`'\''`);
+  console.log(`
+  The bookkeeping service listens at ${url}
+  ${isConsoleBuilt ? `The web console is at ${url}/console/\n  ` : ''}The API documentation is at ${url}/docs
+  The username is ${secrets.username}, the password is AUTH_PASSWORD in ${isInFile ? `the file ${ENV_FILE}` : 'the environment'}
+
+  Try it in another terminal, ${isInFile ? 'in this folder' : 'with the same environment'}:
+
+    ${isInFile ? `. ./${ENV_FILE}; ` : ''}TOKEN=$(curl -s ${url}/token -d '{"username":${username},"password":"'"$AUTH_PASSWORD"'"}' | cut -d'"' -f12)
+    curl -H "Authorization: $TOKEN" ${url}/books
+`);
+}

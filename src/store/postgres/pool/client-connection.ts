@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
+import { Client, type ClientConfig, types } from 'pg';
+import { StoreNotReady } from '../../not-ready.ts';
+import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
+import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
+import { expectSuitable, UnsuitableServer } from './session-settings.ts';
+
+/** How long a connection may take to come about, unless `connect_timeout` says otherwise. */
+const CONNECT_TIMEOUT_MS = 1_500;
+
+/** Preparing may look at every row of a large table that somebody else made. */
+const PREPARE_TIMEOUT_MS = 300_000;
+
+/**
+ * Opens a connection to a host, as its `sslmode` has it, and asks whether the server suits.
+ *
+ * @returns the connection, and the settings that others to this server take
+ * @throws UnsuitableServer when the server is not what is asked for; else what the driver throws
+ */
+export async function connect(
+  conninfo: Conninfo,
+  host: Host,
+  attributes: SessionAttributes,
+): Promise<{ client: Client; config: ClientConfig }> {
+  let failure: unknown;
+  for (const ssl of tlsAttempts(conninfo, host)) {
+    const config = { ...clientConfig(conninfo, host), ssl };
+    const client = new Client({ ...config, query_timeout: PREPARE_TIMEOUT_MS });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await expectSuitable(client, attributes, CONNECT_TIMEOUT_MS);
+      return { client, config };
+    } catch (error) {
+      // Where it was TLS that the server wanted, and has none, its first words say why.
+      if (failure === undefined || reasonOf(error) !== NO_TLS) failure = error;
+      await client.end();
+    }
+    if (failure instanceof UnsuitableServer || !mayWantOtherTls(failure)) break;
+  }
+  throw failure;
+}
+
+/**
+ * Another way is worth trying where the server lacks TLS, or its pg_hba.conf wants the other way. A network that fails
+ * says nothing of TLS: what was chosen because of it would be without encryption until the end.
+ */
+function mayWantOtherTls(failure: unknown): boolean {
+  const state = sqlState(failure);
+  return state === undefined ? !NETWORK_FAILURE.test(reasonOf(failure)) : state === '28000';
+}
+
+const NETWORK_FAILURE = /^(timeout|ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ENOENT)/;
+
+function clientConfig(conninfo: Conninfo, { name, address = name, port }: Host): ClientConfig {
+  const { user, password, dbname, options, connectTimeoutSeconds } = conninfo;
+  return {
+    ...(address !== undefined && { host: address }),
+    ...(port !== undefined && { port }),
+    ...(user !== undefined && { user }),
+    ...(password !== undefined && { password: password.reveal() }),
+    ...(dbname !== undefined && { database: dbname }),
+    ...(options !== undefined && { options }),
+    application_name: conninfo.applicationName,
+    client_encoding: 'UTF8',
+    connectionTimeoutMillis: connectTimeoutSeconds ? connectTimeoutSeconds * 1_000 : CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),
+    },
+  };
+}
+
+/** What `sslmode` means to libpq: the settings to try, one after the other. */
+function tlsAttempts(conninfo: Conninfo, { name, address }: Host): (ConnectionOptions | false)[] {
+  const { sslmode, sslrootcert, sslcert, sslkey } = conninfo;
+  if (sslmode === 'disable' || (address ?? name)?.startsWith('/')) return [false];
+  const isVerified = sslmode === 'verify-ca' || sslmode === 'verify-full' || sslrootcert !== undefined;
+  const tls: ConnectionOptions = {
+    rejectUnauthorized: isVerified,
+    // The certificate is that of the name, wherever it leads to.
+    ...(name !== undefined && address !== undefined && (isIP(name) ? { host: name } : { servername: name })),
+    ...(sslrootcert !== undefined && sslrootcert !== 'system' && { ca: read('sslrootcert', sslrootcert) }),
+    ...(sslcert !== undefined && { cert: read('sslcert', sslcert) }),
+    ...(sslkey !== undefined && { key: read('sslkey', sslkey) }),
+    ...(sslmode !== 'verify-full' && { checkServerIdentity: () => undefined }),
+  };
+  if (sslmode === 'allow') return [false, tls];
+  if (sslmode === 'prefer') return [tls, false];
+  return [tls];
+}
+
+function read(keyword: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new StoreNotReady(`the file of ${keyword} cannot be read (${reasonOf(error)})`);
+  }
+}

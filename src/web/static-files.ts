@@ -1,0 +1,90 @@
+import { hash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { isKnown } from '../http/preconditions.ts';
+
+/** The headers of every page and file: scripts, styles and requests only from this host, nothing inline (CSP level 3). */
+export const PAGE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': [
+    `default-src 'none'`,
+    `script-src 'self'`,
+    `style-src 'self'`,
+    `img-src 'self'`,
+    `connect-src 'self'`,
+    `base-uri 'none'`,
+    `form-action 'none'`,
+    `frame-ancestors 'none'`,
+  ].join('; '),
+  'referrer-policy': 'no-referrer',
+  // Caches revalidate what they keep (RFC 9111, section 5.2.2.4).
+  'cache-control': 'no-cache',
+};
+
+/** The media types of files by their extension. */
+export const MEDIA_TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** Reads the bytes of a file; called once, at the first request. */
+type Read = () => Promise<Uint8Array> | Uint8Array;
+
+/** A file that is served to everybody, without a token and without the envelope. */
+export interface StaticFile {
+  readonly mediaType: string;
+  /** Whether the name of the file changes with its content, so that caches need not revalidate it. */
+  readonly isImmutable?: boolean;
+  readonly read: Read;
+  /** The compressed forms by their content coding, in order of preference. */
+  readonly codings?: Readonly<Record<string, Read>>;
+}
+
+/** Serves a file at a path, compressed where the client accepts that, and as 304 where the client has it. */
+export function serveFile(app: FastifyInstance, path: string, file: StaticFile): void {
+  const { mediaType, isImmutable = false, read, codings = {} } = file;
+  const headers = {
+    ...PAGE_HEADERS,
+    'content-type': mediaType,
+    ...(isImmutable && { 'cache-control': 'public, max-age=31536000, immutable' }),
+    ...(file.codings && { vary: 'Accept-Encoding' }),
+  };
+  const contents = new Map<string | undefined, Promise<Content>>();
+
+  app.get(path, async (request, reply) => {
+    const weights = acceptedWeights(request.headers['accept-encoding'] ?? '');
+    const coding = Object.keys(codings).find((name) => (weights.get(name) ?? 0) > 0);
+    const content =
+      contents.get(coding) ?? readContent(coding === undefined ? read : (codings[coding] as Read));
+    contents.set(coding, content);
+    const { bytes, tag } = await content;
+    reply.headers(headers).header('etag', tag);
+    if (isKnown(tag, request.headers['if-none-match'])) return reply.code(304).send();
+    if (coding !== undefined) reply.header('content-encoding', coding);
+    return reply.send(bytes);
+  });
+}
+
+interface Content {
+  readonly bytes: Uint8Array;
+  /** A strong entity tag: the hash of the bytes. */
+  readonly tag: string;
+}
+
+async function readContent(read: Read): Promise<Content> {
+  const bytes = await read();
+  return { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };
+}
+
+/** The weights from 0 to 1 in an `Accept` or `Accept-Encoding` header, by name (RFC 9110, section 12.4.2). */
+export function acceptedWeights(header: string): ReadonlyMap<string, number> {
+  return new Map(
+    header.split(',').map((item) => {
+      const [name = '', ...parameters] = item.toLowerCase().split(';');
+      const weight = parameters.map((parameter) => /^\s*q=([0-9.]+)\s*$/.exec(parameter)?.[1]).find(Boolean);
+      return [name.trim(), weight === undefined ? 1 : Number(weight)];
+    }),
+  );
+}

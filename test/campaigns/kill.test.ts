@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { campaign } from '../../campaigns/kill/campaign.ts';
+
+for (const [engine, rounds] of [
+  ['SQLite', 5],
+  ['PostgreSQL', 2],
+] as const) {
+  test(`nothing that was acknowledged is lost by SIGKILL, also while it starts: ${rounds} times on ${engine}`, async () => {
+    const seed = Date.now() % 1_000_000;
+    const { acknowledged } = await campaign.run({ engine, rounds, seed, report: () => {} });
+    assert.ok(Number(acknowledged) >= rounds * 500);
+  });
+}

@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { press } from '../../campaigns/memory/campaign.ts';
+import { loads } from '../../campaigns/memory/loads.ts';
+import { engines } from '../support/engines.ts';
+
+for (const { name: engine } of engines) {
+  for (const name of ['POST /book of 1 MiB, mixed', 'POST /books of 15 MiB, 16 books, mixed']) {
+    test(`${name}: more at once than 512 MiB allow get success or 503, on ${engine}`, async () => {
+      const load = loads()[name];
+      assert.ok(load);
+      const { statuses } = await press(engine, load, 1);
+      assert.ok((statuses[503] ?? 0) > 0, 'the bound was not reached');
+    });
+  }
+}

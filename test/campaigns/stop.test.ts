@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stopOften } from '../../campaigns/stop/campaign.ts';
+
+test('SIGTERM under load leaves no request that has arrived without its answer, and the process ends with 0', async () => {
+  const seed = Date.now() % 2 ** 31;
+  const figures = await stopOften(
+    { engine: 'SQLite', rounds: 3, seed, report: () => {} },
+    Number.POSITIVE_INFINITY,
+  );
+  assert.ok(Number(figures.answered) >= 1_500);
+});

@@ -1,0 +1,18 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { campaign } from '../../campaigns/tokens/campaign.ts';
+
+test('no forged token is accepted, and of 20,000 mutations those that jose accepts, but for what is decided', async () => {
+  const seed = Date.now() % 2 ** 31;
+  const figures = await campaign.run({ engine: 'SQLite', rounds: 20_000, seed, report: () => {} });
+  assert.ok(Number(figures.attacks) >= 150);
+  // Otherwise the mutations are too wild, or too tame.
+  assert.ok(Number(figures.accepted) > 1_000 && Number(figures.refused) > 1_000, JSON.stringify(figures));
+  for (const decided of [
+    'base64url that is not canonical',
+    'the critical extension b64',
+    'iat that is no number',
+  ]) {
+    assert.ok(Number(figures[`against jose: ${decided}`]) > 0, decided);
+  }
+});

@@ -1,0 +1,50 @@
+import { after, describe } from 'node:test';
+import type { Answer } from '../../conformance/client.ts';
+import { registerRules } from '../../conformance/register.ts';
+import { assertListed, takeDownStatements } from '../../conformance/statements.ts';
+import { startApp } from '../../src/app.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { assertDescribed } from '../openapi/described.ts';
+import { engines } from '../support/engines.ts';
+
+const CREDENTIALS = {
+  username: 'reader',
+  password: 'p"ä ss',
+  secret: 'a secret of at least 32 bytes, or so',
+};
+
+const sent = takeDownStatements();
+
+for (const engine of engines) {
+  describe(`the service keeps the contract on ${engine.name}`, () => {
+    let needed: ReadonlySet<string> = new Set();
+    registerRules(async () => {
+      await using resources = new AsyncDisposableStack();
+      const address = resources.use(await engine.createAddress());
+      const { config, secrets } = readConfig({
+        HOST: '127.0.0.1',
+        PORT: '0',
+        DB_URL: address.dbUrl,
+        SECRET_TOKEN: CREDENTIALS.secret,
+        AUTH_USERNAME: CREDENTIALS.username,
+        AUTH_PASSWORD: CREDENTIALS.password,
+      });
+      sent.clear();
+      const app = await startApp(config, secrets, { logStream: { write: () => {} } });
+      resources.defer(() => app.close());
+      resources.defer(() => {
+        needed = new Set(sent);
+      });
+      const running = resources.move();
+      return { ...CREDENTIALS, url: app.url, onAnswer, [Symbol.asyncDispose]: () => running.disposeAsync() };
+    });
+    if (engine.name === 'PostgreSQL') after(() => assertListed(needed));
+  });
+}
+
+/** Every answer is held to what `/openapi.json` says, too. */
+function onAnswer({ request, status, headers, body }: Answer): Promise<void> {
+  const [, method, target] = /^([A-Z]+) (\S+)/.exec(request) ?? [];
+  const asked = method === undefined || target === undefined ? undefined : { method, target };
+  return assertDescribed(asked, { status, headers, body });
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type FaultyServer, startFaultyServer } from '../../conformance/faulty/server.ts';
+import { type Violation, violations } from '../../conformance/faulty/violations.ts';
+import { registerRules } from '../../conformance/register.ts';
+import { nameOf } from '../../conformance/rule.ts';
+import { rules } from '../../conformance/rules.ts';
+import { run } from '../../conformance/run.ts';
+import { Service } from '../../conformance/service.ts';
+
+const CREDENTIALS = {
+  username: 'reader',
+  password: 'pass "word"',
+  secret: 'a secret of at least 32 bytes, or so',
+};
+
+describe('a server that keeps the contract passes every rule', () => {
+  let server: FaultyServer;
+  registerRules(async () => {
+    server = await startFaultyServer(CREDENTIALS);
+    return { ...CREDENTIALS, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+  });
+
+  test('and all of them fail few logins, so that nobody is throttled', () => {
+    assert.ok(server.wrongLogins < 10, `${server.wrongLogins} wrong logins`);
+  });
+});
+
+describe('a server that breaks the contract fails the rules that say so', { concurrency: 4 }, () => {
+  for (const violation of Object.keys(violations) as Violation[]) {
+    test(violation, async () => {
+      const broken: ReadonlySet<string> = new Set(violations[violation]);
+      await using server = await startFaultyServer(CREDENTIALS, violation);
+      await using service = await Service.open({ ...CREDENTIALS, url: server.url, timeoutMs: 1000 });
+      const failed: string[] = [];
+      for await (const result of run(
+        service,
+        rules.filter((rule) => broken.has(nameOf(rule))),
+      )) {
+        if (result.outcome !== 'fail') continue;
+        assert.doesNotMatch(result.reason, /the rule itself failed/);
+        failed.push(nameOf(result.rule));
+      }
+      assert.deepEqual(failed.toSorted(), [...broken].toSorted());
+    });
+  }
+});
+
+describe('the list of rules', () => {
+  test('every rule can fail', () => {
+    const canFail = new Set<string>(Object.values(violations).flat());
+    assert.deepEqual(
+      rules.map(nameOf).filter((name) => !canFail.has(name)),
+      [],
+    );
+  });
+
+  test('no two rules have one name', () => {
+    const names = rules.map(nameOf);
+    assert.equal(new Set(names).size, names.length);
+  });
+});
