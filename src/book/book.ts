@@ -193,8 +193,8 @@ export interface SearchPage {
   readonly count: number;
   /** The place up to which everything has been looked at. */
   readonly last: BookPosition | undefined;
-  /** Whether a book that matches follows behind `last`; unknown when the time for the call was up. */
-  readonly rest: 'none' | 'some' | 'unknown';
+  /** Whether a matching book follows `last`; unknown when the call ran out of time. */
+  readonly more: 'no' | 'yes' | 'unknown';
 }
 
 /** A number of books that match, up to a place; undefined when they are all of them. */

@@ -49,7 +49,7 @@ test(`${SEARCHES_MAX} searches are under way at once; one more is 503, until one
     underWay++;
     if (underWay === SEARCHES_MAX) full.resolve();
     await released.promise;
-    return { json: new Uint8Array(), count: 0, last: undefined, rest: 'none' };
+    return { json: new Uint8Array(), count: 0, last: undefined, more: 'no' };
   };
   await using service = await startServiceOn({ search } as BookStore);
   const ask = () => service.fetch('GET', '/books?limit=1');
@@ -85,7 +85,7 @@ for (const engine of engines) {
 
 describe('503 Service unavailable', () => {
   test('after 10 seconds, where a search and its count find no end', async () => {
-    const rest = { json: new Uint8Array(), count: 0, last: { key: 1, id: 1 }, rest: 'unknown' } as const;
+    const rest = { json: new Uint8Array(), count: 0, last: { key: 1, id: 1 }, more: 'unknown' } as const;
     const store: Partial<BookStore> = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
     await using service = await startServiceOn(store as BookStore);
     const paths = ['/books?limit=1', '/books?sort=id', '/books?limit=1&count=true'];

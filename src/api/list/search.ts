@@ -49,7 +49,7 @@ export class Searches {
     // As in the plain list, a store that is away can still be answered with its status.
     const first = await search.next(Number.MAX_SAFE_INTEGER, list.after);
     if (!unread.take(first.json.length)) return { outcome: 'serviceUnavailable' };
-    if (first.rest === 'none')
+    if (first.more === 'no')
       return { outcome: 'booksRetrieved', json: inBrackets([first.json]), headers: total };
     const isHead = request.method === 'HEAD';
     return {
@@ -74,9 +74,9 @@ export class Searches {
       bytes += page.json.length;
       place = page.last;
       if (!unread.take(2 * bytes)) return { outcome: 'serviceUnavailable' };
-      if (page.rest === 'none' || place === undefined)
+      if (page.more === 'no' || place === undefined)
         return { outcome: 'booksRetrieved', json: inBrackets(pages), headers: total };
-      if (page.rest === 'some' && (count === limit || bytes > PAGE_BYTES_MAX)) break;
+      if (page.more === 'yes' && (count === limit || bytes > PAGE_BYTES_MAX)) break;
       if (count > 0 && search.isLate) break;
     }
     const next = queryAfter(request.raw.url ?? '', writeCursor(sort, place));
@@ -135,7 +135,7 @@ class Search {
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
     for (let place = after; ; ) {
       const page = await this.#inTime((signal) => this.#store.search(this.#query, limit, place, signal));
-      if (page.rest !== 'unknown' || page.count > 0) return page;
+      if (page.more !== 'unknown' || page.count > 0) return page;
       place = page.last;
     }
   }
@@ -175,7 +175,7 @@ async function* allPages(search: Search, first: SearchPage, unread: Share): Asyn
       yield* slices(page.json);
       isFirst = false;
     }
-    if (page.rest === 'none') break;
+    if (page.more === 'no') break;
     search.restartWait();
   }
   yield CLOSE;

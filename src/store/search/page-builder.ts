@@ -20,7 +20,7 @@ const LOOKING_MS_MAX = 50;
 export class Finding {
   readonly ids: number[] = [];
   last: BookPosition | undefined;
-  rest: SearchPage['rest'] = 'unknown';
+  more: SearchPage['more'] = 'unknown';
   readonly limit: number;
   readonly #deadline = lookingDeadline();
   #bytes = 0;
@@ -35,7 +35,7 @@ export class Finding {
     const isFull = this.ids.length >= this.limit;
     const isLong = this.ids.length > 0 && this.#bytes + bytes > PAGE_TEXT_BYTES_MAX;
     if (isFull || isLong) {
-      this.rest = 'some';
+      this.more = 'yes';
       return false;
     }
     this.ids.push(id);
@@ -52,7 +52,7 @@ export class Finding {
 
   /** No further book matches. */
   end(): void {
-    this.rest = 'none';
+    this.more = 'no';
   }
 }
 

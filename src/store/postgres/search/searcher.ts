@@ -26,14 +26,14 @@ export class Searcher {
   /** See {@link BookStore.search}. */
   async search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
     return this.#look(query, async (look) => {
-      const { ids, last, rest } = await look.find(limit, after);
+      const { ids, last, more } = await look.find(limit, after);
       // A book that has gone since the index was kept up is left out.
       const [row] = ids.length === 0 ? [] : await look.rows(RENDER, [ids]);
       return {
         json: Buffer.from((row?.json as string | null | undefined) ?? ''),
         count: Number(row?.count ?? 0),
         last,
-        rest,
+        more,
       };
     });
   }

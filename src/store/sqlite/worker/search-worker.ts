@@ -83,11 +83,11 @@ class Searcher implements Answerer<SearchRequest, SearchResponse> {
     }
   }
 
-  #page({ ids, last, rest }: Finding): SearchPage {
+  #page({ ids, last, more }: Finding): SearchPage {
     // A book that has gone since the index was kept up is left out.
     const [row] = ids.length === 0 ? [] : this.#prepare(RENDER).all({ ids: JSON.stringify(ids) });
     const json = (row?.json as Uint8Array | null | undefined) ?? new Uint8Array();
-    return { json, count: Number(row?.count ?? 0), last, rest };
+    return { json, count: Number(row?.count ?? 0), last, more };
   }
 
   #prepare(sql: string): StatementSync {
