@@ -21,7 +21,7 @@ const NO_BOUNDS = [
   'src/log/log.ts#LAST_ATTEMPTS_MAX',
   'src/log/log.ts#SHARED_BLOCK_BYTES_MAX',
   'src/store/batch.ts#GATHERING_TURNS_MAX',
-  'src/store/search/page-builder.ts#LOOKING_MS_MAX',
+  'src/store/search/page-builder.ts#CALL_MS_MAX',
   'src/store/idempotency.ts#KEY_REMOVAL_MAX',
   'src/store/book-count.ts#COUNTED_MAX',
   'src/store/postgres/archive.ts#ATTEMPTS_MAX',

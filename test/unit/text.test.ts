@@ -51,7 +51,7 @@ describe('Folding', () => {
     );
   });
 
-  test('gives hints that leave out no book', () => {
+  test('gives prefilters that leave out no book', () => {
     fc.assert(
       fc.property(TEXT, TEXT, TEXT, TEXT, (before, part, behind, other) => {
         const title = before + part + behind;
@@ -61,8 +61,8 @@ describe('Folding', () => {
         ] as const) {
           const needles = needlesOf({ ...ANY_YEAR, ...query });
           assert.ok(isMatch(needles, texts[0], texts[1]));
-          for (const hint of needles?.hints ?? [])
-            assert.ok(wordsOf(...texts).includes(hint), JSON.stringify(hint));
+          for (const prefilter of needles?.prefilters ?? [])
+            assert.ok(wordsOf(...texts).includes(prefilter), JSON.stringify(prefilter));
         }
       }),
       { numRuns: 1_000 },

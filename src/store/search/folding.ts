@@ -49,7 +49,7 @@ export interface Needles {
   /** Parts of the words of title and author together, as {@link wordsOf} makes them: the beginnings of words. */
   readonly words: readonly string[];
   /** Parts that the words contain wherever title and author contain theirs; not the other way round. */
-  readonly hints: readonly string[];
+  readonly prefilters: readonly string[];
 }
 
 /** What is asked for of texts, in the forms that they are compared in; undefined when nothing is. */
@@ -61,7 +61,7 @@ export function needlesOf({ title, author, q }: BookQuery): Needles | undefined 
     title: title && lowerCase(title),
     author: author && lowerCase(author),
     words,
-    hints: parts.map(fold),
+    prefilters: parts.map(fold),
   };
 }
 

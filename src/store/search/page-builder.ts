@@ -14,15 +14,15 @@ export interface Candidate extends BookPosition {
 }
 
 /** How long one call may look at books; then the others have their turn. */
-const LOOKING_MS_MAX = 50;
+const CALL_MS_MAX = 50;
 
 /** What one call of a search has found, while books go by in the order of its query. */
-export class Finding {
+export class PageBuilder {
   readonly ids: number[] = [];
   last: BookPosition | undefined;
   more: SearchPage['more'] = 'unknown';
   readonly limit: number;
-  readonly #deadline = lookingDeadline();
+  readonly #deadline = callDeadline();
   #bytes = 0;
 
   constructor(limit: number, after: BookPosition | undefined) {
@@ -31,7 +31,7 @@ export class Finding {
   }
 
   /** Takes the next book that matches, or leaves it to the next call. @returns whether it takes more */
-  take({ key, id, bytes }: Candidate): boolean {
+  add({ key, id, bytes }: Candidate): boolean {
     const isFull = this.ids.length >= this.limit;
     const isLong = this.ids.length > 0 && this.#bytes + bytes > PAGE_TEXT_BYTES_MAX;
     if (isFull || isLong) {
@@ -45,7 +45,7 @@ export class Finding {
   }
 
   /** No further book matches up to this place. @returns whether there is time for more */
-  pass({ key, id }: BookPosition): boolean {
+  skipTo({ key, id }: BookPosition): boolean {
     this.last = { key, id };
     return performance.now() < this.#deadline;
   }
@@ -57,8 +57,8 @@ export class Finding {
 }
 
 /** When the time of a call is up. */
-export function lookingDeadline(): number {
-  return performance.now() + LOOKING_MS_MAX;
+export function callDeadline(): number {
+  return performance.now() + CALL_MS_MAX;
 }
 
 /** The column that a search finds the sort key in. */
@@ -72,7 +72,7 @@ export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
 }
 
 /** Whether a query asks for all books in the order of their ids, for which there need be no index. */
-export function isPlain(query: BookQuery): boolean {
+export function isUnfiltered(query: BookQuery): boolean {
   const { sort, title, author, q } = query;
   return sort === 'id' && !title && !author && !q && !hasYears(query);
 }

@@ -1,6 +1,6 @@
 import { type BookCount, type BookPosition, type BookQuery, ID_MAX } from '../../../book/book.ts';
 import { isFoldedMatch, type Needles, needlesOf } from '../../search/folding.ts';
-import { type Candidate, Finding, hasYears, keyColumnOf } from '../../search/page-builder.ts';
+import { type Candidate, hasYears, keyColumnOf, PageBuilder } from '../../search/page-builder.ts';
 import type { Look, Row, Rows } from './search-run.ts';
 import {
   behind,
@@ -47,12 +47,12 @@ export class IndexedLook implements Look {
     this.#isShortened = this.#needles !== undefined && isShortened(this.#needles);
   }
 
-  async find(limit: number, after: BookPosition | undefined): Promise<Finding> {
-    const finding = new Finding(limit, after);
+  async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
+    const page = new PageBuilder(limit, after);
     const few = await this.#few();
-    if (few) await this.#gather(finding, few);
-    else await this.#walk(finding);
-    return finding;
+    if (few) await this.#gather(page, few);
+    else await this.#walk(page);
+    return page;
   }
 
   /** Books are counted in the order of their ids, where not all of them can be counted at once. */
@@ -114,7 +114,7 @@ export class IndexedLook implements Look {
   /** The few books that can match at all, where an index tells that they are few. */
   async #few(): Promise<Few | undefined> {
     const ways: Few[] = [];
-    const parts = [...(this.#needles?.words ?? []), ...(this.#needles?.hints ?? [])];
+    const parts = [...(this.#needles?.words ?? []), ...(this.#needles?.prefilters ?? [])];
     const trigrams = new Set(
       parts.slice(0, PARTS_MAX).flatMap((part) => trigramsOf(part).slice(0, TRIGRAMS_MAX)),
     );
@@ -136,46 +136,46 @@ export class IndexedLook implements Look {
     return undefined;
   }
 
-  /** @returns whether the finding takes more */
-  #takeAll(finding: Finding, rows: readonly Row[]): boolean {
-    return rows.every((row) => finding.take(row as unknown as Candidate));
+  /** @returns whether the page takes more */
+  #takeAll(page: PageBuilder, rows: readonly Row[]): boolean {
+    return rows.every((row) => page.add(row as unknown as Candidate));
   }
 
-  async #gather(finding: Finding, few: Few): Promise<void> {
+  async #gather(page: PageBuilder, few: Few): Promise<void> {
     const parameters = new Parameters();
     const rows = await this.#candidates(
       `select ${candidate(this.#query)} ${this.#matchesOf(few, parameters)}
-         and ${behind(this.#query, finding.last, parameters)}
+         and ${behind(this.#query, page.last, parameters)}
        order by ${orderOf(this.#query)}`,
       parameters,
-      finding.limit + 1,
+      page.limit + 1,
     );
-    if (this.#takeAll(finding, rows)) finding.end();
+    if (this.#takeAll(page, rows)) page.end();
   }
 
   /** Goes through the books in the order of an index, by windows where some of them may not match. */
-  async #walk(finding: Finding): Promise<void> {
+  async #walk(page: PageBuilder): Promise<void> {
     const isRange = !this.#needles && (this.#query.sort === 'year' || !hasYears(this.#query));
-    let ranges = rangesBehind(this.#query, finding.last);
+    let ranges = rangesBehind(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const parameters = new Parameters();
       const condition = range(parameters);
       const books = isRange
-        ? `(${firstOf(this.#query, `${condition} and ${this.#match(parameters)}`, finding.limit + 1)}) as books`
+        ? `(${firstOf(this.#query, `${condition} and ${this.#match(parameters)}`, page.limit + 1)}) as books`
         : `${this.#windowOf(condition)} where case when fits then ${this.#match(parameters)} else false end
            order by number`;
       const rows = await this.#candidates(
         `select ${candidate(this.#query)} from ${books}`,
         parameters,
-        finding.limit + 1,
+        page.limit + 1,
       );
-      if (!this.#takeAll(finding, rows)) return;
+      if (!this.#takeAll(page, rows)) return;
       const end = isRange ? undefined : await this.#endOfWindow(range);
       if (!end) continue;
-      if (!finding.pass(end)) return;
+      if (!page.skipTo(end)) return;
       ranges = rangesBehind(this.#query, end);
     }
-    finding.end();
+    page.end();
   }
 
   #windowOf(condition: string): string {

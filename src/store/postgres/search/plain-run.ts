@@ -1,6 +1,6 @@
 import type { BookCount, BookPosition, BookQuery } from '../../../book/book.ts';
 import { isMatch, type Needles, needlesOf } from '../../search/folding.ts';
-import { type Candidate, Finding, lookingDeadline } from '../../search/page-builder.ts';
+import { type Candidate, callDeadline, PageBuilder } from '../../search/page-builder.ts';
 import type { Look, Rows } from './search-run.ts';
 import { behind, candidate, orderOf, Parameters, UNINDEXED, yearsOf } from './search-sql.ts';
 
@@ -22,30 +22,30 @@ export class PlainLook implements Look {
     this.#needles = needlesOf(query);
   }
 
-  async find(limit: number, after: BookPosition | undefined): Promise<Finding> {
-    const finding = new Finding(limit, after);
+  async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
+    const page = new PageBuilder(limit, after);
     for (;;) {
       const { books, isEnd } = await this.#window(
         this.#query,
-        finding.last,
-        this.#needles ? UNINDEXED_WINDOW_BOOKS : finding.limit + 1,
+        page.last,
+        this.#needles ? UNINDEXED_WINDOW_BOOKS : page.limit + 1,
       );
       for (const book of books) {
-        if (!this.#isMatch(book)) finding.last = { key: book.key, id: book.id };
-        else if (!finding.take(book)) return finding;
+        if (!this.#isMatch(book)) page.last = { key: book.key, id: book.id };
+        else if (!page.add(book)) return page;
       }
       if (isEnd) {
-        finding.end();
-        return finding;
+        page.end();
+        return page;
       }
-      if (finding.last && !finding.pass(finding.last)) return finding;
+      if (page.last && !page.skipTo(page.last)) return page;
     }
   }
 
   async count(after: BookPosition | undefined): Promise<BookCount> {
     if (!this.#needles && !after) return { count: await this.#countYears(), last: undefined };
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
-    const deadline = lookingDeadline();
+    const deadline = callDeadline();
     let [count, last] = [0, after];
     for (;;) {
       const { books, isEnd } = await this.#window(byId, last, UNINDEXED_WINDOW_BOOKS);

@@ -1,5 +1,5 @@
 import type { BookCount, BookPosition } from '../../../book/book.ts';
-import type { Finding } from '../../search/page-builder.ts';
+import type { PageBuilder } from '../../search/page-builder.ts';
 
 /** A row of a result, by the names of its columns. */
 export type Row = Record<string, unknown>;
@@ -9,6 +9,6 @@ export type Rows = (text: string, values: unknown[]) => Promise<Row[]>;
 /** One call of a search. */
 export interface Look {
   readonly rows: Rows;
-  find(limit: number, after: BookPosition | undefined): Promise<Finding>;
+  find(limit: number, after: BookPosition | undefined): Promise<PageBuilder>;
   count(after: BookPosition | undefined): Promise<BookCount>;
 }

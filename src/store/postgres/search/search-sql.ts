@@ -119,7 +119,7 @@ export function fittingOf(books: string, order: string): string {
   ) as looked`;
 }
 
-/** The columns of a candidate, as Finding takes it. */
+/** The columns of a candidate, as PageBuilder takes it. */
 export function candidate({ sort }: BookQuery): string {
   return `id, ${keyColumnOf(sort)} as key, bytes`;
 }

@@ -1,5 +1,5 @@
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../book/book.ts';
-import { isPlain } from '../../search/page-builder.ts';
+import { isUnfiltered } from '../../search/page-builder.ts';
 import { toStoreError } from '../errors.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
 import { tryAgain } from '../pool/retry.ts';
@@ -50,7 +50,7 @@ export class Searcher {
 
   async #look<Result>(query: BookQuery, run: (look: Look) => Promise<Result>): Promise<Result> {
     try {
-      const isIndexed = !isPlain(query) && (await this.#index.catchUp());
+      const isIndexed = !isUnfiltered(query) && (await this.#index.catchUp());
       const rows = async (text: string, values: unknown[]) =>
         (
           await tryAgain(

@@ -3,10 +3,10 @@ import type { BookCount, BookPosition, BookQuery } from '../../../book/book.ts';
 import { type Needles, needlesOf } from '../../search/folding.ts';
 import {
   type Candidate,
-  Finding,
+  callDeadline,
   hasYears,
   keyColumnOf,
-  lookingDeadline,
+  PageBuilder,
 } from '../../search/page-builder.ts';
 import { type Matching, TooMuchText } from './matching.ts';
 import {
@@ -55,12 +55,12 @@ export class Look {
     this.#matching = matching;
   }
 
-  find(limit: number, after: BookPosition | undefined): Finding {
-    const finding = new Finding(limit, after);
+  find(limit: number, after: BookPosition | undefined): PageBuilder {
+    const page = new PageBuilder(limit, after);
     const few = this.#few();
-    if (few) this.#gather(finding, few);
-    else this.#walk(finding);
-    return finding;
+    if (few) this.#gather(page, few);
+    else this.#walk(page);
+    return page;
   }
 
   /** Books are counted in the order of their ids, where not all of them can be counted at once. */
@@ -69,7 +69,7 @@ export class Look {
     if (whole !== undefined) return { count: whole, last: undefined };
 
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
-    const deadline = lookingDeadline();
+    const deadline = callDeadline();
     let count = 0;
     for (let last = after; ; ) {
       const { text, values } = behind(byId, last);
@@ -111,29 +111,29 @@ export class Look {
     });
   }
 
-  #gather(finding: Finding, few: Sql): void {
-    const place = behind(this.#query, finding.last);
+  #gather(page: PageBuilder, few: Sql): void {
+    const place = behind(this.#query, page.last);
     const rows = this.#rows(
       `select ${candidate(this.#query)} from (${few.text}) as few cross join book_search using (id)
-       where ${place.text} and ${this.#match} order by ${orderOf(this.#query)} limit ${finding.limit + 1}`,
+       where ${place.text} and ${this.#match} order by ${orderOf(this.#query)} limit ${page.limit + 1}`,
       { ...few.values, ...place.values, ...this.#years.values },
     );
-    if (takeAll(finding, rows)) finding.end();
+    if (takeAll(page, rows)) page.end();
   }
 
   /** Goes through the books in the order of an index, by windows where some of them may not match. */
-  #walk(finding: Finding): void {
+  #walk(page: PageBuilder): void {
     const { sort } = this.#query;
     const isRange = !this.#needles && (sort === 'year' || !hasYears(this.#query));
     const order = orderOf(this.#query);
-    let ranges = rangesBehind(this.#query, finding.last);
+    let ranges = rangesBehind(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const source = `from ${this.#sourceOf(this.#query)} where ${range.text}`;
       const values = { ...range.values, ...this.#years.values };
-      const limit = `limit ${finding.limit + 1}`;
+      const limit = `limit ${page.limit + 1}`;
       if (isRange) {
         const books = `select ${candidate(this.#query)} ${source} and ${this.#years.text} order by ${order} ${limit}`;
-        if (!takeAll(finding, this.#run(books).iterate(values))) return;
+        if (!takeAll(page, this.#run(books).iterate(values))) return;
         continue;
       }
       const { size, result } = this.#shrinking((books) =>
@@ -142,13 +142,13 @@ export class Look {
           values,
         ),
       );
-      if (!takeAll(finding, result)) return;
+      if (!takeAll(page, result)) return;
       const end = this.#endOfWindow(source, order, range.values, size);
       if (!end) continue;
-      if (!finding.pass(end)) return;
+      if (!page.skipTo(end)) return;
       ranges = rangesBehind(this.#query, end);
     }
-    finding.end();
+    page.end();
   }
 
   #endOfWindow(source: string, order: string, values: Sql['values'], size: number): BookPosition | undefined {
@@ -215,8 +215,8 @@ export class Look {
   }
 }
 
-/** @returns whether the finding takes more */
-function takeAll(finding: Finding, rows: Iterable<Row>): boolean {
-  for (const row of rows) if (!finding.take(row as unknown as Candidate)) return false;
+/** @returns whether the page takes more */
+function takeAll(page: PageBuilder, rows: Iterable<Row>): boolean {
+  for (const row of rows) if (!page.add(row as unknown as Candidate)) return false;
   return true;
 }

@@ -79,7 +79,7 @@ export function orderOf({ sort, isDescending }: BookQuery): string {
   return sort === 'id' ? `id ${direction}` : `${keyColumnOf(sort)} ${direction}, id`;
 }
 
-/** The columns of a candidate, as Finding takes it. */
+/** The columns of a candidate, as PageBuilder takes it. */
 export function candidate({ sort }: BookQuery): string {
   return `id, ${keyColumnOf(sort)} as key, bytes`;
 }

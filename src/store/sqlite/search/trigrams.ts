@@ -18,7 +18,7 @@ const PART = new RegExp(`^.{3,${PART_LENGTH_MAX}}`, 'su');
 
 /** What the words must hold, in the language of FTS5 (sqlite.org/fts5.html, sections 3 and 4.3.4). */
 export function trigramsOf(needles: Needles | undefined): string | undefined {
-  const parts = [...(needles?.words ?? []), ...(needles?.hints ?? [])]
+  const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])]
     .map((part) => PART.exec(part)?.[0])
     .filter((part) => part !== undefined)
     .slice(0, PARTS_MAX);
@@ -28,8 +28,10 @@ export function trigramsOf(needles: Needles | undefined): string | undefined {
 }
 
 /** Whether they hold all that is asked for. */
-export function isWhole({ words, hints }: Needles): boolean {
+export function isWhole({ words, prefilters }: Needles): boolean {
   return (
-    hints.length === 0 && words.length <= PARTS_MAX && words.every(({ length }) => length <= PART_LENGTH_MAX)
+    prefilters.length === 0 &&
+    words.length <= PARTS_MAX &&
+    words.every(({ length }) => length <= PART_LENGTH_MAX)
   );
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../book/book.ts';
-import { type Finding, isPlain } from '../../search/page-builder.ts';
+import { isUnfiltered, type PageBuilder } from '../../search/page-builder.ts';
 import { openConnection } from '../connection.ts';
 import { reasonOf, toStoreError } from '../errors.ts';
 import { Matching } from '../search/matching.ts';
@@ -40,7 +40,7 @@ class Searcher implements Answerer<SearchRequest, SearchResponse> {
 
   async answer({ query, after, limit }: SearchRequest): Promise<SearchResponse> {
     try {
-      const isIndexed = !isPlain(query) && (await this.#catchUp());
+      const isIndexed = !isUnfiltered(query) && (await this.#catchUp());
       this.#database.exec('begin');
       try {
         const look = new Look(query, isIndexed, (sql) => this.#prepare(sql), this.#matching);
@@ -83,7 +83,7 @@ class Searcher implements Answerer<SearchRequest, SearchResponse> {
     }
   }
 
-  #page({ ids, last, more }: Finding): SearchPage {
+  #page({ ids, last, more }: PageBuilder): SearchPage {
     // A book that has gone since the index was kept up is left out.
     const [row] = ids.length === 0 ? [] : this.#prepare(RENDER).all({ ids: JSON.stringify(ids) });
     const json = (row?.json as Uint8Array | null | undefined) ?? new Uint8Array();
