@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { batchesOf } from '../../console/src/files/batches.ts';
-import { readBooks } from '../../console/src/files/check.ts';
-import { importBatches, type Phase } from '../../console/src/files/import.ts';
-import { openRowFile } from '../../console/src/files/row-file.ts';
+import { readBooks } from '../../console/src/files/read/check-file.ts';
+import { openRowFile } from '../../console/src/files/read/row-file.ts';
+import { batchesOf } from '../../console/src/files/store/batches.ts';
+import { importBatches, type Phase } from '../../console/src/files/store/import-batches.ts';
 import { createClient } from '../../src/client/index.ts';
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { visibleText } from '../../console/src/book/visible-text.ts';
 import { barsBetween, countInto, scaleOf } from '../../console/src/catalogue/decades.ts';
 import { type ListEnd, ListEnds } from '../../console/src/catalogue/list-ends.ts';
 import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
-import { visibleText } from '../../console/src/catalogue/visible-text.ts';
-import { windowOf } from '../../console/src/catalogue/window.ts';
+import { windowOf } from '../../console/src/catalogue/visible-rows.ts';
 
 describe('The bars of the chart', () => {
   test('are decades, from the first to the last', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { batchesOf } from '../../console/src/files/batches.ts';
-import { checkFile, readBooks } from '../../console/src/files/check.ts';
-import { openRowFile } from '../../console/src/files/row-file.ts';
-import { guessByCells, looksLikeBook } from '../../console/src/files/sample.ts';
+import { checkFile, readBooks } from '../../console/src/files/read/check-file.ts';
+import { openRowFile } from '../../console/src/files/read/row-file.ts';
+import { guessByCells, looksLikeBook } from '../../console/src/files/read/sample.ts';
+import { batchesOf } from '../../console/src/files/store/batches.ts';
 import type { BookRow } from '../../src/formats/book-row.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };

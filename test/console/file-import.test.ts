@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import type { Batch } from '../../console/src/files/batches.ts';
+import type { Batch } from '../../console/src/files/store/batches.ts';
 import {
   type Doubt,
   type ImportEnd,
   importBatches,
   type Phase,
   SETTLING_MS,
-} from '../../console/src/files/import.ts';
+} from '../../console/src/files/store/import-batches.ts';
 import {
   type Book,
   type BookClient,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { UnreadableFileError } from '../../console/src/files/file-bytes.ts';
-import { formatOf } from '../../console/src/files/formats.ts';
-import { openRowFile, readRows } from '../../console/src/files/row-file.ts';
-import { readSample } from '../../console/src/files/sample.ts';
-import { encodingOf, readChunks } from '../../console/src/files/text.ts';
+import { formatOf } from '../../console/src/files/read/detect-format.ts';
+import { UnreadableFileError } from '../../console/src/files/read/file-bytes.ts';
+import { encodingOf, readChunks } from '../../console/src/files/read/file-chunks.ts';
+import { openRowFile, readRows } from '../../console/src/files/read/row-file.ts';
+import { readSample } from '../../console/src/files/read/sample.ts';
 
 /** The columns and cells of the rows of a CSV file. */
 async function cellsOf(content: string | Uint8Array<ArrayBuffer>): Promise<unknown[]> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PaceMeter } from '../../console/src/files/pace.ts';
-import { reportOf } from '../../console/src/files/report.ts';
-import { openRowFile } from '../../console/src/files/row-file.ts';
+import { reportOf } from '../../console/src/files/read/report.ts';
+import { openRowFile } from '../../console/src/files/read/row-file.ts';
+import { PaceMeter } from '../../console/src/files/store/pace.ts';
 import type { Format } from '../../src/formats/file-format.ts';
 import type { Fault } from '../../src/formats/row.ts';
 

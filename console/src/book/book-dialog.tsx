@@ -9,8 +9,8 @@ import { tellForAWhile } from '../page/toasts.tsx';
 import { session } from '../session/session.ts';
 import { BookForm } from './book-form.tsx';
 import { Conflict } from './conflict.tsx';
-import { remove, UNDO_MS } from './deletions.ts';
-import { Editing } from './editing.ts';
+import { Editing } from './edit-session.ts';
+import { remove, UNDO_MS } from './pending-deletions.ts';
 
 /** What somebody has begun and not finished, by the id of the book. */
 const begun = new Map<number | 'new', Editing>();

@@ -2,10 +2,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { explain } from '../language/explain.ts';
 import { formatNumber, texts } from '../language/language.ts';
-import { remove } from './deletions.ts';
-import type { Editing } from './editing.ts';
+import { formatYear } from './book-text.tsx';
+import type { Editing } from './edit-session.ts';
 import { yearOf } from './fields.ts';
-import { formatYear } from './year-text.tsx';
+import { remove } from './pending-deletions.ts';
 
 /** The fields of a book. */
 export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: () => void }) {

@@ -1,5 +1,5 @@
 import { texts } from '../language/language.ts';
-import type { Editing } from './editing.ts';
+import type { Editing } from './edit-session.ts';
 import { FIELDS, type TypedFields } from './fields.ts';
 
 /** Both versions of a book of which two people have changed the same field at the same time, side by side. */

@@ -1,4 +1,4 @@
-import { formatYear } from '../book/year-text.tsx';
+import { formatYear } from '../book/book-text.tsx';
 import { formatNumber, texts } from '../language/language.ts';
 import { show, view } from '../page/address.ts';
 import { isNarrow } from '../page/narrow.ts';

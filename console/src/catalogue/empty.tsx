@@ -1,4 +1,4 @@
-import { openImport } from '../files/opened.ts';
+import { openImport } from '../files/opened-dialog.ts';
 import { texts } from '../language/language.ts';
 import { show, view } from '../page/address.ts';
 

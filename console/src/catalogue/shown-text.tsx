@@ -1,4 +1,4 @@
-import { visibleText } from './visible-text.ts';
+import { visibleText } from '../book/visible-text.ts';
 
 /** A title or an author in one line, whatever it consists of; what is empty is said in words. */
 export function ShownText({ text, absent }: { text: string; absent: string }) {

@@ -1,5 +1,5 @@
 import type { Book } from '../../../src/client/index.ts';
-import { YearText } from '../book/year-text.tsx';
+import { YearText } from '../book/book-text.tsx';
 import { formatNumber, texts } from '../language/language.ts';
 import { show } from '../page/address.ts';
 import { ShownText } from './shown-text.tsx';

@@ -1,12 +1,12 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { remove } from '../book/deletions.ts';
+import { remove } from '../book/pending-deletions.ts';
 import { texts } from '../language/language.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { bookAt, isLoading, revision, rowCount, shownPart, want } from './catalogue.ts';
 import { TableHead } from './table-head.tsx';
 import { TableRow } from './table-row.tsx';
-import { type Window, windowOf } from './window.ts';
+import { type Window, windowOf } from './visible-rows.ts';
 
 /** The keys that move through the rows, by how far: in rows, or in screens. */
 const MOVES: Readonly<Record<string, (index: number, screen: number, count: number) => number>> = {

@@ -1,3 +1,3 @@
 /** What comes with the first dialog for files. */
-export { ExportDialog } from './export-dialog.tsx';
-export { ImportDialog } from './import-dialog.tsx';
+export { ExportDialog } from './export/export-dialog.tsx';
+export { ImportDialog } from './import/import-dialog.tsx';

@@ -2,7 +2,7 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { texts } from '../language/language.ts';
 import { tellForAWhile } from '../page/toasts.tsx';
-import { closeFiles, opened } from './opened.ts';
+import { closeFiles, opened } from './opened-dialog.ts';
 import { useFileDrop } from './use-file-drop.ts';
 
 /** The dialogs for files, whose code comes when one is opened for the first time, and what is seen while a file is dragged. */

@@ -1,5 +1,5 @@
 import { texts } from '../language/language.ts';
-import { openExport, openImport } from './opened.ts';
+import { openExport, openImport } from './opened-dialog.ts';
 
 /** The ways to the dialogs for files. */
 export function FileLinks() {

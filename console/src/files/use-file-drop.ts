@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { isBusy, opened, openImport } from './opened.ts';
+import { isBusy, opened, openImport } from './opened-dialog.ts';
 
 /**
  * Lets people drop a file anywhere on the page to import it. Where that is not possible just now, it is not opened either,

@@ -1,5 +1,5 @@
 import { computed, effect } from '@preact/signals';
-import { keptChoice } from '../page/kept.ts';
+import { keptChoice } from '../page/preferences.ts';
 import { de } from './de.ts';
 import { en, type Texts } from './en.ts';
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
-import { sendAll } from '../book/deletions.ts';
+import { sendAll } from '../book/pending-deletions.ts';
 import { fault, isEmpty, isLoading, retry, shownPart, total } from '../catalogue/catalogue.ts';
 import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
@@ -13,9 +13,9 @@ import { explain } from '../language/explain.ts';
 import { formatNumber, texts } from '../language/language.ts';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
-import { Choices } from './choices.tsx';
 import { areKeysShown, Keys } from './keys.tsx';
-import { useShortcuts } from './shortcuts.ts';
+import { Choices } from './preference-menus.tsx';
+import { useShortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
 
 /** The catalogue, and what lies over it. */

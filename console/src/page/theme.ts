@@ -1,5 +1,5 @@
 import { effect } from '@preact/signals';
-import { keptChoice } from './kept.ts';
+import { keptChoice } from './preferences.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 

@@ -1,6 +1,6 @@
 import { texts } from '../language/language.ts';
-import { Choices } from '../page/choices.tsx';
 import { Dialog } from '../page/dialog.tsx';
+import { Choices } from '../page/preference-menus.tsx';
 import { signOut } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 

@@ -1,9 +1,9 @@
 import { useRef } from 'preact/hooks';
-import { formatNumber, texts as pageTexts } from '../language/language.ts';
-import { type Choice, chooseFile, lastImport, returnToImport } from './choosing.ts';
-import { DialogHeading } from './dialog-heading.tsx';
-import { closeFiles } from './opened.ts';
-import { texts } from './texts.ts';
+import { texts } from '../../language/file-texts.ts';
+import { formatNumber, texts as pageTexts } from '../../language/language.ts';
+import { DialogHeading } from '../dialog-heading.tsx';
+import { closeFiles } from '../opened-dialog.ts';
+import { type Choice, chooseFile, lastImport, returnToImport } from './chosen-file.ts';
 
 /** What browsers offer when people choose a file. */
 const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json';

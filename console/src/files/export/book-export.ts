@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals';
-import { BookkeepingError } from '../../../src/client/index.ts';
-import type { Format } from '../../../src/formats/file-format.ts';
-import { mediaTypeOf, writeBooks } from '../../../src/formats/rendering.ts';
-import { isLeaving, total } from '../catalogue/catalogue.ts';
-import { explain } from '../language/explain.ts';
-import { queryOf, view } from '../page/address.ts';
-import { client } from '../session/session.ts';
-import { BOM } from './report.ts';
-import { chooseTarget } from './save.ts';
-import { texts } from './texts.ts';
+import { BookkeepingError } from '../../../../src/client/index.ts';
+import type { Format } from '../../../../src/formats/file-format.ts';
+import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
+import { isLeaving, total } from '../../catalogue/catalogue.ts';
+import { explain } from '../../language/explain.ts';
+import { texts } from '../../language/file-texts.ts';
+import { queryOf, view } from '../../page/address.ts';
+import { client } from '../../session/session.ts';
+import { BOM } from '../read/report.ts';
+import { chooseTarget } from './save-file.ts';
 
 /** So many books come in one response: the most that the service gives. */
 const PAGE_BOOKS = 1_000;

@@ -1,5 +1,5 @@
-import { guessMapping, type Mapping } from '../../../src/formats/mapping.ts';
-import type { RawRow } from '../../../src/formats/row.ts';
+import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
+import type { RawRow } from '../../../../src/formats/row.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type RowFile, readRows } from './row-file.ts';
 

@@ -1,13 +1,13 @@
 import type { Book, VersionedBook } from '../../../src/client/index.ts';
 import { RefusedError } from '../../../src/client/index.ts';
 import { refresh, replace, takeOut } from '../catalogue/catalogue.ts';
-import { visibleText } from '../catalogue/visible-text.ts';
 import { explain } from '../language/explain.ts';
 import { texts } from '../language/language.ts';
 import { show } from '../page/address.ts';
 import { after, tell, tellForAWhile } from '../page/toasts.tsx';
 import { authorization, client, SERVICE } from '../session/session.ts';
 import { isSame } from './fields.ts';
+import { visibleText } from './visible-text.ts';
 
 /** How long a deletion can be undone. It is held back so long, so that an undone one has never happened. */
 export const UNDO_MS = 8_000;

@@ -1,5 +1,5 @@
-import type { Book, BookClient, BookFields } from '../../../src/client/index.ts';
-import type { BookRow } from '../../../src/formats/book-row.ts';
+import type { Book, BookClient, BookFields } from '../../../../src/client/index.ts';
+import type { BookRow } from '../../../../src/formats/book-row.ts';
 
 /** The books of a file that the service has already. */
 export interface KnownBooks {

@@ -1,5 +1,5 @@
 import type { Field } from '../../../src/formats/row.ts';
-import type { Counted, Texts } from './texts-en.ts';
+import type { Counted, Texts } from './file-texts-en.ts';
 
 const books: Counted = (count, formatted) => (count === 1 ? '1 Buch' : `${formatted} Bücher`);
 

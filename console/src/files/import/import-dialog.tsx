@@ -1,12 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import { Dialog } from '../page/dialog.tsx';
-import { choice, chooseFile, leaveFile } from './choosing.ts';
+import { texts } from '../../language/file-texts.ts';
+import { Dialog } from '../../page/dialog.tsx';
+import { closeFiles } from '../opened-dialog.ts';
+import { choice, chooseFile, leaveFile } from './chosen-file.ts';
 import { FileChoice } from './file-choice.tsx';
-import { ImportEnding } from './import-ending.tsx';
 import { ImportPlan } from './import-plan.tsx';
 import { ImportProgress, UndoProgress } from './import-progress.tsx';
-import { closeFiles } from './opened.ts';
-import { texts } from './texts.ts';
+import { ImportEnding } from './import-result.tsx';
 
 /** Imports a file: chosen, looked at, stored. */
 export function ImportDialog({ files }: { files: readonly File[] }) {

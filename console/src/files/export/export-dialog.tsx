@@ -1,11 +1,11 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { FORMATS } from '../../../src/formats/file-format.ts';
-import { formatNumber } from '../language/language.ts';
-import { Dialog } from '../page/dialog.tsx';
+import { FORMATS } from '../../../../src/formats/file-format.ts';
+import { texts } from '../../language/file-texts.ts';
+import { formatNumber } from '../../language/language.ts';
+import { Dialog } from '../../page/dialog.tsx';
+import { DialogHeading } from '../dialog-heading.tsx';
+import { closeFiles } from '../opened-dialog.ts';
 import { BookExport } from './book-export.ts';
-import { DialogHeading } from './dialog-heading.tsx';
-import { closeFiles } from './opened.ts';
-import { texts } from './texts.ts';
 
 /** Saves what is shown as a file. */
 export function ExportDialog() {

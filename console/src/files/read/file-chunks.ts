@@ -1,4 +1,4 @@
-import { type Encoding, encodingOfMark, MARK_BYTES } from '../../../src/formats/encoding.ts';
+import { type Encoding, encodingOfMark, MARK_BYTES } from '../../../../src/formats/encoding.ts';
 import { bytesOf } from './file-bytes.ts';
 
 /** So much of a file is read and worked on at a time, … */

@@ -1,8 +1,8 @@
-import { formatNumber } from '../language/language.ts';
-import { type Check, FAULTS_SHOWN_MAX } from './check.ts';
+import { explainFault, texts } from '../../language/file-texts.ts';
+import { formatNumber } from '../../language/language.ts';
+import { type Check, FAULTS_SHOWN_MAX } from '../read/check-file.ts';
 import type { FileImport } from './file-import.ts';
 import { ReportButton } from './report-button.tsx';
-import { explainFault, texts } from './texts.ts';
 
 /** The rows that are left out, and why. */
 export function BadRows({ of, check }: { of: FileImport; check: Check }) {

@@ -1,6 +1,6 @@
-import { type BookRow, bookReader } from '../../../src/formats/book-row.ts';
-import type { Mapping } from '../../../src/formats/mapping.ts';
-import type { Fault } from '../../../src/formats/row.ts';
+import { type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
+import type { Mapping } from '../../../../src/formats/mapping.ts';
+import type { Fault } from '../../../../src/formats/row.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
 /** Reads a file as books, row by row, good ones and bad ones. @throws {UnreadableFileError} */

@@ -1,15 +1,15 @@
-import type { Book } from '../../../src/client/index.ts';
-import { ShownText } from '../catalogue/shown-text.tsx';
-import { explain } from '../language/explain.ts';
-import { formatNumber, texts as pageTexts } from '../language/language.ts';
-import { showNewest } from '../page/address.ts';
+import type { Book } from '../../../../src/client/index.ts';
+import { ShownText } from '../../catalogue/shown-text.tsx';
+import { explain } from '../../language/explain.ts';
+import { texts } from '../../language/file-texts.ts';
+import { formatNumber, texts as pageTexts } from '../../language/language.ts';
+import { showNewest } from '../../page/address.ts';
+import { DialogHeading } from '../dialog-heading.tsx';
+import { closeFiles } from '../opened-dialog.ts';
+import { UnreadableFileError } from '../read/file-bytes.ts';
 import { BadRows } from './bad-rows.tsx';
-import { leaveFile } from './choosing.ts';
-import { DialogHeading } from './dialog-heading.tsx';
-import { UnreadableFileError } from './file-bytes.ts';
+import { leaveFile } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
-import { closeFiles } from './opened.ts';
-import { texts } from './texts.ts';
 
 /** What an import has come to, and how it can go on where it is not complete. */
 export function ImportEnding({ of }: { of: FileImport }) {

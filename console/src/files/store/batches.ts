@@ -1,5 +1,5 @@
-import type { BookFields } from '../../../src/client/index.ts';
-import type { BookRow } from '../../../src/formats/book-row.ts';
+import type { BookFields } from '../../../../src/client/index.ts';
+import type { BookRow } from '../../../../src/formats/book-row.ts';
 
 /** Books that are stored in one step, all or none of them. */
 export interface Batch {

@@ -1,5 +1,5 @@
-import type { Book, BookClient } from '../../../src/client/index.ts';
-import { RefusedError } from '../../../src/client/index.ts';
+import type { Book, BookClient } from '../../../../src/client/index.ts';
+import { RefusedError } from '../../../../src/client/index.ts';
 import { keyOf } from './known-books.ts';
 
 /** So many books are deleted at the same time, which leaves connections of the browser for others. */

@@ -1,6 +1,6 @@
-import { type Book, type BookClient, BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import { type Book, type BookClient, BookkeepingError, RefusedError } from '../../../../src/client/index.ts';
 import type { Batch } from './batches.ts';
-import { findStored, highestId } from './doubt.ts';
+import { findStored, highestId } from './find-stored.ts';
 
 /** What an import needs of the world around; tests bring their own. */
 export interface ImportSurroundings {

@@ -1,8 +1,8 @@
-import { shown } from '../../../src/formats/book-row.ts';
-import { FIELDS } from '../../../src/formats/row.ts';
-import { readAnew } from './choosing.ts';
+import { shown } from '../../../../src/formats/book-row.ts';
+import { FIELDS } from '../../../../src/formats/row.ts';
+import { texts } from '../../language/file-texts.ts';
+import { readAnew } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
-import { texts } from './texts.ts';
 
 /** Which column of the file fills which field of a book. */
 export function MappingForm({ of }: { of: FileImport }) {

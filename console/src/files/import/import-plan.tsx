@@ -1,13 +1,13 @@
-import { explain } from '../language/explain.ts';
-import { formatNumber, texts as pageTexts } from '../language/language.ts';
+import { explain } from '../../language/explain.ts';
+import { texts } from '../../language/file-texts.ts';
+import { formatNumber, texts as pageTexts } from '../../language/language.ts';
+import { DialogHeading } from '../dialog-heading.tsx';
+import { closeFiles } from '../opened-dialog.ts';
 import { BadRows } from './bad-rows.tsx';
-import { leaveFile } from './choosing.ts';
-import { DialogHeading } from './dialog-heading.tsx';
+import { leaveFile } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
 import { MappingForm } from './mapping-form.tsx';
-import { closeFiles } from './opened.ts';
 import { Preview } from './preview.tsx';
-import { texts } from './texts.ts';
 
 /** What an import would do, before anything is stored. */
 export function ImportPlan({ of }: { of: FileImport }) {

@@ -1,8 +1,8 @@
-import { shown } from '../../../src/formats/book-row.ts';
-import type { Mapping } from '../../../src/formats/mapping.ts';
-import { csvRecord } from '../../../src/formats/rendering.ts';
-import type { Fault } from '../../../src/formats/row.ts';
-import { readBooks } from './check.ts';
+import { shown } from '../../../../src/formats/book-row.ts';
+import type { Mapping } from '../../../../src/formats/mapping.ts';
+import { csvRecord } from '../../../../src/formats/rendering.ts';
+import type { Fault } from '../../../../src/formats/row.ts';
+import { readBooks } from './check-file.ts';
 import type { RowFile } from './row-file.ts';
 
 /** With this in front, spreadsheet programs know that a file is UTF-8. */

@@ -1,8 +1,8 @@
-import type { Encoding } from '../../../src/formats/encoding.ts';
-import type { Format } from '../../../src/formats/file-format.ts';
-import { openRows, type Rows } from '../../../src/formats/rows.ts';
+import type { Encoding } from '../../../../src/formats/encoding.ts';
+import type { Format } from '../../../../src/formats/file-format.ts';
+import { openRows, type Rows } from '../../../../src/formats/rows.ts';
 import { UnreadableFileError } from './file-bytes.ts';
-import { encodingOf, readChunks } from './text.ts';
+import { encodingOf, readChunks } from './file-chunks.ts';
 
 /** A file whose rows can be read, as often as anybody likes. */
 export interface RowFile {

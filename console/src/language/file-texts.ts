@@ -1,8 +1,8 @@
 import { computed } from '@preact/signals';
 import type { Fault } from '../../../src/formats/row.ts';
-import { type Language, language } from '../language/language.ts';
-import { de } from './texts-de.ts';
-import { en, type Texts } from './texts-en.ts';
+import { de } from './file-texts-de.ts';
+import { en, type Texts } from './file-texts-en.ts';
+import { type Language, language } from './language.ts';
 
 const ALL = { en, de } as const satisfies Record<Language, Texts>;
 

@@ -1,7 +1,7 @@
-import { formatNumber } from '../language/language.ts';
-import { DialogHeading } from './dialog-heading.tsx';
+import { texts } from '../../language/file-texts.ts';
+import { formatNumber } from '../../language/language.ts';
+import { DialogHeading } from '../dialog-heading.tsx';
 import type { FileImport } from './file-import.ts';
-import { texts } from './texts.ts';
 
 /** How far an import has got. What changes all the time is not read out; what it waits for is. */
 export function ImportProgress({ of }: { of: FileImport }) {

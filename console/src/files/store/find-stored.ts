@@ -1,4 +1,4 @@
-import type { Book, BookClient } from '../../../src/client/index.ts';
+import type { Book, BookClient } from '../../../../src/client/index.ts';
 import type { Batch } from './batches.ts';
 import { keyOf } from './known-books.ts';
 

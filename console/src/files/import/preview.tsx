@@ -1,9 +1,9 @@
-import { type BookRow, bookReader, shown } from '../../../src/formats/book-row.ts';
-import { YearText } from '../book/year-text.tsx';
-import { ShownText } from '../catalogue/shown-text.tsx';
-import { formatNumber, texts as pageTexts } from '../language/language.ts';
+import { type BookRow, bookReader, shown } from '../../../../src/formats/book-row.ts';
+import { YearText } from '../../book/book-text.tsx';
+import { ShownText } from '../../catalogue/shown-text.tsx';
+import { explainFault, texts } from '../../language/file-texts.ts';
+import { formatNumber, texts as pageTexts } from '../../language/language.ts';
 import type { FileImport } from './file-import.ts';
-import { explainFault, texts } from './texts.ts';
 
 /** So many rows show whether the columns are the right ones. */
 const PREVIEW_ROWS = 5;

@@ -1,19 +1,19 @@
 import { batch, computed, signal } from '@preact/signals';
-import { type Book, BookkeepingError } from '../../../src/client/index.ts';
-import { guessMapping, type Mapping } from '../../../src/formats/mapping.ts';
-import type { Field } from '../../../src/formats/row.ts';
-import { isLeaving, refresh } from '../catalogue/catalogue.ts';
-import { client } from '../session/session.ts';
-import { batchesOf } from './batches.ts';
-import { type Check, checkFile, readBooks } from './check.ts';
-import { UnreadableFileError } from './file-bytes.ts';
-import { type Doubt, type ImportEnd, importBatches, type Phase } from './import.ts';
-import { findKnownBooks, type KnownBooks, withoutKnown } from './known-books.ts';
-import { isBusy } from './opened.ts';
-import { type Pace, PaceMeter } from './pace.ts';
-import type { RowFile } from './row-file.ts';
-import { guessByCells, type Sample } from './sample.ts';
-import { deleteUnchanged } from './undo-import.ts';
+import { type Book, BookkeepingError } from '../../../../src/client/index.ts';
+import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
+import type { Field } from '../../../../src/formats/row.ts';
+import { isLeaving, refresh } from '../../catalogue/catalogue.ts';
+import { client } from '../../session/session.ts';
+import { isBusy } from '../opened-dialog.ts';
+import { type Check, checkFile, readBooks } from '../read/check-file.ts';
+import { UnreadableFileError } from '../read/file-bytes.ts';
+import type { RowFile } from '../read/row-file.ts';
+import { guessByCells, type Sample } from '../read/sample.ts';
+import { batchesOf } from '../store/batches.ts';
+import { type Doubt, type ImportEnd, importBatches, type Phase } from '../store/import-batches.ts';
+import { findKnownBooks, type KnownBooks, withoutKnown } from '../store/known-books.ts';
+import { type Pace, PaceMeter } from '../store/pace.ts';
+import { deleteUnchanged } from '../store/undo-import.ts';
 
 /** The import of one file, as the dialog shows it. */
 export class FileImport {

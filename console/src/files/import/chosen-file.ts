@@ -1,10 +1,10 @@
 import { effect, signal } from '@preact/signals';
-import { session } from '../session/session.ts';
-import { type FileProblem, UnreadableFileError } from './file-bytes.ts';
+import { session } from '../../session/session.ts';
+import { formatOf } from '../read/detect-format.ts';
+import { type FileProblem, UnreadableFileError } from '../read/file-bytes.ts';
+import { openRowFile, type RowFile } from '../read/row-file.ts';
+import { looksLikeBook, readSample } from '../read/sample.ts';
 import { FileImport } from './file-import.ts';
-import { formatOf } from './formats.ts';
-import { openRowFile, type RowFile } from './row-file.ts';
-import { looksLikeBook, readSample } from './sample.ts';
 
 /** What there is of an import: no file yet, perhaps because of a problem with one; one that is being read; or all. */
 export type Choice =

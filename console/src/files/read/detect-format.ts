@@ -1,5 +1,5 @@
-import { encodingOfMark } from '../../../src/formats/encoding.ts';
-import { type Format, formatOfName } from '../../../src/formats/file-format.ts';
+import { encodingOfMark } from '../../../../src/formats/encoding.ts';
+import { type Format, formatOfName } from '../../../../src/formats/file-format.ts';
 import { bytesOf, startsWith, UnreadableFileError } from './file-bytes.ts';
 
 /** How many bytes tell what a file is. */

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { UnreadableFileError } from './file-bytes.ts';
+import { explainFault, texts } from '../../language/file-texts.ts';
+import { download } from '../export/save-file.ts';
+import { UnreadableFileError } from '../read/file-bytes.ts';
+import { reportOf } from '../read/report.ts';
 import type { FileImport } from './file-import.ts';
-import { reportOf } from './report.ts';
-import { download } from './save.ts';
-import { explainFault, texts } from './texts.ts';
 
 /** Saves the rows that are left out, so that somebody can mend and import them. */
 export function ReportButton({ of }: { of: FileImport }) {
