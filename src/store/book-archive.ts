@@ -22,7 +22,7 @@ export interface BookArchive extends AsyncDisposable {
    *
    * @returns what became of each, in their order
    */
-  addWithIds(books: readonly Book[]): Promise<Arrival[]>;
+  addWithIds(books: readonly Book[]): Promise<InsertOutcome[]>;
 
   /** From now on nothing is stored before {@link commit}; ending without it leaves the store as it was. */
   begin(): Promise<void>;
@@ -32,9 +32,9 @@ export interface BookArchive extends AsyncDisposable {
 }
 
 /** What became of a book with an id: it was stored, the very same was there before, or another book has the id. */
-export type Arrival = 'stored' | 'present' | 'taken';
+export type InsertOutcome = 'stored' | 'present' | 'taken';
 
 /** What became of a book that was not stored, as this one has its id. */
-export function arrivalAt(other: Book | undefined, { title, author, year }: Book): Arrival {
+export function conflictOutcome(other: Book | undefined, { title, author, year }: Book): InsertOutcome {
   return other?.title === title && other.author === author && other.year === year ? 'present' : 'taken';
 }

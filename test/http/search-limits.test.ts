@@ -5,7 +5,7 @@ import { describe, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { LateThread } from '../../src/store/sqlite/worker/lazy-worker.ts';
+import { LazyWorker } from '../../src/store/sqlite/worker/lazy-worker.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { parseLog } from './log.ts';
@@ -121,7 +121,7 @@ describe('A service on SQLite', () => {
       pool: () => {},
       part: (name: string) => (cause: unknown) => causes.push([name, cause]),
     };
-    const thread = new LateThread(
+    const thread = new LazyWorker(
       new URL('./no-such-module.ts', import.meta.url),
       '',
       'search thread',

@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import { type Arrival, arrivalAt, type BookArchive } from '../book-archive.ts';
+import { type InsertOutcome, conflictOutcome, type BookArchive } from '../book-archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { isLostToOthers, reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
+import { isSerializationFailure, reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
 import { columnsOf, matchIds } from './result-rows.ts';
@@ -14,8 +14,8 @@ import {
   expectUtf8,
   ID_CHECK,
   LOCK_IDS,
-  PASS_USED_IDS,
-  passUsedIds,
+  ADVANCE_ID_SEQUENCE,
+  advanceIdSequence,
   prepareSchema,
 } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_IDS, SELECT, SELECT_PAGE } from './sql.ts';
@@ -102,13 +102,13 @@ class PostgresArchive implements BookArchive {
       } catch (error) {
         const isFinal = this.#isWhole || attempt === ATTEMPTS_MAX;
         // Somebody chose ids that the sequence has yet to come to.
-        if (!isFinal && sqlState(error) === '23505') await this.#report(() => passUsedIds(this.#client));
-        else if (isFinal || !isLostToOthers(error)) throw toError(error);
+        if (!isFinal && sqlState(error) === '23505') await this.#report(() => advanceIdSequence(this.#client));
+        else if (isFinal || !isSerializationFailure(error)) throw toError(error);
       }
     }
   }
 
-  async addWithIds(books: readonly Book[]): Promise<Arrival[]> {
+  async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     if (this.#isWhole) return this.#addWithIds(books);
     await this.begin();
     const arrivals = await this.#addWithIds(books);
@@ -122,7 +122,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async commit(): Promise<void> {
-    if (this.#hasLock) await this.#query(PASS_USED_IDS);
+    if (this.#hasLock) await this.#query(ADVANCE_ID_SEQUENCE);
     await this.#query('commit');
     this.#isWhole = false;
     this.#hasLock = false;
@@ -144,7 +144,7 @@ class PostgresArchive implements BookArchive {
     return { count, last, json: json === null ? null : Buffer.from(json) };
   }
 
-  async #addWithIds(books: readonly Book[]): Promise<Arrival[]> {
+  async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     if (!this.#hasLock) await this.#query(LOCK_IDS);
     this.#hasLock = true;
     const ids = books.map(({ id }) => id);
@@ -157,7 +157,7 @@ class PostgresArchive implements BookArchive {
       ids,
       await this.#query<Book>(SELECT.text, [ids.filter((_, index) => !isStored[index])]),
     );
-    return books.map((book, index) => (isStored[index] ? 'stored' : arrivalAt(others[index], book)));
+    return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
   }
 
   /** @throws errors in the terms of the interface */

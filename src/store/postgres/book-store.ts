@@ -19,8 +19,8 @@ import { Creator } from './creator.ts';
 import { reasonOf } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
-import { ConnectionPool, INDEX, LONG, type PoolBounds, QUICK, SEARCHES } from './pool/pool.ts';
-import { tryAgain } from './pool/retry.ts';
+import { ConnectionPool, INDEX, LONG, type PoolLimits, QUICK, SEARCHES } from './pool/pool.ts';
+import { retry } from './pool/retry.ts';
 import { Servers } from './pool/servers.ts';
 import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './result-rows.ts';
 import { prepareSchema } from './schema.ts';
@@ -37,14 +37,14 @@ import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED }
 export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   const { servers, client } = await Servers.find(conninfo);
   try {
-    await tryAgain(() => prepareSchema(client));
+    await retry(() => prepareSchema(client));
   } catch (error) {
     if (error instanceof StoreNotReady) throw error;
     throw new StoreNotReady(`the table books cannot be prepared (${reasonOf(error)})`);
   } finally {
     await client.end();
   }
-  const poolOf = (name: string, bounds: PoolBounds) => {
+  const poolOf = (name: string, bounds: PoolLimits) => {
     const pool = new ConnectionPool(servers, bounds);
     observer?.pool(name, () => pool.state);
     return pool;

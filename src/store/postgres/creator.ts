@@ -148,7 +148,7 @@ export class Creator {
       // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
       if (constraint === ID_CHECK) throw new IdsUsedUp();
       if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
-      await database.passUsedIds();
+      await database.advanceIdSequence();
       return await database.query<Row>(statement, values);
     }
   }

@@ -19,8 +19,8 @@ export function violatedConstraint(error: unknown): string | undefined {
 }
 
 /** Whether a statement lost against concurrent transactions and may be sent again: nothing of it has happened. */
-export function isLostToOthers(error: unknown): boolean {
-  return LOST_TO_OTHERS.has(sqlState(error) ?? '');
+export function isSerializationFailure(error: unknown): boolean {
+  return SERIALIZATION_FAILURES.has(sqlState(error) ?? '');
 }
 
 /** Whether a server refused a statement because it only reads at present: nothing of it has happened. */
@@ -29,7 +29,7 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /** Whether no connection came about, because nobody listens there, or a server that takes nobody at present. */
-export function isNeverSent(error: unknown): boolean {
+export function isConnectionRefused(error: unknown): boolean {
   const isOfConnecting = error instanceof AggregateError || (error instanceof Error && 'syscall' in error);
   if (isOfConnecting && codeOf(error) === 'ECONNREFUSED') return true;
   return sqlState(error) === '57P03';
@@ -42,17 +42,17 @@ export function isConnectionLost(error: unknown): boolean {
   return state === undefined ? isConnectionError(error) : /^(08|57P)/.test(state);
 }
 
-const LOST_TO_OTHERS: ReadonlySet<string> = new Set(['40001', '40P01']);
+const SERIALIZATION_FAILURES: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /**
  * Whether a prepared statement was refused for being one: the connection does not know it, or knows another of its
  * name, as happens behind poolers of connections; or the table has been altered since. Nothing of it has happened.
  */
-export function isPreparedStatementRefused(error: unknown): boolean {
-  return PREPARED_STATEMENT_REFUSED.has(sqlState(error) ?? '');
+export function isPreparedStatementRejected(error: unknown): boolean {
+  return PREPARED_STATEMENT_REJECTED.has(sqlState(error) ?? '');
 }
 
-const PREPARED_STATEMENT_REFUSED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
+const PREPARED_STATEMENT_REJECTED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
 
 /** Whether a prepared statement was refused because the table has been altered; one of another name is not. */
 export function isOutdatedPlan(error: unknown): boolean {
@@ -63,7 +63,7 @@ export function isOutdatedPlan(error: unknown): boolean {
  * Whether a server does not have what was asked for, or does not let us have it: a feature, a function, a setting, a
  * right. Others that speak PostgreSQL's protocol lack some of it.
  */
-export function isNotOffered(error: unknown): boolean {
+export function isUnsupported(error: unknown): boolean {
   return /^(0A|42|22023|55P02)/.test(sqlState(error) ?? '');
 }
 

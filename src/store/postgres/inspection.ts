@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { COUNTED_MAX, countInWords } from '../book-count.ts';
+import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { reasonOf } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
@@ -39,7 +39,7 @@ async function describe(client: ClientBase): Promise<string> {
   const counted = await client.query<{ count: number }>(
     `select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1}) as books`,
   );
-  return `the PostgreSQL database has ${countInWords(counted.rows[0]?.count ?? 0)}`;
+  return `the PostgreSQL database has ${formatBookCount(counted.rows[0]?.count ?? 0)}`;
 }
 
 interface State {

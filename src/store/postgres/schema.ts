@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../not-ready.ts';
-import { isNotOffered, reasonOf, sqlState } from './errors.ts';
+import { isUnsupported, reasonOf, sqlState } from './errors.ts';
 
 /** What keeps ids exact; the name tells which of an insert's values was refused. */
 export const ID_CHECK = 'books_id_exact';
@@ -52,7 +52,7 @@ export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectPrivileges(client);
   await expectBooks(client);
   await prepareKeys(client);
-  await passUsedIds(client);
+  await advanceIdSequence(client);
 }
 
 /** @throws StoreNotReady when the database cannot keep every text */
@@ -86,7 +86,7 @@ export async function expectPrivileges(client: ClientBase, privileges = PRIVILEG
     `select privilege from unnest(array['${privileges.join("', '")}']) as privilege
      where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
        else has_any_column_privilege(to_regclass('books'), privilege) end`,
-  ).catch(noneIfNotOffered);
+  ).catch(emptyIfUnsupported);
   if (lacking.length === 0) return;
   const names = lacking.map(({ privilege }) => privilege).join(', ');
   throw new StoreNotReady(`this user may not ${names} in the table books`);
@@ -100,15 +100,15 @@ export const NO_SCHEMA =
 /**
  * Moves the sequence of ids past the highest id in the table. It lags behind where clients chose ids.
  */
-export async function passUsedIds(client: ClientBase): Promise<void> {
+export async function advanceIdSequence(client: ClientBase): Promise<void> {
   const sequence = await query<{ lags: boolean | null }>(client, `select ${LAG} as lags`).catch(
-    noneIfNotOffered,
+    emptyIfUnsupported,
   );
   if (!sequence[0]?.lags) return;
   try {
     await client.query('begin');
     await client.query(LOCK_IDS);
-    await client.query(PASS_USED_IDS);
+    await client.query(ADVANCE_ID_SEQUENCE);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
@@ -121,8 +121,8 @@ const LAG = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_ge
 /** Keeps others from drawing an id until the end of the transaction. */
 export const LOCK_IDS = 'lock table books in share row exclusive mode';
 
-/** What {@link passUsedIds} does while ids are locked; otherwise it could give out an id that was drawn in between. */
-export const PASS_USED_IDS = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
+/** What {@link advanceIdSequence} does while ids are locked; otherwise it could give out an id that was drawn in between. */
+export const ADVANCE_ID_SEQUENCE = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
 
 /** Where the table is not to be had, a create with a key is 503; without the index old keys are just found later. */
 async function prepareKeys(client: ClientBase): Promise<void> {
@@ -130,7 +130,7 @@ async function prepareKeys(client: ClientBase): Promise<void> {
     await create(client, 'idempotency_keys', CREATE_KEYS_TABLE);
     await create(client, 'idempotency_keys_by_age', CREATE_KEYS_INDEX);
   } catch (error) {
-    if (!(error instanceof StoreNotReady && isNotOffered(error.cause))) throw error;
+    if (!(error instanceof StoreNotReady && isUnsupported(error.cause))) throw error;
   }
 }
 
@@ -161,8 +161,8 @@ async function create(client: ClientBase, name: string, statement: string): Prom
 }
 
 /** Engines that lack what a question needs are used without its answer. */
-function noneIfNotOffered(error: unknown): [] {
-  if (!isNotOffered(error)) throw error;
+function emptyIfUnsupported(error: unknown): [] {
+  if (!isUnsupported(error)) throw error;
   return [];
 }
 

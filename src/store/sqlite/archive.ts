@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
-import { type Arrival, arrivalAt, type BookArchive } from '../book-archive.ts';
+import { type InsertOutcome, conflictOutcome, type BookArchive } from '../book-archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
@@ -95,7 +95,7 @@ class SqliteArchive implements BookArchive {
     });
   }
 
-  addWithIds(books: readonly Book[]): Promise<Arrival[]> {
+  addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     return this.#write(() => books.map((book) => this.#addWithId(book)));
   }
 
@@ -118,10 +118,10 @@ class SqliteArchive implements BookArchive {
     return this.#selectPage.get({ after, limit }) as unknown as PageRow;
   }
 
-  #addWithId(book: Book): Arrival {
+  #addWithId(book: Book): InsertOutcome {
     const { id, title, author, year } = book;
     if (this.#insertWithId.run(id, title, author, year).changes > 0) return 'stored';
-    return arrivalAt(this.#select.get(id) as Book | undefined, book);
+    return conflictOutcome(this.#select.get(id) as Book | undefined, book);
   }
 
   /** Runs an operation in the transaction that was begun, or in one of its own. */

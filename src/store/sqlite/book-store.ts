@@ -18,10 +18,10 @@ import { Turns } from '../turns.ts';
 import { expectWritable, makeFolderOf, openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { SELECT } from './sql.ts';
-import { LateThread } from './worker/lazy-worker.ts';
+import { LazyWorker } from './worker/lazy-worker.ts';
 import type { PageRequest } from './worker/read-worker.ts';
 import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
-import { ConnectionThread } from './worker/worker-client.ts';
+import { WorkerClient } from './worker/worker-client.ts';
 import type { Write, WriteResult } from './worker/write-worker.ts';
 
 /**
@@ -35,7 +35,7 @@ export async function openSqliteStore(path: string, observer?: StoreObserver): P
   try {
     makeFolderOf(path);
     expectWritable(path);
-    writer = await ConnectionThread.start(new URL('./worker/write-worker.ts', import.meta.url), path);
+    writer = await WorkerClient.start(new URL('./worker/write-worker.ts', import.meta.url), path);
     return new SqliteBookStore(path, writer, await openConnection(path), observer);
   } catch (error) {
     await writer?.close();
@@ -43,7 +43,7 @@ export async function openSqliteStore(path: string, observer?: StoreObserver): P
   }
 }
 
-type Writer = ConnectionThread<readonly Write[], WriteResult[]>;
+type Writer = WorkerClient<readonly Write[], WriteResult[]>;
 
 /**
  * Threads, which wait for the disk, for long reads and for searches, and a connection of the thread that serves, for single
@@ -56,8 +56,8 @@ class SqliteBookStore implements BookStore {
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
   /** Started with the first list or search that is asked for, as they take memory. */
-  readonly #reader: LateThread<PageRequest, PageRow>;
-  readonly #searcher: LateThread<SearchRequest, SearchResponse>;
+  readonly #reader: LazyWorker<PageRequest, PageRow>;
+  readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
   readonly #searchIndex: Part;
   readonly #writes: Batch<Write, WriteResult>;
   readonly #finds: Batch<number, Book | undefined>;
@@ -66,13 +66,13 @@ class SqliteBookStore implements BookStore {
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
-    this.#reader = new LateThread(
+    this.#reader = new LazyWorker(
       new URL('./worker/read-worker.ts', import.meta.url),
       path,
       'list thread',
       observer,
     );
-    this.#searcher = new LateThread(
+    this.#searcher = new LazyWorker(
       new URL('./worker/search-worker.ts', import.meta.url),
       path,
       'search thread',

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { COUNTED_MAX, countInWords } from '../book-count.ts';
+import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
 import { expectWritable, whileBusy } from './connection.ts';
 import { toNotReady } from './errors.ts';
 import { expectBooks, hasBooks } from './schema.ts';
@@ -37,7 +37,7 @@ function describe(database: DatabaseSync, path: string): string {
   const counted = database
     .prepare(`select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1})`)
     .get() as { count: number };
-  return `the SQLite file ${path} has ${countInWords(counted.count)}`;
+  return `the SQLite file ${path} has ${formatBookCount(counted.count)}`;
 }
 
 /** The folder of a path or, where it is missing, the one that it would be made in. */

@@ -1,9 +1,9 @@
-import { isNotOffered, isOutdatedPlan, isPreparedStatementRefused, toStoreError } from '../errors.ts';
+import { isUnsupported, isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../errors.ts';
 import { Feature } from '../feature.ts';
-import { passUsedIds } from '../schema.ts';
+import { advanceIdSequence } from '../schema.ts';
 import type { Statement } from '../sql.ts';
 import type { ConnectionPool } from './pool.ts';
-import { tryAgain } from './retry.ts';
+import { retry } from './retry.ts';
 
 /** A database, as its statements see it: some connection takes each of them, as a transaction of its own. */
 export class Database {
@@ -23,7 +23,7 @@ export class Database {
   async query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     let sent = this.#toQueryConfig(statement);
     try {
-      return await tryAgain(
+      return await retry(
         async () => {
           sent = this.#toQueryConfig(statement);
           const { rows } = await this.#pool.query<Row>({ ...sent, values });
@@ -38,14 +38,14 @@ export class Database {
 
   /** Whether nothing has happened, and the next attempt may succeed: perhaps without what was refused. */
   #isRetryable(error: unknown, { text, withoutLocks }: Statement, sent: Sent): boolean {
-    if (this.#pool.mayTryAgain(error)) return true;
-    if (sent.name !== undefined && isPreparedStatementRefused(error)) {
+    if (this.#pool.isRetryable(error)) return true;
+    if (sent.name !== undefined && isPreparedStatementRejected(error)) {
       this.#preparing.pause();
       // Not after refusals by poolers: their servers would keep a copy of each generation.
       if (isOutdatedPlan(error)) this.#generation++;
       return true;
     }
-    const isWithoutLocksNext = withoutLocks !== undefined && sent.text === text && isNotOffered(error);
+    const isWithoutLocksNext = withoutLocks !== undefined && sent.text === text && isUnsupported(error);
     if (isWithoutLocksNext) this.#locking.pause();
     return isWithoutLocksNext;
   }
@@ -58,10 +58,10 @@ export class Database {
     return { name: `${name}${isLocking ? '' : ' without locks'} ${this.#generation}`, text: sentText };
   }
 
-  /** See {@link passUsedIds}. @throws StoreUnavailable when the server cannot be reached */
-  async passUsedIds(): Promise<void> {
+  /** See {@link advanceIdSequence}. @throws StoreUnavailable when the server cannot be reached */
+  async advanceIdSequence(): Promise<void> {
     try {
-      await tryAgain(() => this.#pool.lend(passUsedIds));
+      await retry(() => this.#pool.lend(advanceIdSequence));
     } catch (error) {
       throw toStoreError(error);
     }

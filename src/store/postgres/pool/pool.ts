@@ -1,13 +1,13 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../../book/book.ts';
 import type { PoolState } from '../../observer.ts';
-import { isConnectionLost, isLostToOthers, isNeverSent, isReadOnly } from '../errors.ts';
+import { isConnectionLost, isSerializationFailure, isConnectionRefused, isReadOnly } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 import type { Server, Servers } from './servers.ts';
 import { configure, expectSuitable, UnsuitableServer, watch } from './session-settings.ts';
 
 /** What a pool of connections is for. */
-export interface PoolBounds {
+export interface PoolLimits {
   /** The most connections. */
   readonly connectionsMax: number;
   /** After this the server gives up a statement, and {@link GRACE_MS} later we give up the server. */
@@ -18,16 +18,16 @@ export interface PoolBounds {
  * For calls on single books and pages: every kind has one trip under way at a time, and whoever asks a server that has
  * frozen is told so within 2 seconds.
  */
-export const QUICK: PoolBounds = { connectionsMax: 8, statementTimeoutMs: 1_400 };
+export const QUICK: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
 
 /** For what may take longer: thousands of books in one statement. */
-export const LONG: PoolBounds = { connectionsMax: 1, statementTimeoutMs: 10_000 };
+export const LONG: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 
 /** For searches, which keep off the connections of those who read and write single books. */
-export const SEARCHES: PoolBounds = { connectionsMax: 2, statementTimeoutMs: 1_400 };
+export const SEARCHES: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
 
 /** For the index of searches: nobody waits for it, and a book of a megabyte takes its time. */
-export const INDEX: PoolBounds = { connectionsMax: 2, statementTimeoutMs: 60_000 };
+export const INDEX: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
 
 const GRACE_MS = 200;
 
@@ -37,12 +37,12 @@ const WRITABLE: ReadonlySet<SessionAttributes> = new Set(['any', 'read-write', '
 /** Connections to the server in use, each opened when it is needed. When it is another one, so are they. */
 export class ConnectionPool {
   readonly #servers: Servers;
-  readonly #bounds: PoolBounds;
+  readonly #bounds: PoolLimits;
   #server: Server | undefined;
   #pool: Pool | undefined;
   #isEnded = false;
 
-  constructor(servers: Servers, bounds: PoolBounds) {
+  constructor(servers: Servers, bounds: PoolLimits) {
     this.#servers = servers;
     this.#bounds = bounds;
   }
@@ -110,10 +110,10 @@ export class ConnectionPool {
    * Whether a statement that failed is worth another attempt: nothing of it has happened, and it may meet no others
    * the next time, or another server, or the same behind another connection.
    */
-  mayTryAgain(error: unknown): boolean {
-    if (isLostToOthers(error)) return true;
+  isRetryable(error: unknown): boolean {
+    if (isSerializationFailure(error)) return true;
     if (isReadOnly(error)) return WRITABLE.has(this.#servers.attributes);
-    return this.#servers.areSeveral && (isNeverSent(error) || error instanceof UnsuitableServer);
+    return this.#servers.areSeveral && (isConnectionRefused(error) || error instanceof UnsuitableServer);
   }
 
   /** A server that is away, or does not do what was asked for, may no longer be the right one. */
@@ -126,7 +126,7 @@ export class ConnectionPool {
 function createPool(
   servers: Servers,
   server: Server,
-  { connectionsMax, statementTimeoutMs }: PoolBounds,
+  { connectionsMax, statementTimeoutMs }: PoolLimits,
 ): Pool {
   const { attributes } = servers;
   const pool = new Pool({

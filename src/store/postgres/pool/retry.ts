@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isLostToOthers } from '../errors.ts';
+import { isSerializationFailure } from '../errors.ts';
 
 /** How often something is tried that loses against concurrent transactions. */
 const ATTEMPTS_MAX = 5;
@@ -16,9 +16,9 @@ const WAIT_MS = 10;
  * @param isWorthwhile whether an error leaves anything to hope for
  * @throws what the last attempt throws
  */
-export async function tryAgain<Result>(
+export async function retry<Result>(
   attempt: () => Promise<Result>,
-  isWorthwhile: (error: unknown) => boolean = isLostToOthers,
+  isWorthwhile: (error: unknown) => boolean = isSerializationFailure,
 ): Promise<Result> {
   for (let count = 1; ; count++) {
     try {

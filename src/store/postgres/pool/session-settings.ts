@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../../book/book.ts';
-import { isNotOffered } from '../errors.ts';
+import { isUnsupported } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 
 /** A server that acknowledges commits before they are on disk is told not to. */
@@ -20,16 +20,16 @@ export async function configure(client: ClientBase, timeoutMs: number): Promise<
   try {
     await client.query(`select ${DURABLE}, ${limit}, ${BY_INDEX}`);
   } catch (error) {
-    if (!isNotOffered(error)) throw error;
+    if (!isUnsupported(error)) throw error;
     await client.query(`select ${DURABLE}`);
     for (const setting of [limit, BY_INDEX]) {
-      await client.query(`select ${setting}`).catch(unlessNotOffered);
+      await client.query(`select ${setting}`).catch(ignoreUnsupported);
     }
   }
 }
 
-function unlessNotOffered(error: unknown): void {
-  if (!isNotOffered(error)) throw error;
+function ignoreUnsupported(error: unknown): void {
+  if (!isUnsupported(error)) throw error;
 }
 
 /** What is asked of a server, and what is said of one that does not suit. */

@@ -5,7 +5,7 @@ import type { FailureCause, Part } from '../../observer.ts';
 import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { Feature } from '../feature.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
-import { tryAgain } from '../pool/retry.ts';
+import { retry } from '../pool/retry.ts';
 import { foldedColumnsOf } from './fold-books.ts';
 import {
   ADD,
@@ -57,7 +57,7 @@ export class SearchIndex {
     this.#preparing ??= this.#prepare();
     if (!(await this.#preparing)) return false;
     try {
-      const isUpToDate = this.#going === undefined && !(await tryAgain(() => isBehind(this.#pool)));
+      const isUpToDate = this.#going === undefined && !(await retry(() => isBehind(this.#pool)));
       if (isUpToDate || (await this.#goOnForAWhile())) {
         this.#part.failure = undefined;
         return true;
@@ -183,7 +183,7 @@ export class SearchIndex {
   }
 
   #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
-    return tryAgain(() =>
+    return retry(() =>
       this.#pool.lend(async (client) => {
         await client.query('begin');
         const result = await run(client);

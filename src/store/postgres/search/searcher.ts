@@ -2,7 +2,7 @@ import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../bo
 import { isUnfiltered } from '../../search/page-builder.ts';
 import { toStoreError } from '../errors.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
-import { tryAgain } from '../pool/retry.ts';
+import { retry } from '../pool/retry.ts';
 import { IndexedLook } from './indexed-run.ts';
 import { PlainLook } from './plain-run.ts';
 import type { SearchIndex } from './search-index.ts';
@@ -53,9 +53,9 @@ export class Searcher {
       const isIndexed = !isUnfiltered(query) && (await this.#index.catchUp());
       const rows = async (text: string, values: unknown[]) =>
         (
-          await tryAgain(
+          await retry(
             () => this.#pool.query<Row>(text, values),
-            (error) => this.#pool.mayTryAgain(error),
+            (error) => this.#pool.isRetryable(error),
           )
         ).rows;
       return await run(isIndexed ? new IndexedLook(query, rows) : new PlainLook(query, rows));

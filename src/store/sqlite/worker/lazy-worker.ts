@@ -1,17 +1,17 @@
 import { StoreUnavailable } from '../../../book/book.ts';
 import { StoreNotReady } from '../../not-ready.ts';
 import { Part, type StoreObserver } from '../../observer.ts';
-import { ConnectionThread } from './worker-client.ts';
+import { WorkerClient } from './worker-client.ts';
 
 /** A thread that is started when it is first asked; one that cannot start, or ends by itself, is started again. */
-export class LateThread<Request, Response> {
+export class LazyWorker<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
   readonly #part: Part;
-  #thread: Promise<ConnectionThread<Request, Response>> | undefined;
+  #thread: Promise<WorkerClient<Request, Response>> | undefined;
   #isClosed = false;
 
-  /** See {@link ConnectionThread.start}. @param name what the observer knows it as */
+  /** See {@link WorkerClient.start}. @param name what the observer knows it as */
   constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
     this.#part = new Part(name, observer);
     this.#module = module;
@@ -31,9 +31,9 @@ export class LateThread<Request, Response> {
     await (await this.#thread?.catch(() => undefined))?.close();
   }
 
-  async #start(): Promise<ConnectionThread<Request, Response>> {
+  async #start(): Promise<WorkerClient<Request, Response>> {
     try {
-      const thread = await ConnectionThread.start<Request, Response>(this.#module, this.#path);
+      const thread = await WorkerClient.start<Request, Response>(this.#module, this.#path);
       void this.#forget(thread.lost);
       this.#part.failure = undefined;
       return thread;

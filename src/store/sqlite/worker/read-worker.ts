@@ -3,7 +3,7 @@ import type { PageRow } from '../../page.ts';
 import { openConnection } from '../connection.ts';
 import { toStoreError } from '../errors.ts';
 import { SELECT_PAGE } from '../sql.ts';
-import { type Answerer, answerFrom } from './worker-client.ts';
+import { type RequestHandler, serveRequests } from './worker-client.ts';
 
 /** A page that is asked for: of up to `limit` books behind `after`. */
 export interface PageRequest {
@@ -12,7 +12,7 @@ export interface PageRequest {
 }
 
 /** The thread that renders pages of the list. */
-class Reader implements Answerer<PageRequest, PageRow> {
+class Reader implements RequestHandler<PageRequest, PageRow> {
   readonly #database: DatabaseSync;
   readonly #selectPage: StatementSync;
 
@@ -38,4 +38,4 @@ class Reader implements Answerer<PageRequest, PageRow> {
   }
 }
 
-await answerFrom(async (path) => new Reader(await openConnection(path)));
+await serveRequests(async (path) => new Reader(await openConnection(path)));

@@ -7,7 +7,7 @@ import { Matching } from '../search/matching.ts';
 import { SearchIndex } from '../search/search-index.ts';
 import { Look } from '../search/search-run.ts';
 import { RENDER } from '../search/search-sql.ts';
-import { type Answerer, answerFrom } from './worker-client.ts';
+import { type RequestHandler, serveRequests } from './worker-client.ts';
 
 /** What is asked of the thread that searches: a page of up to `limit` books, or a number of books. */
 export interface SearchRequest {
@@ -26,7 +26,7 @@ export interface SearchResponse {
  * The thread that searches. Its index is behind the books: it catches up before a search, so that this sees every write
  * that was answered before. While there is too much to catch up with, the books themselves are looked through.
  */
-class Searcher implements Answerer<SearchRequest, SearchResponse> {
+class Searcher implements RequestHandler<SearchRequest, SearchResponse> {
   readonly #database: DatabaseSync;
   readonly #matching: Matching;
   #index: SearchIndex | undefined;
@@ -101,4 +101,4 @@ class Searcher implements Answerer<SearchRequest, SearchResponse> {
 /** How many prepared statements are kept. */
 const STATEMENTS_MAX = 100;
 
-await answerFrom(async (path) => new Searcher(await openConnection(path)));
+await serveRequests(async (path) => new Searcher(await openConnection(path)));

@@ -11,7 +11,7 @@ import { StoreLost } from '../files/file-guard.ts';
  * A thread with a connection of its own, seen from the one that serves: what waits for the disk holds up nobody else.
  * It answers in the order in which it is asked.
  */
-export class ConnectionThread<Request, Response> {
+export class WorkerClient<Request, Response> {
   /** Resolves with the reason, in one line, when the thread ends by itself or says that the store is lost. */
   readonly lost: Promise<string>;
   readonly #worker: Worker;
@@ -35,14 +35,14 @@ export class ConnectionThread<Request, Response> {
   /**
    * Starts a thread.
    *
-   * @param module what it runs, which calls {@link answerFrom}
+   * @param module what it runs, which calls {@link serveRequests}
    * @param path the SQLite file
    * @throws StoreNotReady when the file cannot be opened or prepared
    */
   static async start<Request, Response>(
     module: URL,
     path: string,
-  ): Promise<ConnectionThread<Request, Response>> {
+  ): Promise<WorkerClient<Request, Response>> {
     const cache = getCompileCacheDir();
     const worker = new Worker(new URL(module.href.replace(/\.ts$/, ENDING)), {
       workerData: path,
@@ -55,7 +55,7 @@ export class ConnectionThread<Request, Response> {
     });
     const [answer] = (await once(worker, 'message')) as [Answer<void>];
     if ('failure' in answer) throw toError(answer.failure);
-    return new ConnectionThread<Request, Response>(worker);
+    return new WorkerClient<Request, Response>(worker);
   }
 
   /** Asks for one thing. @throws what went wrong, in the terms of the BookStore interface */
@@ -87,7 +87,7 @@ export class ConnectionThread<Request, Response> {
 }
 
 /** What a thread answers from. */
-export interface Answerer<Request, Response> {
+export interface RequestHandler<Request, Response> {
   /** @throws StoreLost when nothing may be answered any more; else errors in the terms of the BookStore interface */
   answer(request: Request): Response | Promise<Response>;
   /** The memory of a response that is handed over instead of copied. */
@@ -105,14 +105,14 @@ const TIDYING_MS = 500;
  *
  * @param open opens the SQLite file at a path; throws when that cannot be done
  */
-export async function answerFrom<Request, Response>(
-  open: (path: string) => Promise<Answerer<Request, Response>>,
+export async function serveRequests<Request, Response>(
+  open: (path: string) => Promise<RequestHandler<Request, Response>>,
 ): Promise<void> {
   if (!parentPort) throw new Error('not a thread');
   const port = parentPort;
   const path = workerData as string;
   const post = (answer: Answer<Response>, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
-  let answerer: Answerer<Request, Response>;
+  let answerer: RequestHandler<Request, Response>;
   try {
     answerer = await open(path);
   } catch (error) {

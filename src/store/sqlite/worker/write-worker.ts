@@ -16,7 +16,7 @@ import {
   UPDATE_EXPECTED,
 } from '../sql.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
-import { type Answerer, answerFrom } from './worker-client.ts';
+import { type RequestHandler, serveRequests } from './worker-client.ts';
 
 /**
  * A write, and what it results in: the book as stored, if there is one, whether one was deleted, or that no id was left
@@ -35,7 +35,7 @@ export type Write =
 export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids used up';
 
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
-class Writer implements Answerer<readonly Write[], WriteResult[]> {
+class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
   readonly #keys: IdempotencyKeys;
@@ -158,7 +158,7 @@ function unsynced(): StoreLost {
   return new StoreLost('the disk has failed to make books durable (fsync)');
 }
 
-await answerFrom(async (path) => {
+await serveRequests(async (path) => {
   const database = await openConnection(path, expectNoMisfit);
   await transact(database, () => prepareSchema(database));
   // SQLite does not tell when its own checkpoints fail, so they are made in tidy(). What a process left in the log
