@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import type { BookFields } from '../../src/book/book.ts';
-import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { openConnection } from '../../src/store/sqlite/files/connection.ts';
 import { createBook, startService, tokenFrom } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { booksAt, putBooks } from './books.ts';

@@ -127,7 +127,7 @@ describe('A service on SQLite', () => {
       'search thread',
       observer,
     );
-    for (let attempt = 0; attempt < 2; attempt++) await assert.rejects(thread.ask(1), /no-such-module/);
+    for (let attempt = 0; attempt < 2; attempt++) await assert.rejects(thread.send(1), /no-such-module/);
     assert.equal(causes.length, 1);
     assert.match(String(causes[0]), /^search thread,.*no-such-module/);
     await thread.close();

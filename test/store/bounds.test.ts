@@ -8,7 +8,7 @@ import { parseStoreAddress } from '../../src/store/address.ts';
 import { TRIP_BOUNDS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { openStore } from '../../src/store/open.ts';
-import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/result-rows.ts';
+import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/result-rows.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { createMany, openStoreAt } from '../support/stores.ts';

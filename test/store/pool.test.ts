@@ -17,7 +17,7 @@ test('Waiting in vain for a connection that is in use is no reason to probe the 
   await client.end();
   const pool = new ConnectionPool(servers, { connectionsMax: 1, statementTimeoutMs: 60_000 });
 
-  await pool.lend(async () => {
+  await pool.withConnection(async () => {
     await assert.rejects(pool.query('select 1'), (error) => {
       assert.deepEqual(toStoreError(error), new StoreUnavailable('no connection free'));
       return true;

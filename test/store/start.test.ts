@@ -6,7 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { openConnection } from '../../src/store/sqlite/connection.ts';
+import { openConnection } from '../../src/store/sqlite/files/connection.ts';
 import { engines } from '../support/engines.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';

@@ -1,21 +1,21 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import { type InsertOutcome, conflictOutcome, type BookArchive } from '../book-archive.ts';
+import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { columnsOf, matchIds } from './batches/result-rows.ts';
 import { isSerializationFailure, reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
-import { columnsOf, matchIds } from './result-rows.ts';
 import {
+  ADVANCE_ID_SEQUENCE,
+  advanceIdSequence,
   expectBooks,
   expectPrivileges,
   expectUtf8,
   ID_CHECK,
   LOCK_IDS,
-  ADVANCE_ID_SEQUENCE,
-  advanceIdSequence,
   prepareSchema,
 } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_IDS, SELECT, SELECT_PAGE } from './sql.ts';
@@ -102,7 +102,8 @@ class PostgresArchive implements BookArchive {
       } catch (error) {
         const isFinal = this.#isWhole || attempt === ATTEMPTS_MAX;
         // Somebody chose ids that the sequence has yet to come to.
-        if (!isFinal && sqlState(error) === '23505') await this.#report(() => advanceIdSequence(this.#client));
+        if (!isFinal && sqlState(error) === '23505')
+          await this.#report(() => advanceIdSequence(this.#client));
         else if (isFinal || !isSerializationFailure(error)) throw toError(error);
       }
     }

@@ -15,14 +15,21 @@ import { StoreNotReady } from '../not-ready.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
-import { Creator } from './creator.ts';
+import { Inserts } from './batches/inserts.ts';
+import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './batches/result-rows.ts';
 import { reasonOf } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
-import { ConnectionPool, INDEX, LONG, type PoolLimits, QUICK, SEARCHES } from './pool/pool.ts';
+import {
+  BOOK_POOL,
+  BULK_POOL,
+  ConnectionPool,
+  INDEX_POOL,
+  type PoolLimits,
+  SEARCH_POOL,
+} from './pool/pool.ts';
 import { retry } from './pool/retry.ts';
 import { Servers } from './pool/servers.ts';
-import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './result-rows.ts';
 import { prepareSchema } from './schema.ts';
 import { SearchIndex } from './search/search-index.ts';
 import { Searcher } from './search/searcher.ts';
@@ -50,11 +57,11 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
     return pool;
   };
   return new PostgresBookStore(
-    new Database(poolOf('books', QUICK)),
-    new Database(poolOf('many', LONG)),
+    new Database(poolOf('books', BOOK_POOL)),
+    new Database(poolOf('many', BULK_POOL)),
     new Searcher(
-      poolOf('searches', SEARCHES),
-      new SearchIndex(poolOf('search_index', INDEX), new Part('search index', observer)),
+      poolOf('searches', SEARCH_POOL),
+      new SearchIndex(poolOf('search_index', INDEX_POOL), new Part('search index', observer)),
     ),
     observer,
   );
@@ -63,7 +70,7 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
-  readonly #creator: Creator;
+  readonly #inserts: Inserts;
   readonly #searcher: Searcher;
   readonly #searches: Turns;
   readonly #finds: Batch<number, Book | undefined>;
@@ -73,17 +80,17 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: Batch<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: Batch<Book, boolean>;
 
-  /** @param patient the same database, for what takes longer */
+  /** @param bulkDatabase the same database over a pool with a longer statement timeout */
   constructor(
     database: Database,
-    patient: Database,
+    bulkDatabase: Database,
     searcher: Searcher,
     observer: StoreObserver | undefined,
   ) {
     this.#database = database;
-    this.#creator = new Creator(database, patient, observer);
+    this.#inserts = new Inserts(database, bulkDatabase, observer);
     this.#searcher = searcher;
-    this.#searches = new Turns('search', SEARCHES.connectionsMax, observer);
+    this.#searches = new Turns('search', SEARCH_POOL.connectionsMax, observer);
     const options = { ...TRIP_BOUNDS, observer };
     this.#finds = new Batch((ids) => this.#select(ids), {
       ...options,
@@ -116,15 +123,15 @@ class PostgresBookStore implements BookStore {
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#creator.create(fields);
+    return this.#inserts.create(fields);
   }
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
-    return this.#creator.createOnce(fields, key);
+    return this.#inserts.createOnce(fields, key);
   }
 
   createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#creator.createMany(books);
+    return this.#inserts.createMany(books);
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -164,7 +171,7 @@ class PostgresBookStore implements BookStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const plain = [this.#creator, this.#finds, this.#lists, this.#updates, this.#deletes];
+    const plain = [this.#inserts, this.#finds, this.#lists, this.#updates, this.#deletes];
     const conditional = [this.#expectedUpdates, this.#expectedDeletes];
     await Promise.all([...plain, ...conditional].map((calls) => calls.close()));
     await this.#searcher.close();

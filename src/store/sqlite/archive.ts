@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
-import { type InsertOutcome, conflictOutcome, type BookArchive } from '../book-archive.ts';
+import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { IdsUsedUp } from '../ids-used-up.ts';
 import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,
   LOG_PAGES_MAX,
@@ -12,8 +13,7 @@ import {
   openConnection,
   transact,
   whileBusy,
-} from './connection.ts';
-import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
+} from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { expectBooks, expectNoMisfit, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';

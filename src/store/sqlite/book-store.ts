@@ -15,8 +15,8 @@ import { performUntilLong, TRIP_BOUNDS, textLength } from '../limits.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Turns } from '../turns.ts';
-import { expectWritable, makeFolderOf, openConnection } from './connection.ts';
 import { toNotReady, toStoreError } from './errors.ts';
+import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
 import { LazyWorker } from './worker/lazy-worker.ts';
 import type { PageRequest } from './worker/read-worker.ts';
@@ -154,20 +154,20 @@ class SqliteBookStore implements BookStore {
   }
 
   async #write(writes: readonly Write[]): Promise<(WriteResult | IdsUsedUp)[]> {
-    const results = await this.#writer.ask(writes);
+    const results = await this.#writer.send(writes);
     return results.map((result) => (result === 'ids used up' ? new IdsUsedUp() : result));
   }
 
   #search(request: SearchRequest, signal?: AbortSignal): Promise<SearchPage | BookCount> {
     return this.#searches.take(async () => {
-      const { found, indexFailure } = await this.#searcher.ask(request);
+      const { found, indexFailure } = await this.#searcher.send(request);
       this.#searchIndex.failure = indexFailure;
       return found;
     }, signal);
   }
 
   #readPages(afters: readonly number[]): Promise<BookPage[]> {
-    return readPages(afters, (after, limit) => this.#reader.ask({ after, limit }));
+    return readPages(afters, (after, limit) => this.#reader.send({ after, limit }));
   }
 
   /** One read transaction: its locks cost more than a read, so many share them. */

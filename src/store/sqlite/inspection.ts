@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
-import { expectWritable, whileBusy } from './connection.ts';
 import { toNotReady } from './errors.ts';
+import { expectWritable, whileBusy } from './files/connection.ts';
 import { expectBooks, hasBooks } from './schema.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { isUnsupported, isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../errors.ts';
-import { Feature } from '../feature.ts';
+import { isOutdatedPlan, isPreparedStatementRejected, isUnsupported, toStoreError } from '../errors.ts';
 import { advanceIdSequence } from '../schema.ts';
 import type { Statement } from '../sql.ts';
+import { OptionalFeature } from './optional-feature.ts';
 import type { ConnectionPool } from './pool.ts';
 import { retry } from './retry.ts';
 
@@ -9,11 +9,11 @@ import { retry } from './retry.ts';
 export class Database {
   readonly #pool: ConnectionPool;
   /** Prepared statements halve what a trip costs the server, but not every pooler of connections knows them. */
-  readonly #preparing = new Feature();
+  readonly #preparing = new OptionalFeature();
   /** Part of their names: connections keep those that were prepared before the table was altered. */
   #generation = 0;
   /** Rows are locked in an order where that is known; engines that are distributed refuse some ways to. */
-  readonly #locking = new Feature();
+  readonly #locking = new OptionalFeature();
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
@@ -40,28 +40,28 @@ export class Database {
   #isRetryable(error: unknown, { text, withoutLocks }: Statement, sent: Sent): boolean {
     if (this.#pool.isRetryable(error)) return true;
     if (sent.name !== undefined && isPreparedStatementRejected(error)) {
-      this.#preparing.pause();
+      this.#preparing.disable();
       // Not after refusals by poolers: their servers would keep a copy of each generation.
       if (isOutdatedPlan(error)) this.#generation++;
       return true;
     }
     const isWithoutLocksNext = withoutLocks !== undefined && sent.text === text && isUnsupported(error);
-    if (isWithoutLocksNext) this.#locking.pause();
+    if (isWithoutLocksNext) this.#locking.disable();
     return isWithoutLocksNext;
   }
 
   /** How a statement is sent to this server at present. */
   #toQueryConfig({ name, text, withoutLocks }: Statement): Sent {
-    const isLocking = withoutLocks === undefined || this.#locking.isOn;
+    const isLocking = withoutLocks === undefined || this.#locking.isEnabled;
     const sentText = isLocking ? text : withoutLocks;
-    if (!this.#preparing.isOn) return { text: sentText };
+    if (!this.#preparing.isEnabled) return { text: sentText };
     return { name: `${name}${isLocking ? '' : ' without locks'} ${this.#generation}`, text: sentText };
   }
 
   /** See {@link advanceIdSequence}. @throws StoreUnavailable when the server cannot be reached */
   async advanceIdSequence(): Promise<void> {
     try {
-      await retry(() => this.#pool.lend(advanceIdSequence));
+      await retry(() => this.#pool.withConnection(advanceIdSequence));
     } catch (error) {
       throw toStoreError(error);
     }

@@ -1,7 +1,7 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../../book/book.ts';
 import type { PoolState } from '../../observer.ts';
-import { isConnectionLost, isSerializationFailure, isConnectionRefused, isReadOnly } from '../errors.ts';
+import { isConnectionLost, isConnectionRefused, isReadOnly, isSerializationFailure } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 import type { Server, Servers } from './servers.ts';
 import { configure, expectSuitable, UnsuitableServer, watch } from './session-settings.ts';
@@ -18,16 +18,16 @@ export interface PoolLimits {
  * For calls on single books and pages: every kind has one trip under way at a time, and whoever asks a server that has
  * frozen is told so within 2 seconds.
  */
-export const QUICK: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
+export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
 
 /** For what may take longer: thousands of books in one statement. */
-export const LONG: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
+export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 
 /** For searches, which keep off the connections of those who read and write single books. */
-export const SEARCHES: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
+export const SEARCH_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
 
 /** For the index of searches: nobody waits for it, and a book of a megabyte takes its time. */
-export const INDEX: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
+export const INDEX_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
 
 const GRACE_MS = 200;
 
@@ -56,7 +56,7 @@ export class ConnectionPool {
     try {
       return await pool.query<Row>(query, values);
     } catch (error) {
-      this.#hear(error, server);
+      this.#onError(error, server);
       throw error;
     }
   }
@@ -66,7 +66,7 @@ export class ConnectionPool {
    *
    * @throws as {@link query} does, and what `run` throws
    */
-  async lend<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  async withConnection<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const [server, pool] = await this.#current();
     let client: PoolClient | undefined;
     try {
@@ -78,7 +78,7 @@ export class ConnectionPool {
       return result;
     } catch (error) {
       client?.release(true);
-      this.#hear(error, server);
+      this.#onError(error, server);
       throw error;
     }
   }
@@ -96,7 +96,7 @@ export class ConnectionPool {
   }
 
   async #current(): Promise<readonly [Server, Pool]> {
-    const server = await this.#servers.inUse();
+    const server = await this.#servers.current();
     if (this.#isEnded) throw new StoreUnavailable('closed');
     if (this.#server === server && this.#pool) return [server, this.#pool];
     // What is under way there comes to its end.
@@ -113,13 +113,13 @@ export class ConnectionPool {
   isRetryable(error: unknown): boolean {
     if (isSerializationFailure(error)) return true;
     if (isReadOnly(error)) return WRITABLE.has(this.#servers.attributes);
-    return this.#servers.areSeveral && (isConnectionRefused(error) || error instanceof UnsuitableServer);
+    return this.#servers.hasSeveral && (isConnectionRefused(error) || error instanceof UnsuitableServer);
   }
 
   /** A server that is away, or does not do what was asked for, may no longer be the right one. */
-  #hear(error: unknown, server: Server): void {
-    if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.giveUp(server);
-    else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.doubt(server);
+  #onError(error: unknown, server: Server): void {
+    if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
+    else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
   }
 }
 
@@ -137,7 +137,7 @@ function createPool(
     onConnect: async (client) => {
       await configure(client, statementTimeoutMs);
       await expectSuitable(client, attributes, statementTimeoutMs);
-      if (attributes !== 'any') watch(client as PoolClient, () => servers.giveUp(server));
+      if (attributes !== 'any') watch(client as PoolClient, () => servers.evict(server));
     },
   });
   // An idle connection that drops is replaced at the next call; without a listener it would end the process.

@@ -25,7 +25,7 @@ export interface Server {
 export class Servers {
   readonly #conninfo: Conninfo;
   #known: Server;
-  #isInDoubt = false;
+  #needsRecheck = false;
   #search: Promise<Server> | undefined;
 
   private constructor(conninfo: Conninfo, known: Server) {
@@ -61,27 +61,27 @@ export class Servers {
   }
 
   /** The server to use. @throws StoreUnavailable when there is none at present */
-  async inUse(): Promise<Server> {
-    if (!this.#isInDoubt) return this.#known;
+  async current(): Promise<Server> {
+    if (!this.#needsRecheck) return this.#known;
     this.#search ??= this.#searchAgain();
     return this.#search;
   }
 
   /** Whether there is more than one host, so that another server may be found. */
-  get areSeveral(): boolean {
+  get hasSeveral(): boolean {
     return this.#conninfo.hosts.length > 1;
   }
 
   /** Has the server looked for again before it is used the next time. It may turn out to be the same. */
-  doubt(server: Server): void {
-    if (server === this.#known) this.#isInDoubt = this.areSeveral;
+  recheck(server: Server): void {
+    if (server === this.#known) this.#needsRecheck = this.hasSeveral;
   }
 
-  /** Like {@link doubt}, and connections that there are to the server are not used any more. */
-  giveUp(server: Server): void {
+  /** Like {@link recheck}, and connections that there are to the server are not used any more. */
+  evict(server: Server): void {
     if (server !== this.#known) return;
     this.#known = { ...server };
-    this.doubt(this.#known);
+    this.recheck(this.#known);
   }
 
   async #searchAgain(): Promise<Server> {
@@ -89,7 +89,7 @@ export class Servers {
       const { client, ...found } = await search(this.#conninfo, this.#known.host);
       void client.end();
       if (found.host !== this.#known.host) this.#known = found;
-      this.#isInDoubt = false;
+      this.#needsRecheck = false;
       this.#search = undefined;
       return this.#known;
     } catch (error) {

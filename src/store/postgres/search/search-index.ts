@@ -3,7 +3,7 @@ import type { PoolClient } from 'pg';
 import { type Book, StoreUnavailable } from '../../../book/book.ts';
 import type { FailureCause, Part } from '../../observer.ts';
 import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
-import { Feature } from '../feature.ts';
+import { OptionalFeature } from '../pool/optional-feature.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
 import { retry } from '../pool/retry.ts';
 import { foldedColumnsOf } from './fold-books.ts';
@@ -33,7 +33,7 @@ const SEARCH_WAITS_MS = 100;
 export class SearchIndex {
   readonly #pool: ConnectionPool;
   /** Whether the server allows an index. */
-  readonly #permission = new Feature();
+  readonly #permission = new OptionalFeature();
   readonly #part: Part;
   #preparing: Promise<boolean> | undefined;
   #going: Promise<boolean> | undefined;
@@ -53,7 +53,7 @@ export class SearchIndex {
    * @throws StoreUnavailable when the server cannot be reached
    */
   async catchUp(): Promise<boolean> {
-    if (!this.#permission.isOn) return false;
+    if (!this.#permission.isEnabled) return false;
     this.#preparing ??= this.#prepare();
     if (!(await this.#preparing)) return false;
     try {
@@ -104,7 +104,7 @@ export class SearchIndex {
   /** Does without the index for a while, and makes then what is missing. */
   #refuse(reason: string): false {
     this.#part.failure = reason;
-    this.#permission.pause();
+    this.#permission.disable();
     this.#preparing = undefined;
     return false;
   }
@@ -184,7 +184,7 @@ export class SearchIndex {
 
   #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return retry(() =>
-      this.#pool.lend(async (client) => {
+      this.#pool.withConnection(async (client) => {
         await client.query('begin');
         const result = await run(client);
         await client.query('commit');

@@ -2,8 +2,8 @@ import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { StoreNotReady } from '../../not-ready.ts';
-import { whileBusy } from '../connection.ts';
 import { toNotReady } from '../errors.ts';
+import { whileBusy } from './connection.ts';
 
 /** How many pages are copied before the thread does anything else. */
 const PAGES_PER_STEP = 1_000;

@@ -12,10 +12,10 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreNotReady } from '../../not-ready.ts';
-import { whileBusy } from '../connection.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
 import { expectBooks } from '../schema.ts';
 import { copyDatabase, removeDatabase, sync, toCopyError } from './backup-file.ts';
+import { whileBusy } from './connection.ts';
 
 /**
  * Puts a copy of a backup in the place of the SQLite file at `path`, at once or not at all. The store that was there is

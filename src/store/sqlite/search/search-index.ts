@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../../book/book.ts';
 import { lowerCase, wordsOf } from '../../search/folding.ts';
-import { transact } from '../connection.ts';
+import { transact } from '../files/connection.ts';
 import { BOOK } from '../sql.ts';
 import { NOTES, TABLES } from './search-schema.ts';
 import { ADD } from './search-sql.ts';

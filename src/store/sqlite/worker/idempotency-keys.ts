@@ -36,7 +36,7 @@ export class IdempotencyKeys {
   }
 
   /** Removes some of what is too old, now and then. */
-  tidy(): void {
+  maintain(): void {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;
     if (this.#removeExpired.run().changes === KEY_REMOVAL_MAX) this.#removalDueAt = performance.now();

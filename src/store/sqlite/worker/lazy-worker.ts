@@ -19,10 +19,10 @@ export class LazyWorker<Request, Response> {
   }
 
   /** Asks for one thing. @throws what went wrong, in the terms of the BookStore interface */
-  async ask(request: Request): Promise<Response> {
+  async send(request: Request): Promise<Response> {
     if (this.#isClosed) throw new StoreUnavailable('closed');
     this.#thread ??= this.#start();
-    return (await this.#thread).ask(request);
+    return (await this.#thread).send(request);
   }
 
   /** Lets it answer what it was asked, and ends it. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { PageRow } from '../../page.ts';
-import { openConnection } from '../connection.ts';
 import { toStoreError } from '../errors.ts';
+import { openConnection } from '../files/connection.ts';
 import { SELECT_PAGE } from '../sql.ts';
 import { type RequestHandler, serveRequests } from './worker-client.ts';
 
@@ -21,7 +21,7 @@ class Reader implements RequestHandler<PageRequest, PageRow> {
     this.#selectPage = database.prepare(SELECT_PAGE);
   }
 
-  answer({ after, limit }: PageRequest): PageRow {
+  handle({ after, limit }: PageRequest): PageRow {
     try {
       return this.#selectPage.get({ after, limit }) as unknown as PageRow;
     } catch (error) {

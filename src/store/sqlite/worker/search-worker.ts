@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../book/book.ts';
 import { isUnfiltered, type PageBuilder } from '../../search/page-builder.ts';
-import { openConnection } from '../connection.ts';
 import { reasonOf, toStoreError } from '../errors.ts';
+import { openConnection } from '../files/connection.ts';
 import { Matching } from '../search/matching.ts';
 import { SearchIndex } from '../search/search-index.ts';
 import { Look } from '../search/search-run.ts';
@@ -38,7 +38,7 @@ class Searcher implements RequestHandler<SearchRequest, SearchResponse> {
     this.#matching = new Matching(database);
   }
 
-  async answer({ query, after, limit }: SearchRequest): Promise<SearchResponse> {
+  async handle({ query, after, limit }: SearchRequest): Promise<SearchResponse> {
     try {
       const isIndexed = !isUnfiltered(query) && (await this.#catchUp());
       this.#database.exec('begin');

@@ -16,7 +16,7 @@ export class WorkerClient<Request, Response> {
   readonly lost: Promise<string>;
   readonly #worker: Worker;
   readonly #ended: Promise<unknown>;
-  readonly #askers: PromiseWithResolvers<Response>[] = [];
+  readonly #pending: PromiseWithResolvers<Response>[] = [];
   #isClosed = false;
 
   private constructor(worker: Worker) {
@@ -29,7 +29,7 @@ export class WorkerClient<Request, Response> {
       if ('lost' in answer) lost.resolve(answer.lost);
       else this.#pass(answer);
     });
-    void this.lost.then(() => this.#giveUp());
+    void this.lost.then(() => this.#rejectPending());
   }
 
   /**
@@ -39,10 +39,7 @@ export class WorkerClient<Request, Response> {
    * @param path the SQLite file
    * @throws StoreNotReady when the file cannot be opened or prepared
    */
-  static async start<Request, Response>(
-    module: URL,
-    path: string,
-  ): Promise<WorkerClient<Request, Response>> {
+  static async start<Request, Response>(module: URL, path: string): Promise<WorkerClient<Request, Response>> {
     const cache = getCompileCacheDir();
     const worker = new Worker(new URL(module.href.replace(/\.ts$/, ENDING)), {
       workerData: path,
@@ -59,12 +56,12 @@ export class WorkerClient<Request, Response> {
   }
 
   /** Asks for one thing. @throws what went wrong, in the terms of the BookStore interface */
-  ask(request: Request): Promise<Response> {
+  send(request: Request): Promise<Response> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
-    const asker = Promise.withResolvers<Response>();
-    this.#askers.push(asker);
+    const call = Promise.withResolvers<Response>();
+    this.#pending.push(call);
     this.#worker.postMessage(request);
-    return asker.promise;
+    return call.promise;
   }
 
   /** Lets it answer what it was asked, close its connection and end. */
@@ -75,30 +72,30 @@ export class WorkerClient<Request, Response> {
   }
 
   #pass(answer: Exclude<Answer<Response>, Loss>): void {
-    const asker = this.#askers.shift();
-    if ('response' in answer) asker?.resolve(answer.response);
-    else asker?.reject(toError(answer.failure));
+    const call = this.#pending.shift();
+    if ('response' in answer) call?.resolve(answer.response);
+    else call?.reject(toError(answer.failure));
   }
 
-  #giveUp(): void {
+  #rejectPending(): void {
     this.#isClosed = true;
-    for (const { reject } of this.#askers.splice(0)) reject(new StoreUnavailable('lost'));
+    for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('lost'));
   }
 }
 
 /** What a thread answers from. */
 export interface RequestHandler<Request, Response> {
   /** @throws StoreLost when nothing may be answered any more; else errors in the terms of the BookStore interface */
-  answer(request: Request): Response | Promise<Response>;
+  handle(request: Request): Response | Promise<Response>;
   /** The memory of a response that is handed over instead of copied. */
   transfer?(response: Response): ArrayBuffer[];
   /** Called behind every answer, and from time to time. @throws StoreLost as well */
-  tidy?(): void;
+  maintain?(): void;
   close(): void;
 }
 
 /** How often a thread tidies up that is not asked for anything. */
-const TIDYING_MS = 500;
+const MAINTENANCE_MS = 500;
 
 /**
  * The whole of a thread: opens what it answers from, and answers until it is told to close.
@@ -112,37 +109,37 @@ export async function serveRequests<Request, Response>(
   const port = parentPort;
   const path = workerData as string;
   const post = (answer: Answer<Response>, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
-  let answerer: RequestHandler<Request, Response>;
+  let handler: RequestHandler<Request, Response>;
   try {
-    answerer = await open(path);
+    handler = await open(path);
   } catch (error) {
     post({ failure: toFailure(toNotReady(error, path)) });
     return;
   }
 
   const messages = on(port, 'message') as AsyncIterable<[Request | typeof CLOSE]>;
-  const tidy = () => {
+  const maintain = () => {
     try {
-      answerer.tidy?.();
+      handler.maintain?.();
     } catch (error) {
       // Whatever else it is shows in the next answer, too.
       if (error instanceof StoreLost) post({ lost: error.message });
     }
   };
-  const tidying = setInterval(tidy, TIDYING_MS);
+  const maintenance = setInterval(maintain, MAINTENANCE_MS);
   port.postMessage({ response: undefined } satisfies Answer<void>);
   for await (const [request] of messages) {
     if (request === CLOSE) break;
     try {
-      const response = await answerer.answer(request);
-      post({ response }, answerer.transfer?.(response));
-      tidy();
+      const response = await handler.handle(request);
+      post({ response }, handler.transfer?.(response));
+      maintain();
     } catch (error) {
       post(error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(error) });
     }
   }
-  clearInterval(tidying);
-  answerer.close();
+  clearInterval(maintenance);
+  handler.close();
   port.close();
 }
 

@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../../book/book.ts';
 import { performUntilLong } from '../../limits.ts';
-import { LOG_PAGES_MAX, openConnection, transact } from '../connection.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from '../errors.ts';
+import { LOG_PAGES_MAX, openConnection, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
 import { expectNoMisfit, prepareSchema } from '../schema.ts';
 import {
@@ -65,7 +65,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   /** The first of them, until the results are long, are committed, or nothing; there is a result for each of these. */
-  async answer(writes: readonly Write[]): Promise<WriteResult[]> {
+  async handle(writes: readonly Write[]): Promise<WriteResult[]> {
     try {
       const results = await transact(this.#database, () =>
         performUntilLong(writes, (write) => this.#perform(write)),
@@ -84,10 +84,10 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   /** Looks after the files, and moves what the log holds into the database while nobody waits for it. */
-  tidy(): void {
+  maintain(): void {
     this.#files.check();
     try {
-      this.#keys.tidy();
+      this.#keys.maintain();
       const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
       if (log - checkpointed >= LOG_PAGES_MAX) this.#database.exec('pragma wal_checkpoint(passive)');
     } catch (error) {
@@ -161,7 +161,7 @@ function unsynced(): StoreLost {
 await serveRequests(async (path) => {
   const database = await openConnection(path, expectNoMisfit);
   await transact(database, () => prepareSchema(database));
-  // SQLite does not tell when its own checkpoints fail, so they are made in tidy(). What a process left in the log
+  // SQLite does not tell when its own checkpoints fail, so they are made in maintain(). What a process left in the log
   // whose last fsync failed need not be on disk, though it can be read: it is written anew.
   database.exec('pragma wal_autocheckpoint = 0; pragma wal_checkpoint(truncate)');
   return new Writer(database, path);

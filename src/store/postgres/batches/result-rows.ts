@@ -1,4 +1,4 @@
-import type { Book, BookFields } from '../../book/book.ts';
+import type { Book, BookFields } from '../../../book/book.ts';
 
 /**
  * The most books in a batch whose length only the store knows: each may have 2 MiB as text, and one statement returns

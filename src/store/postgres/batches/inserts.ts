@@ -1,13 +1,12 @@
-import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
-import { Batch } from '../batch.ts';
-import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../idempotency.ts';
-import { IdsUsedUp } from '../ids-used-up.ts';
-import { TRIP_BOUNDS, textLength } from '../limits.ts';
-import type { StoreObserver } from '../observer.ts';
-import { sqlState, violatedConstraint } from './errors.ts';
-import type { Database } from './pool/database.ts';
-import { columnsOf, matchCreated } from './result-rows.ts';
-import { ID_CHECK, KEY_CONSTRAINT } from './schema.ts';
+import { type Book, type BookFields, StoreUnavailable } from '../../../book/book.ts';
+import { Batch } from '../../batch.ts';
+import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
+import { IdsUsedUp } from '../../ids-used-up.ts';
+import { TRIP_BOUNDS, textLength } from '../../limits.ts';
+import type { StoreObserver } from '../../observer.ts';
+import { sqlState, violatedConstraint } from '../errors.ts';
+import type { Database } from '../pool/database.ts';
+import { ID_CHECK, KEY_CONSTRAINT } from '../schema.ts';
 import {
   DELETE_EXPIRED_KEY,
   DELETE_EXPIRED_KEYS,
@@ -16,7 +15,8 @@ import {
   INSERT_ONCE,
   SELECT_KEY,
   type Statement,
-} from './sql.ts';
+} from '../sql.ts';
+import { columnsOf, matchCreated } from './result-rows.ts';
 
 /** A book that is to be created once. */
 interface KeyedBook {
@@ -30,18 +30,18 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 const KEY_ATTEMPTS_MAX = 3;
 
 /** Creates books. */
-export class Creator {
+export class Inserts {
   readonly #database: Database;
-  readonly #patient: Database;
+  readonly #bulkDatabase: Database;
   readonly #creates: Batch<BookFields, Book>;
   readonly #keyedCreates: Batch<KeyedBook, Book | undefined>;
   readonly #manyCreates: Batch<readonly Uint8Array[], Uint8Array[]>;
   #removalDueAt = 0;
 
-  /** @param patient the same database, for many books at once */
-  constructor(database: Database, patient: Database, observer: StoreObserver | undefined) {
+  /** @param bulkDatabase the same database over a pool with a longer statement timeout */
+  constructor(database: Database, bulkDatabase: Database, observer: StoreObserver | undefined) {
     this.#database = database;
-    this.#patient = patient;
+    this.#bulkDatabase = bulkDatabase;
     const options = { ...TRIP_BOUNDS, observer };
     this.#creates = new Batch((books) => this.#createAll(books), {
       ...options,
@@ -77,7 +77,7 @@ export class Creator {
   /** Lets the calls made so far finish. */
   async close(): Promise<void> {
     await Promise.all([this.#creates, this.#keyedCreates, this.#manyCreates].map((calls) => calls.close()));
-    await this.#patient.close();
+    await this.#bulkDatabase.close();
   }
 
   async #createAll(books: readonly BookFields[]): Promise<Book[]> {
@@ -88,7 +88,7 @@ export class Creator {
   async #createMany(books: readonly Uint8Array[]): Promise<[Uint8Array[]]> {
     const elements = books.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
     const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
-    const [row] = await this.#insert<{ json: string }>(INSERT_MANY, [joined], this.#patient);
+    const [row] = await this.#insert<{ json: string }>(INSERT_MANY, [joined], this.#bulkDatabase);
     return [[Buffer.from(row?.json ?? '')]];
   }
 

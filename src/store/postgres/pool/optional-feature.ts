@@ -2,16 +2,16 @@
 const PAUSE_MS = 60_000;
 
 /** Something that a server may refuse, and that can be done without: after a refusal it is, for a while. */
-export class Feature {
+export class OptionalFeature {
   #pausedUntil = 0;
 
   /** Whether to use it. */
-  get isOn(): boolean {
+  get isEnabled(): boolean {
     return performance.now() >= this.#pausedUntil;
   }
 
   /** Notes that the server has refused it. */
-  pause(): void {
+  disable(): void {
     this.#pausedUntil = performance.now() + PAUSE_MS;
   }
 }

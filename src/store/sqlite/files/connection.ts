@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreNotReady } from '../not-ready.ts';
-import { isBusy } from './errors.ts';
-import { identityOf, NO_FILE } from './files/file-guard.ts';
+import { StoreNotReady } from '../../not-ready.ts';
+import { isBusy } from '../errors.ts';
+import { identityOf, NO_FILE } from './file-guard.ts';
 
 /** How long we wait for other processes that hold the file. */
 const BUSY_TIMEOUT_MS = 5_000;
