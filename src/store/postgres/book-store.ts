@@ -56,15 +56,11 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
     observer?.pool(name, () => pool.state);
     return pool;
   };
-  return new PostgresBookStore(
-    new Database(poolOf('books', BOOK_POOL)),
-    new Database(poolOf('many', BULK_POOL)),
-    new Searcher(
-      poolOf('searches', SEARCH_POOL),
-      new SearchIndex(poolOf('search_index', INDEX_POOL), new Part('search index', observer)),
-    ),
-    observer,
-  );
+  const database = new Database(poolOf('books', BOOK_POOL));
+  const inserts = new Inserts(database, new Database(poolOf('many', BULK_POOL)), observer);
+  const searchIndex = new SearchIndex(poolOf('search_index', INDEX_POOL), new Part('search index', observer));
+  const searcher = new Searcher(poolOf('searches', SEARCH_POOL), searchIndex);
+  return new PostgresBookStore(database, inserts, searcher, observer);
 }
 
 /** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
@@ -80,15 +76,9 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: Batch<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: Batch<Book, boolean>;
 
-  /** @param bulkDatabase the same database over a pool with a longer statement timeout */
-  constructor(
-    database: Database,
-    bulkDatabase: Database,
-    searcher: Searcher,
-    observer: StoreObserver | undefined,
-  ) {
+  constructor(database: Database, inserts: Inserts, searcher: Searcher, observer: StoreObserver | undefined) {
     this.#database = database;
-    this.#inserts = new Inserts(database, bulkDatabase, observer);
+    this.#inserts = inserts;
     this.#searcher = searcher;
     this.#searches = new Turns('search', SEARCH_POOL.connectionsMax, observer);
     const options = { ...TRIP_BOUNDS, observer };
