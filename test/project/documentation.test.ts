@@ -120,6 +120,7 @@ for (const name of [
   'docs/migrating.md',
   'docs/operating.md',
   'docs/scaling.md',
+  'bench/MEASUREMENTS.md',
 ]) {
   const text = readText(name);
 

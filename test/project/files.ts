@@ -19,12 +19,27 @@ export function listSources(): string[] {
   return globSync('src/**/*.ts', { cwd: ROOT }).toSorted();
 }
 
-/** The paths of all modules of the page for people, such as `console/src/main.tsx`. */
+/** The paths of all modules of the web console, such as `console/src/main.tsx`. */
 export function listConsoleSources(): string[] {
   return globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT }).toSorted();
 }
 
-/** What the tests need of package.json. */
+/** The paths of all modules of the project, with its tests and scripts; not those of `bench/textbook`, a project of its own. */
+export function listModules(): string[] {
+  const folders = '{src,console,test,campaigns,conformance,bench,scripts,bin}';
+  return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
+    cwd: ROOT,
+    exclude: ['**/node_modules', '**/dist', 'bench/textbook'],
+  }).toSorted();
+}
+
+/** The paths of all lock files, of any package manager. */
+export function listLockFiles(): string[] {
+  const names = '{package-lock.json,npm-shrinkwrap.json,yarn.lock,pnpm-lock.yaml,bun.lock}';
+  return globSync(`**/${names}`, { cwd: ROOT, exclude: ['**/node_modules', '**/dist'] }).toSorted();
+}
+
+/** What the tests need of a package.json. */
 export interface Package {
   readonly version: string;
   readonly scripts: Readonly<Record<string, string>>;
@@ -35,6 +50,6 @@ export interface Package {
   readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
-export function readPackage(): Package {
-  return JSON.parse(readText('package.json')) as Package;
+export function readPackage(path = 'package.json'): Package {
+  return JSON.parse(readText(path)) as Package;
 }
