@@ -4,41 +4,46 @@ import { type Book, readBookChanges, readBookId } from '../../src/book/book.ts';
 import type { Answer } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { HostileRequest } from './requests.ts';
+import { assertFound } from './searches.ts';
 
-/** What a request is to be answered with. */
+/** The expected response to a request. */
 interface Expected {
-  readonly status: number;
-  /** The book that is answered; one that is new has any id. */
+  /** Undefined when only the engines can be compared. */
+  readonly status: number | undefined;
+  /** The book in the response; a new one may have any id. */
   readonly book?: Omit<Book, 'id'> & Partial<Book>;
 }
 
 /** The longest body that is read. */
 const BODY_BYTES_MAX = 1_024 * 1_024;
 
-/** The longest head: none of those that are sent comes close to it, and is shorter. */
+/** The longest head: those that are sent are much shorter, or longer. */
 const HEAD_BYTES_MAX = 16 * 1_024;
 
-/** What HTTP does not take in a target, though some of it passes at the end of one, and in no header. */
+/** Characters that HTTP does not allow in a target, though the parser accepts some at its end, and in a header. */
 const MALFORMED = { path: /[^\x21-\x7e]/, token: /\x7f/ };
 
 /**
- * The books that there are by what was answered, and so what is to be answered. Bodies are read by the service's own
- * functions, which unit tests hold to the letter: that they arrive whole, in turn and at the store is judged here.
+ * A model of the stored books, made from the responses, which predicts the next ones. It reads bodies with the service's
+ * own functions, which have unit tests: the campaign checks that bodies reach the store whole and in order.
  */
 export class Books {
   readonly #books = new Map<number, Book>();
   readonly #ids = new Set<number>();
 
-  /** Asserts that an answer is as it should be, and notes what it says of a book. */
-  note(request: HostileRequest, { status, body }: Answer): void {
+  /** Asserts that a response is the expected one, and applies it to the model. */
+  note(request: HostileRequest, answer: Answer): void {
+    const { status, body } = answer;
     const { message, data } = JSON.parse(body) as { message: string; data: Book };
     if (message === 'Bad request') {
       assert.ok(MALFORMED.path.test(request.path) || MALFORMED.token.test(request.token ?? ''));
       return;
     }
-    const { status: expected, book } = this.#expect(request);
+    const { status: expected = status, book } = this.#expect(request);
     assert.equal(status, expected);
-    if (book) {
+    if (typeof request.query === 'object' && status === 200) {
+      assertFound([...this.#books.values()], request.query, answer);
+    } else if (book) {
       const { id = data.id } = book;
       assert.equal(JSON.stringify(data), JSON.stringify({ id, ...book }));
       assert.ok('id' in book || !this.#ids.has(id), 'the id of another book');
@@ -50,7 +55,7 @@ export class Books {
     }
   }
 
-  /** Asserts that these books are stored, each by itself and all in the list, and no others. */
+  /** Asserts that exactly these books are stored, by reading each of them and the list. */
   async assertStored(ask: (requests: readonly HostileRequest[]) => Promise<Answer[]>): Promise<void> {
     const [list, ...each] = await ask([
       read('/books'),
@@ -65,11 +70,13 @@ export class Books {
   }
 
   #expect(request: HostileRequest): Expected {
-    const { method, path, token } = request;
+    const { method, path, token, query } = request;
     if (path.length + (token?.length ?? 0) > HEAD_BYTES_MAX) return { status: 431 };
     if (path === '/token') return { status: loginStatus(request) };
-    if (path.split('/').length > 3) return { status: 404 };
+    if (query === undefined && path.split('/').length > 3) return { status: 404 };
     if (token !== undefined) return { status: 401 };
+    if (query === 'unknown') return { status: undefined };
+    if (query !== undefined) return { status: query === 'invalid' ? 400 : 200 };
     const book = this.#books.get(idOf(request) ?? 0);
     if (method !== 'POST' && !book) return { status: 404 };
     if (method === 'DELETE') return { status: 200 };
@@ -88,7 +95,7 @@ function loginStatus(request: HostileRequest): number {
   return JSON.stringify(login) === LOGIN ? 200 : 401;
 }
 
-/** @returns what a body says, or the status of its refusal */
+/** @returns the content of a body, or the status of its rejection */
 function readBody<Content>(
   { lines, body }: HostileRequest,
   reader: (body: Uint8Array) => Content | undefined,
@@ -98,7 +105,7 @@ function readBody<Content>(
   return (isEncoded ? undefined : reader(body)) ?? 400;
 }
 
-/** The id that a target asks for, if a book can have it. */
+/** The id in a target, if a book can have it. */
 function idOf({ path }: HostileRequest): number | undefined {
   const [, id = ''] = /^\/book\/([0-9]+|%31)[ \t]*(?:\?.*)?$/.exec(path) ?? [];
   return readBookId(id.replace('%31', '1'));

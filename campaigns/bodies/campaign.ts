@@ -8,101 +8,111 @@ import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Chance } from '../chance.ts';
 import { areSingleBytes, cutAnywhere } from '../pieces.ts';
 import { Books } from './books.ts';
-import { Caller } from './caller.ts';
+import { Client } from './client.ts';
 import { type HostileRequest, hostileRequests, render } from './requests.ts';
 
 export const campaign: Campaign = {
   summary:
-    'bodies, ids and tokens of any bytes and in any pieces, the same to both engines; a round is a request',
+    'bodies, ids, tokens and queries of arbitrary bytes in arbitrary pieces, the same to both engines; a round is a request',
   rounds: [500_000],
-  // And on PostgreSQL at the same time, as the two are compared.
+  // It runs on PostgreSQL at the same time, and compares the two.
   engines: ['SQLite'],
   run,
 };
 
-/** How many requests go to services of their own, whose books are looked at in the end. */
-const SEQUENCE = 2_000;
+/** How many requests are sent to one pair of services before their books are checked. */
+const SEQUENCE_LENGTH = 2_000;
 
-/** How many sequences are played at the same time, so that one uses the time in which another waits for disks. */
-const AT_ONCE = 4;
+/** How many sequences run at the same time, so that one runs while another waits for the disk. */
+const CONCURRENCY = 4;
 
-/** How many requests are sent before their answers are read; those that come alone may come in pieces of one byte. */
+/** How many requests are sent before their responses are read; a single one may be sent in pieces of one byte. */
 const PIPELINED = [1, 1, 20];
 
 async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
-  const tally: Record<string, number> = { requests: rounds, [SINGLE_BYTES]: 0 };
-  const sequences = Array.from({ length: Math.ceil(rounds / SEQUENCE) }, (_, index) => index).values();
-  const tormentor = async (): Promise<void> => {
+  const tally: Record<string, number> = { requests: rounds, [SINGLE_BYTES]: 0, [FOUND]: 0 };
+  const sequences = Array.from({ length: Math.ceil(rounds / SEQUENCE_LENGTH) }, (_, index) => index).values();
+  const runSequences = async (): Promise<void> => {
     for (const index of sequences) {
-      const count = Math.min(SEQUENCE, rounds - index * SEQUENCE);
-      for (const { status } of await torment(seed + index, count, tally)) {
-        tally[`answered ${status}`] = (tally[`answered ${status}`] ?? 0) + 1;
-      }
-      if (index % 25 === 0) report(`${(index + 1) * SEQUENCE} requests`);
+      const length = Math.min(SEQUENCE_LENGTH, rounds - index * SEQUENCE_LENGTH);
+      await runSequence(seed + index, length, tally);
+      if (index % 25 === 0) report(`${(index + 1) * SEQUENCE_LENGTH} requests`);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, tormentor));
+  await Promise.all(Array.from({ length: CONCURRENCY }, runSequences));
   return tally;
 }
 
 const SINGLE_BYTES = 'in pieces of one byte';
+const FOUND = 'searches that found books';
 
 /**
- * Sends a sequence of hostile requests to an empty service on each engine, the same to both at the same time, and
- * asserts that they answer alike to the byte, in the envelope, without a 5xx; and that the books are then what the
- * answers said of them.
+ * Sends a sequence of requests to an empty service on each engine, to both at the same time. Asserts that their responses
+ * are equal to the byte and in the envelope, that none is a 5xx, and that the books stored in the end are those of the
+ * responses.
  *
- * @param seed says which sequence
- * @param tally counts the requests that came in pieces of one byte
+ * @param seed selects the sequence
+ * @param tally counts requests, by the status of the response among others
  */
-async function torment(seed: number, count: number, tally: Record<string, number>): Promise<Answer[]> {
-  // Their clocks stand still, so that their tokens are the same.
+async function runSequence(seed: number, length: number, tally: Record<string, number>): Promise<void> {
+  // Their clocks do not advance, so that their tokens are the same.
   const now = Date.now();
   const throttleLimits = { failuresMax: Number.MAX_SAFE_INTEGER, windowSeconds: 60 };
+  // Otherwise the service rejects long responses or not, depending on how soon the client reads them.
+  const httpLimits = { unreadBytesAtOnce: 1_024 ** 3 };
   await using resources = new AsyncDisposableStack();
   const services: Service[] = [];
   for (const { name } of engines) {
-    services.push(resources.use(await startService({ engine: name, now: () => now, throttleLimits })));
+    const options = { engine: name, now: () => now, throttleLimits, httpLimits };
+    services.push(resources.use(await startService(options)));
   }
-  const callers = services.map((service) => resources.use(new Caller(service)));
+  const clients = services.map((service) => resources.use(new Client(service)));
   const token = services[0]?.token ?? '';
   const chance = new Chance(seed);
   const ask = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
     const rendered = requests.map((request) => render(request, token));
     const pieces = cutAnywhere(Buffer.concat(rendered), chance);
     if (areSingleBytes(pieces)) tally[SINGLE_BYTES] = (tally[SINGLE_BYTES] ?? 0) + rendered.length;
-    return compare(await Promise.all(callers.map((caller) => caller.send(rendered, pieces))), requests);
+    return compare(await Promise.all(clients.map((client) => client.send(rendered, pieces))), requests);
   };
   try {
-    return await play(fc.sample(hostileRequests, { seed, numRuns: count }), chance, ask);
+    await play(fc.sample(hostileRequests, { seed, numRuns: length }), chance, ask, tally);
   } catch (cause) {
     const warnings = services.flatMap(({ log }) => log.filter((line) => !line.startsWith('{"level":30')));
     throw new Error(`seed ${seed}; the log has ${warnings.slice(-3).join('')}`, { cause });
   }
 }
 
-/** @param ask sends requests at once. @returns all answers */
+function count(tally: Record<string, number>, name: string): void {
+  tally[name] = (tally[name] ?? 0) + 1;
+}
+
+function hasBooks({ body }: Answer): boolean {
+  return body.includes('"data":[{');
+}
+
+/** @param ask pipelines requests */
 async function play(
   sequence: readonly HostileRequest[],
   chance: Chance,
   ask: (requests: readonly HostileRequest[]) => Promise<Answer[]>,
-): Promise<Answer[]> {
+  tally: Record<string, number>,
+): Promise<void> {
   const books = new Books();
-  const answers: Answer[] = [];
   for (let at = 0; at < sequence.length; ) {
     const requests = sequence.slice(at, at + (chance.pick(PIPELINED) ?? 1));
     at += requests.length;
     for (const [index, answer] of (await ask(requests)).entries()) {
       const request = requests[index] as HostileRequest;
       about(request, () => books.note(request, answer));
-      answers.push(answer);
+      count(tally, `answered ${answer.status}`);
+      if (typeof request.query === 'object' && hasBooks(answer)) count(tally, FOUND);
     }
   }
   await books.assertStored(ask);
-  return answers;
 }
 
-/** @returns the answers that all engines gave */
+/** Asserts that the responses of all engines are equal. @returns them */
 function compare([one = [], ...others]: readonly Answer[][], requests: readonly HostileRequest[]): Answer[] {
   for (const [index, answer] of one.entries()) {
     about(requests[index] as HostileRequest, () => {
@@ -120,7 +130,7 @@ function comparable(answer: Answer | undefined): unknown[] {
   return [...answer.headers, answer.body];
 }
 
-/** Says what a failed assertion is about. */
+/** Adds the request to the error of a failed assertion. */
 function about({ method, path, token = '', lines, body }: HostileRequest, check: () => void): void {
   try {
     check();

@@ -1,6 +1,6 @@
 import { LOGIN } from '../../test/http/service.ts';
 
-/** Values of JSON as they are written, good ones among them. */
+/** Literals of JSON, valid and invalid. */
 export const LITERALS: readonly string[] = [
   ...words(`0 -0 1999 1999.0 1.999e3 1E+2 -750 19.5 1e400 -1e400 1e-400 0e999999999999 1e15
     9007199254740991 -9007199254740991 9007199254740992 9007199254740993
@@ -19,7 +19,7 @@ export const LITERALS: readonly string[] = [
   '"\t"',
 ];
 
-/** Names of fields, and what a careless reader takes for one. */
+/** Names of members, and names that a careless reader takes for one. */
 export const NAMES: readonly string[] = [
   ...words(String.raw`title author year Title AUTHOR yEaR t\u0069tle titles tıtle ti\u0000tle id ID username Password
     __proto__ constructor prototype toString hasOwnProperty length 0`),
@@ -56,7 +56,7 @@ export const BODIES: readonly (string | Uint8Array)[] = [
 
 const MEBIBYTE = 1_024 * 1_024;
 
-/** Bodies about as long as may be: one is too long, and some are longer on the way out than on the way in. */
+/** Bodies about as long as the limit: one is too long, and some are longer in the response than in the request. */
 export const LARGE_BODIES: readonly string[] = [
   `{"title":"${'x'.repeat(MEBIBYTE - 12)}"}`,
   `{"title":"${'x'.repeat(MEBIBYTE - 11)}"}`,
@@ -68,7 +68,7 @@ export const LARGE_BODIES: readonly string[] = [
   `{"${'x'.repeat(MEBIBYTE - 20)}":1}`,
 ];
 
-/** What stands where an id should. */
+/** Texts in the place of an id. */
 export const IDS: readonly string[] = [
   ...words(`0 00 01 -1 +1 1.0 1e0 0x1 abc 1,2 1;2 1/2 1?x=1 1#2 . .. * ~ {id} :id é __proto__ constructor null NaN
     % %zz %00 %2f %31 1%20 %D9%A1 %EF%BC%91 1'-- 1)or(1=1
@@ -79,7 +79,7 @@ export const IDS: readonly string[] = [
   '1 ',
 ];
 
-/** What stands where a token should. */
+/** Texts in the place of a token. */
 export const TOKENS: readonly string[] = [
   ...words('. .. ... a.b.c a,b =.=.= null Bearer \u00ff\u00fe \x7f'),
   ...words('eyJhbGciOiJub25lIn0.e30. eyJhbGciOiJIUzI1NiJ9.e30.AA eyJhbGciOiJIUzI1NiJ9..'),
@@ -89,6 +89,7 @@ export const TOKENS: readonly string[] = [
   `${'A'.repeat(4_000)}.${'A'.repeat(4_000)}.A`,
 ];
 
-function words(text: string): string[] {
+/** The words of a text. */
+export function words(text: string): string[] {
   return text.split(/[ \n]+/);
 }

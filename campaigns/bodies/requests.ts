@@ -1,17 +1,20 @@
 import * as fc from 'fast-check';
 import { BODIES, IDS, LARGE_BODIES, LITERALS, NAMES, TOKENS } from './corpus.ts';
+import { type Search, searches } from './searches.ts';
 
-/** A request that nobody sends who means well. */
+/** A request that may be malformed in any part. */
 export interface HostileRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: string;
-  /** What `Authorization` says; undefined stands for a good token. */
+  /** The value of `Authorization`; undefined stands for a valid token. */
   readonly token: string | undefined;
-  /** Header lines besides those of the token and the framing. */
+  /** Header lines other than those of the token and the framing. */
   readonly lines: readonly string[];
   readonly body: Uint8Array;
-  /** Whether the body comes in chunks. */
+  /** Whether the body is sent with chunked transfer coding. */
   readonly isChunked: boolean;
+  /** Present for a `GET /books`. */
+  readonly query?: Search['query'];
 }
 
 const literals = fc.oneof(
@@ -27,7 +30,7 @@ const members = fc
   .map(([name, literal]) => `"${name}":${literal}`);
 const objects = fc.array(members, { maxLength: 6 }).map((all) => `{${all.join(',')}}`);
 
-/** Bodies with a few bytes changed, added or taken away, in several places. */
+/** Bodies with a few bytes changed, inserted or removed, in several places. */
 const damaged = fc
   .tuple(
     fc.oneof(
@@ -81,25 +84,31 @@ const paths = fc
   )
   .map((id) => `/book/${id}`);
 
-/** Requests for every endpoint, most of them for those that read a body. */
+/** Requests to every endpoint, most of them to those that read a body. */
 export const hostileRequests: fc.Arbitrary<HostileRequest> = fc.oneof(
   { weight: 8, arbitrary: requests('POST', fc.constant('/book'), bodies) },
   { weight: 6, arbitrary: requests('PUT', paths, bodies) },
   { weight: 2, arbitrary: requests('POST', fc.constant('/token'), bodies) },
   { weight: 2, arbitrary: requests('GET', paths) },
   { weight: 2, arbitrary: requests('DELETE', paths) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(requests('GET', fc.constant('/books')), searches)
+      .map(([request, search]) => ({ ...request, ...search })),
+  },
 );
 
-/** What is sent, with this token where the request has none of its own. */
+/** The bytes of a request, with this token unless the request has one of its own. */
 export function render(
   { method, path, token, lines: others, body, isChunked }: HostileRequest,
-  goodToken: string,
+  validToken: string,
 ): Buffer {
   const framing = isChunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${body.length}`;
   const head = [
     `${method} ${path} HTTP/1.1`,
     'Host: localhost',
-    `Authorization: ${token ?? goodToken}`,
+    `Authorization: ${token ?? validToken}`,
     framing,
     ...others,
   ];

@@ -1,14 +1,52 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Books } from '../../campaigns/bodies/books.ts';
 import { campaign } from '../../campaigns/bodies/campaign.ts';
+import type { HostileRequest } from '../../campaigns/bodies/requests.ts';
 
-test('whatever is sent, both engines answer in the envelope, alike to the byte, and store what they say', async () => {
+test('both engines respond to arbitrary requests in the envelope, equal to the byte, and store what they report', async () => {
   const seed = Date.now() % 2 ** 31;
   const figures = await campaign.run({ engine: 'SQLite', rounds: 10_000, seed, report: () => {} });
-  for (const status of [200, 201, 400, 401, 404]) {
-    assert.ok(
-      Number(figures[`answered ${status}`]) > 0,
-      `nothing was answered ${status}: the requests are too tame`,
-    );
-  }
+  for (const name of [
+    ...[200, 201, 400, 401, 404].map((status) => `answered ${status}`),
+    'searches that found books',
+  ])
+    assert.ok(Number(figures[name]) > 0, `no ${name}: the requests are too tame`);
 });
+
+test('the verdict on searches reports a book that is missing, too many, stale or out of order, a wrong total and a wrong link', () => {
+  const books = [
+    { id: 1, title: 'b', author: '', year: 1 },
+    { id: 2, title: 'a', author: '', year: 2 },
+    { id: 3, title: 'c', author: '', year: 3 },
+  ] as const;
+  const [b, a, c] = books;
+  const query = { parameters: { sort: 'title', limit: '2', count: 'true' }, after: undefined };
+  const link = `</books?after=${Buffer.from('["title",1,"b"]').toString('base64url')}>; rel="next"`;
+  const headers = { link, 'x-total-count': '3' };
+  const judge = (data: readonly unknown[], fields: Record<string, string>): void => {
+    const model = new Books();
+    for (const book of books) {
+      const body = Buffer.from(JSON.stringify({ title: book.title, year: book.year }));
+      const created = { status: 201, message: 'Book created successfully', data: book };
+      model.note({ ...request('POST', '/book'), body }, answer(created));
+    }
+    const found = { status: 200, message: 'Books retrieved successfully', data };
+    model.note({ ...request('GET', '/books'), query }, answer(found, fields));
+  };
+  judge([a, b], headers);
+  for (const wrong of [[a], [b], [], [a, b, c], [b, a], [a, c], [a, { ...b, year: 9 }]])
+    assert.throws(() => judge(wrong, headers), { code: 'ERR_ASSERTION' });
+  for (const wrong of [{ link }, { ...headers, 'x-total-count': '2' }, { 'x-total-count': '3' }])
+    assert.throws(() => judge([a, b], wrong), { code: 'ERR_ASSERTION' });
+  const otherLink = link.replace(/after=.*>/, 'after=WyJ0aXRsZSIsMiwiYSJd>');
+  assert.throws(() => judge([a, b], { ...headers, link: otherLink }), { code: 'ERR_ASSERTION' });
+});
+
+function request(method: HostileRequest['method'], path: string): HostileRequest {
+  return { method, path, token: undefined, lines: [], body: new Uint8Array(), isChunked: false };
+}
+
+function answer(envelope: { status: number }, headers: Record<string, string> = {}) {
+  return { status: envelope.status, headers: new Headers(headers), body: JSON.stringify(envelope) };
+}

@@ -8,11 +8,12 @@ export function expectedBooks(books: readonly Book[], parameters: Parameters): B
   const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id' } = parameters;
   const key = sort.replace('-', '') as keyof Book;
   const direction = sort.startsWith('-') ? -1 : 1;
+  const prefixes = wordsIn(q);
   return books
     .filter((book) => lower(book.title).includes(lower(title)) && lower(book.author).includes(lower(author)))
     .filter((book) => {
-      const words = [...wordsIn(book.title), ...wordsIn(book.author)];
-      return wordsIn(q).every((beginning) => words.some((word) => word.startsWith(beginning)));
+      const words = prefixes.length === 0 ? [] : [...wordsIn(book.title), ...wordsIn(book.author)];
+      return prefixes.every((prefix) => words.some((word) => word.startsWith(prefix)));
     })
     .filter((book) => year === undefined || book.year === Number(year))
     .filter((book) => year_from === undefined || book.year >= Number(year_from))
@@ -39,5 +40,8 @@ function compare(a: string | number, b: string | number): number {
 }
 
 function keyOf(text: string): string {
-  return Array.from(text).slice(0, SORT_KEY_LENGTH).join('');
+  // A code point has at most two UTF-16 code units.
+  return Array.from(text.slice(0, 2 * SORT_KEY_LENGTH))
+    .slice(0, SORT_KEY_LENGTH)
+    .join('');
 }

@@ -2,8 +2,8 @@ import { type Answer, Connection } from '../../test/http/connection.ts';
 import type { Service } from '../../test/http/service.ts';
 import { sendInPieces } from '../pieces.ts';
 
-/** A client of one service, which keeps its connection for as long as the service does. */
-export class Caller implements Disposable {
+/** A client of one service that keeps its connection until the service closes it. */
+export class Client implements Disposable {
   readonly #service: Service;
   #connection: Connection | undefined;
 
@@ -12,27 +12,27 @@ export class Caller implements Disposable {
   }
 
   /**
-   * Sends requests without waiting for answers, in these pieces or, once the service has ended the connection, those that
-   * are left in one.
+   * Pipelines requests, in these pieces; when the service closes the connection, sends the remaining ones in one piece
+   * over a new one.
    *
-   * @returns their answers, in order
+   * @returns the responses, in order
    */
   async send(requests: readonly Buffer[], pieces: readonly Buffer[]): Promise<Answer[]> {
     const answers: Answer[] = [];
-    let waiting = pieces;
+    let unsent = pieces;
     while (answers.length < requests.length) {
       this.#connection ??= await Connection.open(this.#service);
-      const sent = sendInPieces(this.#connection, waiting);
-      let isOver = false;
-      while (!isOver && answers.length < requests.length) {
+      const sent = sendInPieces(this.#connection, unsent);
+      let isClosed = false;
+      while (!isClosed && answers.length < requests.length) {
         const answer = await this.#connection.answer();
         answers.push(answer);
-        isOver = answer.headers.get('connection') === 'close';
+        isClosed = answer.headers.get('connection') === 'close';
       }
-      if (isOver) this[Symbol.dispose]();
-      // The last body may still be on its way, as not every request is answered after its body.
+      if (isClosed) this[Symbol.dispose]();
+      // A body may still be in transit: some requests are answered before their body has arrived.
       await sent;
-      waiting = requests.slice(answers.length);
+      unsent = requests.slice(answers.length);
     }
     return answers;
   }

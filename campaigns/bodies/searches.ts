@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import * as fc from 'fast-check';
+import { writeCursor } from '../../src/api/list/cursor.ts';
+import { type Book, type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/book/book.ts';
+import type { Answer } from '../../test/http/connection.ts';
+import { PARAMETERS } from '../../test/http/search-corpus.ts';
+import { expectedBooks, type Parameters } from '../../test/http/search-reference.ts';
+import { LITERALS, words } from './corpus.ts';
+
+/** A `GET /books` with a query. */
+export interface Search {
+  readonly path: string;
+  /** A valid query, or whether it is invalid; 'unknown' for arbitrary bytes, which only the engines are compared by. */
+  readonly query: Query | 'invalid' | 'unknown';
+}
+
+interface Query {
+  /** The parameters before they are encoded, without `after`. */
+  readonly parameters: Parameters;
+  readonly after: BookPosition | undefined;
+}
+
+const NAMES = words(`q title author year year_from year_to sort limit after count
+  Q q[] %71 %FF page __proto__ constructor toString`);
+
+/** Each of these makes a query invalid, wherever it stands. */
+const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q=a %71=&q=
+  year= year=x year=1.0 year=+1 year=1e3 year=%D9%A1 year=9007199254740992 year_from=%20 year_to=--1
+  sort= sort=publisher sort=--id sort=ID sort=id,title limit= limit=0 limit=-1 limit=1001 limit=x limit=1&limit=1
+  count= count=1 count=TRUE after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
+  sort=-year&after=${writeCursor('title', { key: 'a', id: 1 })}
+  sort=year&after=${writeCursor('year', { key: 'a', id: 1 })}
+  sort=id&after=${writeCursor('id', { key: 2, id: 1 })}
+  sort=title&after=${writeCursor('title', { key: '\0', id: 1 })}
+  sort=author&after=${writeCursor('author', { key: 'x'.repeat(SORT_KEY_LENGTH + 1), id: 1 })}`);
+
+/** Parts of the texts that stored books have, and arbitrary texts. */
+const texts = fc.oneof(
+  fc
+    .tuple(fc.constantFrom(...LITERALS.flatMap(stringsIn)), fc.nat(8), fc.nat(8))
+    .map(([text, start, length]) =>
+      Array.from(text)
+        .slice(start, start + length)
+        .join(''),
+    ),
+  fc.string({ unit: 'binary', maxLength: 5 }).filter((text) => !text.includes('\0')),
+);
+const years = fc.constantFrom('0', '-0', '1', '1000', '1999', '19990', '-750', '007', '9007199254740991');
+
+const validParameters: fc.Arbitrary<Parameters> = fc
+  .tuple(
+    fc.oneof(
+      PARAMETERS,
+      fc.record(
+        { q: texts, title: texts, author: texts, year: years, year_from: years, year_to: years },
+        { requiredKeys: [] },
+      ),
+    ),
+    fc.record(
+      {
+        sort: fc.constantFrom(...SORT_KEYS.flatMap((key) => [key, `-${key}`])),
+        limit: fc.constantFrom('1', '2', '10', '0100', '1000'),
+        count: fc.constantFrom('true', 'false'),
+      },
+      { requiredKeys: [] },
+    ),
+  )
+  .map(([filters, others]) => ({ ...filters, ...others }));
+
+const validSearches = fc
+  .tuple(
+    validParameters,
+    fc.option(fc.record({ id: fc.integer({ min: 1, max: 60 }), text: texts, year: years.map(Number) })),
+    fc.constantFrom('', '', '&page=%ff', '&Q=%', '&&'),
+  )
+  .map(([parameters, position, ignored]): Search & { query: Query } => {
+    const { sort = 'id' } = parameters;
+    const keys: Record<string, BookPosition['key']> = { id: position?.id ?? 0, year: position?.year ?? 0 };
+    const after = position && { id: position.id, key: keys[sort.replace('-', '')] ?? position.text };
+    const pieces = Object.entries({ ...parameters, ...(after && { after: writeCursor(sort, after) }) }).map(
+      ([name, text]) => `${name}=${encodeURIComponent(text)}`,
+    );
+    const path = `/books?${pieces.join('&')}${ignored}`;
+    return { path, query: { parameters, after: after ?? undefined } };
+  });
+
+const invalidSearches = fc
+  .tuple(validSearches, fc.constantFrom(...INVALID), fc.boolean())
+  .map(([{ path }, piece, isFirst]): Search => {
+    const changed = isFirst ? path.replace('?', `?${piece}&`) : `${path}&${piece}`;
+    return { path: changed, query: 'invalid' };
+  });
+
+const unknownSearches = fc
+  .array(
+    fc.tuple(
+      fc.constantFrom(...NAMES),
+      fc.oneof(
+        fc
+          .uint8Array({ maxLength: 12 })
+          .map((bytes) => Buffer.from(bytes.map((byte) => Math.max(byte, 0x21)))),
+        fc
+          .uint8Array({ maxLength: 60 })
+          .map((bytes) => Buffer.from(Buffer.from(bytes).toString('base64url'))),
+        texts.map((text) => Buffer.from(encodeURIComponent(text))),
+      ),
+    ),
+    { maxLength: 4 },
+  )
+  .map((pieces): Search => {
+    const query = pieces.map(([name, bytes]) => `${name}=${bytes.toString('latin1')}`).join('&');
+    return { path: `/books?${query}`, query: 'unknown' };
+  });
+
+export const searches: fc.Arbitrary<Search> = fc.oneof(
+  { weight: 4, arbitrary: validSearches },
+  { weight: 1, arbitrary: invalidSearches },
+  { weight: 1, arbitrary: unknownSearches },
+);
+
+/** Asserts that a search of these books has this answer: the books to the byte, the total and the link to the next page. */
+export function assertFound(
+  books: readonly Book[],
+  { parameters, after }: Query,
+  { headers, body }: Answer,
+): void {
+  const { sort = 'id', limit, count } = parameters;
+  const matches = expectedBooks(books, parameters);
+  const behind = after ? expectedBooks(booksBehind(books, sort, after), parameters) : matches;
+  const page = behind.slice(0, limit === undefined ? behind.length : Number(limit));
+  const last = page.at(-1);
+  const cursor = last && page.length < behind.length ? writeCursor(sort, positionOf(last, sort)) : undefined;
+  const message = 'Books retrieved successfully';
+  assert.equal(body, JSON.stringify({ status: 200, message, data: page }));
+  assert.equal(headers.get('x-total-count'), count === 'true' ? `${matches.length}` : null);
+  assert.equal(/[?&]after=([\w-]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1], cursor);
+}
+
+/** The books behind a position in an order: those behind a book that stands there. */
+function booksBehind(books: readonly Book[], sort: string, { key, id }: BookPosition): Book[] {
+  const marker: Book = { id, title: '', author: '', year: 0, [sort.replace('-', '')]: key };
+  const order = expectedBooks([...books, marker], { sort });
+  return order.slice(order.indexOf(marker) + 1);
+}
+
+function positionOf(book: Book, sort: string): BookPosition {
+  const key = book[sort.replace('-', '') as keyof Book];
+  const isText = typeof key === 'string';
+  return { id: book.id, key: isText ? Array.from(key).slice(0, SORT_KEY_LENGTH).join('') : key };
+}
+
+/** The text that a literal of JSON stands for, if it is one. */
+function stringsIn(literal: string): string[] {
+  try {
+    const value: unknown = JSON.parse(literal);
+    return typeof value === 'string' && value.isWellFormed() && !value.includes('\0') ? [value] : [];
+  } catch {
+    return [];
+  }
+}
