@@ -135,6 +135,6 @@ function parseFaithfully(literal: string): unknown {
   let significant = digits.length;
   while (significant > 0 && digits[significant - 1] === '0') significant--;
   // The value is digits * 10^(exponent - fraction.length): whole when no significant digit is behind the point.
-  const isWhole = significant === 0 || significant <= whole.length + Number(exponent);
-  return isWhole ? Number(literal) : Number.NaN;
+  const isInteger = significant === 0 || significant <= whole.length + Number(exponent);
+  return isInteger ? Number(literal) : Number.NaN;
 }

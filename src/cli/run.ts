@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../book/book.ts';
 import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
-import { StoreNotReady } from '../store/not-ready.ts';
+import { StoreNotReady } from '../store/store-errors.ts';
 import { readArguments, UsageError } from './arguments.ts';
 import { COMMANDS, type CommandName } from './commands.ts';
 import { CommandFailed, EXIT_CODES } from './exit.ts';

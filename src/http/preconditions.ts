@@ -33,18 +33,18 @@ export function isConditional({ headers }: IncomingMessage): boolean {
  */
 export function judge({ method, headers }: IncomingMessage, tag: string): Verdict {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  if (ifMatch !== undefined && !isListed(tag, ifMatch)) return 'preconditionFailed';
-  if (!isKnown(tag, ifNoneMatch)) return 'met';
+  if (ifMatch !== undefined && !matchesAny(tag, ifMatch)) return 'preconditionFailed';
+  if (!isCachedByClient(tag, ifNoneMatch)) return 'met';
   return method === 'GET' || method === 'HEAD' ? 'notModified' : 'preconditionFailed';
 }
 
 /** Whether a client has what a tag names, by weak comparison: the mark of weak tags does not count (section 13.1.2). */
-export function isKnown(tag: string, ifNoneMatch: string | undefined): boolean {
-  return ifNoneMatch !== undefined && isListed(tag, ifNoneMatch.replaceAll('W/"', '"'));
+export function isCachedByClient(tag: string, ifNoneMatch: string | undefined): boolean {
+  return ifNoneMatch !== undefined && matchesAny(tag, ifNoneMatch.replaceAll('W/"', '"'));
 }
 
 /** Whether a tag is among those of a header's value, by strong comparison; `*` stands for any. */
-function isListed(tag: string, value: string): boolean {
+function matchesAny(tag: string, value: string): boolean {
   if (value.trim() === '*') return true;
   const tags: readonly string[] = value.match(ENTITY_TAGS) ?? [];
   return tags.includes(tag);

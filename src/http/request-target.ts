@@ -3,7 +3,7 @@
  * section 3.2.2), and with what is no escape taken literally, so that it is no id and no path.
  */
 export function routableTarget(target: string): string {
-  if (isPlain(target)) return target;
+  if (isUnescapedPath(target)) return target;
   const [, path = '', query = ''] =
     /^(?:https?:\/\/[^/?]*)?([^?]*)(.*)$/is.exec(target.replaceAll('#', '%23')) ?? [];
   try {
@@ -14,7 +14,7 @@ export function routableTarget(target: string): string {
   }
 }
 
-/** Whether it is like nearly all of them: a path without escapes. */
-function isPlain(target: string): boolean {
+/** Whether it is a path without escapes, as nearly all targets are. */
+function isUnescapedPath(target: string): boolean {
   return target.startsWith('/') && !target.includes('%') && !target.includes('#');
 }

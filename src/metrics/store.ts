@@ -6,10 +6,10 @@ const DURATION_BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** The calls of a trip. */
+/** The number of calls in a batch. */
 const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
-/** The trips of one kind of call. */
+/** The batches of one kind of operation. */
 interface Operation {
   readonly labels: Labels;
   readonly durations: Histogram;
@@ -70,22 +70,22 @@ export class StoreMetrics {
     return [
       histogram(
         'bookkeeping_store_trip_duration_seconds',
-        'How long trips to the store take, each of which concurrent calls share.',
+        'Duration of batches of concurrent calls to the store.',
         this.#operations.map(({ labels, durations }) => [labels, durations]),
       ),
       histogram(
         'bookkeeping_store_trip_calls',
-        'How many calls share a trip to the store.',
+        'Number of calls in a batch.',
         this.#operations.map(({ labels, sizes }) => [labels, sizes]),
       ),
       counter(
         'bookkeeping_store_trip_failures_total',
-        'Trips to the store that failed.',
+        'Batches that failed.',
         this.#operations.map(({ labels, failures }) => [labels, failures]),
       ),
       gauge(
         'bookkeeping_store_waiting_calls',
-        'Calls that wait for a trip to the store.',
+        'Calls that wait for a batch.',
         this.#operations.map(({ labels, waiting }) => [labels, waiting()]),
       ),
       gauge(

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { ConfigError, type Configuration, loadConfig } from '../config/config.ts';
 import type { LogStream } from '../log/log.ts';
-import { StoreNotReady } from '../store/not-ready.ts';
+import { StoreNotReady } from '../store/store-errors.ts';
 import { greet } from './greeting.ts';
 
 /** The service as a process: configuration, start, signals, end. */

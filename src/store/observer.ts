@@ -1,37 +1,36 @@
-/** Who wants to know what a store does. Nothing depends on it. */
+/** Is told what a store does, for metrics and logs; the store does not depend on it. */
 export interface StoreObserver {
   /**
-   * Told once of every kind of call that has trips.
+   * Called once for each kind of operation.
    *
-   * @param waiting how many calls wait for a trip at present
-   * @returns who is told of its trips
+   * @param waiting returns how many calls are queued at present
    */
-  operation(name: string, waiting: () => number): TripObserver;
+  operation(name: string, waiting: () => number): OperationObserver;
   /**
-   * Told once of every part of the store that can fail while the others work.
+   * Called once for each component that can fail while the rest of the store works.
    *
-   * @returns is told of each failure of it that was not there before, and of its end: undefined
+   * @returns is called with each new failure, and with undefined when it is over
    */
   part(name: string): (cause: FailureCause | undefined) => void;
-  /** Told once of every pool of connections to a server. */
+  /** Called once for each connection pool. */
   pool(name: string, connections: () => PoolState): void;
 }
 
-/** Told of every trip when it is back: of how many calls it was, how long it took, and whether it failed. */
-export type TripObserver = (calls: number, ms: number, hasFailed: boolean) => void;
+/** Called after each batch: with its number of calls, its duration and whether it failed. */
+export type OperationObserver = (calls: number, ms: number, hasFailed: boolean) => void;
 
-/** The connections of a pool at present. */
+/** The number of connections of a pool at present. */
 export interface PoolState {
   readonly idle: number;
   readonly used: number;
-  /** Callers that wait for one. */
+  /** Callers that wait for a connection. */
   readonly waiting: number;
 }
 
 /** A short code such as `SQLITE_FULL`, or an error that has none. */
 export type FailureCause = string | Error;
 
-/** A part of the store that can fail while the others work. A failure is reported once, until it is over. */
+/** A component that can fail while the rest of the store works. Reports each failure once, and its end. */
 export class Part {
   readonly #report: ((cause: FailureCause | undefined) => void) | undefined;
   #cause: FailureCause | undefined;
@@ -40,7 +39,7 @@ export class Part {
     this.#report = observer?.part(name);
   }
 
-  /** @param cause undefined when it works */
+  /** @param cause undefined while it works */
   set failure(cause: FailureCause | undefined) {
     if (`${cause}` === `${this.#cause}`) return;
     this.#cause = cause;

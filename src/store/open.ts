@@ -1,8 +1,8 @@
 import type { BookStore } from '../book/book.ts';
 import type { StoreAddress } from './address.ts';
 import type { BookArchive } from './book-archive.ts';
-import { StoreNotReady } from './not-ready.ts';
 import type { StoreObserver } from './observer.ts';
+import { StoreNotReady } from './store-errors.ts';
 
 /**
  * Opens the store at an address and prepares its storage structure. Safe when several processes do it at once. The

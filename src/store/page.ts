@@ -15,7 +15,7 @@ export interface PageRow {
 type ReadRow = (after: number, limit: number) => Promise<PageRow>;
 
 /**
- * Reads the pages of one trip, one after the other; equal ones are read once.
+ * Reads the pages of one batch, one after the other; equal ones are read once.
  *
  * @returns the pages in the order of what they come after
  */

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import { isKnown } from '../http/preconditions.ts';
+import { isCachedByClient } from '../http/preconditions.ts';
 
 /** The headers of every page and file: scripts, styles and requests only from this host, nothing inline (CSP level 3). */
 export const PAGE_HEADERS = {
@@ -61,7 +61,7 @@ export function serveFile(app: FastifyInstance, path: string, file: StaticFile):
     contents.set(coding, content);
     const { bytes, tag } = await content;
     reply.headers(headers).header('etag', tag);
-    if (isKnown(tag, request.headers['if-none-match'])) return reply.code(304).send();
+    if (isCachedByClient(tag, request.headers['if-none-match'])) return reply.code(304).send();
     if (coding !== undefined) reply.header('content-encoding', coding);
     return reply.send(bytes);
   });

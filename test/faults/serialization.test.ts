@@ -58,7 +58,7 @@ describe('Where PostgreSQL says that a call lost against others', { timeout: 300
   });
 });
 
-test('Calls that meet in one trip each happen once, however often the trip fails', async () => {
+test('The calls of one batch each happen once, however often the batch fails', async () => {
   await using scene = await stage();
   await scene.fail(ATTEMPTS - 1, '40001');
   const creates = Array.from({ length: 50 }, (_, year) => {

@@ -20,7 +20,7 @@ const NO_BOUNDS = [
   'src/log/log.ts#BLOCK_BYTES_MAX',
   'src/log/log.ts#LAST_ATTEMPTS_MAX',
   'src/log/log.ts#SHARED_BLOCK_BYTES_MAX',
-  'src/store/batch.ts#GATHERING_TURNS_MAX',
+  'src/store/batch-queue.ts#GATHERING_TURNS_MAX',
   'src/store/search/page-builder.ts#CALL_MS_MAX',
   'src/store/idempotency.ts#KEY_REMOVAL_MAX',
   'src/store/book-count.ts#COUNTED_MAX',

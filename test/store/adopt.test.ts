@@ -5,8 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { ID_MAX, StoreUnavailable } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { inspectStore, openArchive } from '../../src/store/open.ts';
+import { StoreNotReady } from '../../src/store/store-errors.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type BookStore, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { TRIP_BOUNDS } from '../../src/store/limits.ts';
+import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { openStore } from '../../src/store/open.ts';
 import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/result-rows.ts';
@@ -13,11 +13,11 @@ import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { createMany, openStoreAt } from '../support/stores.ts';
 
-const { tripItemsMax, queueItemsMax } = TRIP_BOUNDS;
+const { batchItemsMax, queueItemsMax } = BATCH_LIMITS;
 const EXCESS = 100;
 const MEBIBYTE = 1_024 * 1_024;
 
-/** The calls that share trips. A number gives each of them a book of its own. */
+/** The calls that are batched. A number gives each of them a book of its own. */
 const CALLS: Readonly<Record<string, (store: BookStore, number: number) => Promise<unknown>>> = {
   create: (store, year) => store.create({ title: '', author: '', year }),
   find: (store, id) => store.find(id),
@@ -30,7 +30,7 @@ for (const engine of engines) {
   describe(`The bounds of a store on ${engine.name}`, () => {
     for (const [name, call] of Object.entries(CALLS)) {
       const isLengthUnknown = engine.name === 'PostgreSQL' && name === 'find';
-      const callsMax = isLengthUnknown ? UNKNOWN_LENGTHS_MAX : tripItemsMax;
+      const callsMax = isLengthUnknown ? UNKNOWN_LENGTHS_MAX : batchItemsMax;
       test(`of ${name}, a batch has ${callsMax} calls, and a queue ${queueItemsMax}; one more is rejected`, async () => {
         await using address = await engine.createAddress();
         const sizes: number[] = [];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Book, BookPage, BookStore } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { StoreNotReady } from '../../src/store/not-ready.ts';
 import { openStore } from '../../src/store/open.ts';
+import { StoreNotReady } from '../../src/store/store-errors.ts';
 
 /** Opens the store that a `DB_URL` names. */
 export async function openStoreAt(dbUrl: string): Promise<BookStore> {

@@ -19,7 +19,7 @@ export function readCursor(text: string, sort: string): BookPosition | undefined
   if (!Array.isArray(fields) || encode(fields) !== text || fields[0] !== sort || fields.length !== 3)
     return undefined;
   const [, id, key] = fields as unknown[];
-  return isWhole(id, ID_MAX) && isKey(key, id, sort) ? { key, id } : undefined;
+  return isIntegerUpTo(id, ID_MAX) && isKey(key, id, sort) ? { key, id } : undefined;
 }
 
 function encode(fields: readonly unknown[]): string {
@@ -28,12 +28,12 @@ function encode(fields: readonly unknown[]): string {
 
 function isKey(key: unknown, id: number, sort: string): key is BookPosition['key'] {
   if (sort === 'id' || sort === '-id') return key === id;
-  if (sort === 'year' || sort === '-year') return isWhole(key, YEAR_MAX);
+  if (sort === 'year' || sort === '-year') return isIntegerUpTo(key, YEAR_MAX);
   return typeof key === 'string' && SORT_KEY.test(key) && key.isWellFormed() && !key.includes('\0');
 }
 
 const SORT_KEY = new RegExp(`^.{0,${SORT_KEY_LENGTH}}$`, 'su');
 
-function isWhole(value: unknown, max: number): value is number {
+function isIntegerUpTo(value: unknown, max: number): value is number {
   return Number.isSafeInteger(value) && Math.abs(value as number) <= max;
 }

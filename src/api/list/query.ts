@@ -67,7 +67,7 @@ export interface ListRequest {
 export function readListRequest(target: string): ListRequest | 'invalid' | undefined {
   const given = new Map<Name, string>();
   for (const [name, text] of parametersOf(target)) {
-    if (!isKnown(name)) continue;
+    if (!isParameter(name)) continue;
     if (text === undefined || given.has(name) || !isValid(listParameters[name], text)) return 'invalid';
     given.set(name, text);
   }
@@ -112,7 +112,7 @@ const NOT_IN_QUERY = /[^\w.~!$'()*+,;:@/?=%-]/g;
 
 type Name = keyof typeof listParameters;
 
-function isKnown(name: string): name is Name {
+function isParameter(name: string): name is Name {
   return Object.hasOwn(listParameters, name);
 }
 

@@ -1,8 +1,8 @@
 import { ConfigError, loadVariables, readConfig } from '../../config/config.ts';
 import { ENV_FILE } from '../../config/env-file.ts';
 import type { StoreAddress } from '../../store/address.ts';
-import { StoreNotReady } from '../../store/not-ready.ts';
 import { inspectStore } from '../../store/open.ts';
+import { StoreNotReady } from '../../store/store-errors.ts';
 import { EXIT_CODES } from '../exit.ts';
 
 /** Tells whether a start would succeed, as far as that can be seen without a change. */

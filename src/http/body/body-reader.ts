@@ -92,7 +92,7 @@ export class BodyReader {
     };
     const onEnd = () => {
       const body = length === bytes.length ? bytes : bytes.subarray(0, length);
-      settle(isPlain(request) ? body : NOTHING);
+      settle(isUnencoded(request) ? body : NOTHING);
     };
     const onGone = () => settle('badRequest');
     request
@@ -132,7 +132,7 @@ const BODY_REFUSED = Symbol('body refused');
 
 const NOTHING = new Uint8Array();
 
-function isPlain({ headers }: IncomingMessage): boolean {
+function isUnencoded({ headers }: IncomingMessage): boolean {
   const encoding = headers['content-encoding'];
   return !encoding || encoding.toLowerCase() === 'identity';
 }

@@ -1,9 +1,8 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { IdsUsedUp } from '../ids-used-up.ts';
-import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
 import { columnsOf, matchIds } from './batches/result-rows.ts';
 import { isSerializationFailure, reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
@@ -71,7 +70,7 @@ class PostgresArchive implements BookArchive {
   readonly #client: ClientBase;
   readonly #end: () => Promise<void>;
   /** Whether all that is added is one transaction. */
-  #isWhole = false;
+  #isInTransaction = false;
   /** Ids that are locked already stay so until the end of that. */
   #hasLock = false;
 
@@ -100,7 +99,7 @@ class PostgresArchive implements BookArchive {
         await this.#client.query(INSERT_PLAIN, columnsOf(books));
         return;
       } catch (error) {
-        const isFinal = this.#isWhole || attempt === ATTEMPTS_MAX;
+        const isFinal = this.#isInTransaction || attempt === ATTEMPTS_MAX;
         // Somebody chose ids that the sequence has yet to come to.
         if (!isFinal && sqlState(error) === '23505')
           await this.#report(() => advanceIdSequence(this.#client));
@@ -110,7 +109,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    if (this.#isWhole) return this.#addWithIds(books);
+    if (this.#isInTransaction) return this.#addWithIds(books);
     await this.begin();
     const arrivals = await this.#addWithIds(books);
     await this.commit();
@@ -119,13 +118,13 @@ class PostgresArchive implements BookArchive {
 
   async begin(): Promise<void> {
     await this.#query('begin');
-    this.#isWhole = true;
+    this.#isInTransaction = true;
   }
 
   async commit(): Promise<void> {
     if (this.#hasLock) await this.#query(ADVANCE_ID_SEQUENCE);
     await this.#query('commit');
-    this.#isWhole = false;
+    this.#isInTransaction = false;
     this.#hasLock = false;
   }
 
@@ -179,5 +178,5 @@ class PostgresArchive implements BookArchive {
 /** An error in the terms of the interface. */
 function toError(error: unknown): unknown {
   const isUsedUp = violatedConstraint(error) === ID_CHECK;
-  return isUsedUp ? new IdsUsedUp() : toStoreError(error);
+  return isUsedUp ? new IdsExhausted() : toStoreError(error);
 }

@@ -9,12 +9,12 @@ import {
   ID_MAX,
   type SearchPage,
 } from '../../book/book.ts';
-import { Batch } from '../batch.ts';
-import { TRIP_BOUNDS, textLength } from '../limits.ts';
-import { StoreNotReady } from '../not-ready.ts';
+import { BatchQueue } from '../batch-queue.ts';
+import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
+import { BATCH_LIMITS, textLength } from '../limits.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { Turns } from '../turns.ts';
+import { StoreNotReady } from '../store-errors.ts';
 import { Inserts } from './batches/inserts.ts';
 import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './batches/result-rows.ts';
 import { reasonOf } from './errors.ts';
@@ -63,48 +63,49 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
   return new PostgresBookStore(database, inserts, searcher, observer);
 }
 
-/** Every kind of call has its own trips: one single-statement transaction for all items of a trip. */
+/** Every kind of call has its own batches: one single-statement transaction each. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
   readonly #inserts: Inserts;
   readonly #searcher: Searcher;
-  readonly #searches: Turns;
-  readonly #finds: Batch<number, Book | undefined>;
-  readonly #lists: Batch<number, BookPage>;
-  readonly #updates: Batch<Update, Book | undefined>;
-  readonly #deletes: Batch<number, boolean>;
-  readonly #expectedUpdates: Batch<ExpectedUpdate, Book | undefined>;
-  readonly #expectedDeletes: Batch<Book, boolean>;
+  readonly #searches: ConcurrencyLimiter;
+  readonly #finds: BatchQueue<number, Book | undefined>;
+  readonly #lists: BatchQueue<number, BookPage>;
+  readonly #updates: BatchQueue<Update, Book | undefined>;
+  readonly #deletes: BatchQueue<number, boolean>;
+  readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
+  readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
   constructor(database: Database, inserts: Inserts, searcher: Searcher, observer: StoreObserver | undefined) {
     this.#database = database;
     this.#inserts = inserts;
     this.#searcher = searcher;
-    this.#searches = new Turns('search', SEARCH_POOL.connectionsMax, observer);
-    const options = { ...TRIP_BOUNDS, observer };
-    this.#finds = new Batch((ids) => this.#select(ids), {
-      ...options,
-      tripItemsMax: UNKNOWN_LENGTHS_MAX,
-      name: 'find',
-    });
-    this.#lists = new Batch((afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)), {
-      ...options,
-      name: 'list',
-    });
-    this.#updates = new Batch((updates) => this.#update(limitUnknownLengths(updates)), {
+    this.#searches = new ConcurrencyLimiter('search', SEARCH_POOL.connectionsMax, observer);
+    const options = { ...BATCH_LIMITS, observer };
+    const findOptions = { ...options, batchItemsMax: UNKNOWN_LENGTHS_MAX, name: 'find' };
+    this.#finds = new BatchQueue((ids) => this.#select(ids), findOptions);
+    this.#lists = new BatchQueue(
+      (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
+      { ...options, name: 'list' },
+    );
+    this.#updates = new BatchQueue((updates) => this.#update(limitUnknownLengths(updates)), {
       ...options,
       name: 'update',
       keyOf: ({ id }) => id,
       textOf: ({ changes }) => textLength(changes),
     });
-    this.#deletes = new Batch((ids) => this.#delete(ids), { ...options, name: 'delete', keyOf: (id) => id });
-    this.#expectedUpdates = new Batch((updates) => this.#updateExpected(updates), {
+    this.#deletes = new BatchQueue((ids) => this.#delete(ids), {
+      ...options,
+      name: 'delete',
+      keyOf: (id) => id,
+    });
+    this.#expectedUpdates = new BatchQueue((updates) => this.#updateExpected(updates), {
       ...options,
       name: 'update_expected',
       keyOf: ({ expected }) => expected.id,
       textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
-    this.#expectedDeletes = new Batch((books) => this.#deleteExpected(books), {
+    this.#expectedDeletes = new BatchQueue((books) => this.#deleteExpected(books), {
       ...options,
       name: 'delete_expected',
       keyOf: ({ id }) => id,
@@ -125,35 +126,35 @@ class PostgresBookStore implements BookStore {
   }
 
   find(id: number): Promise<Book | undefined> {
-    return this.#finds.call(id);
+    return this.#finds.add(id);
   }
 
   list(after = -ID_MAX - 1): Promise<BookPage> {
-    return this.#lists.call(after);
+    return this.#lists.add(after);
   }
 
   search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#searches.take(() => this.#searcher.search(query, limit, after), signal);
+    return this.#searches.run(() => this.#searcher.search(query, limit, after), signal);
   }
 
   count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
-    return this.#searches.take(() => this.#searcher.count(query, after), signal);
+    return this.#searches.run(() => this.#searcher.count(query, after), signal);
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#updates.call({ id, changes });
+    return this.#updates.add({ id, changes });
   }
 
   delete(id: number): Promise<boolean> {
-    return this.#deletes.call(id);
+    return this.#deletes.add(id);
   }
 
   updateExpected(expected: Book, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#expectedUpdates.call({ expected, changes });
+    return this.#expectedUpdates.add({ expected, changes });
   }
 
   deleteExpected(expected: Book): Promise<boolean> {
-    return this.#expectedDeletes.call(expected);
+    return this.#expectedDeletes.add(expected);
   }
 
   async check(): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
-import { StoreNotReady } from '../not-ready.ts';
+import { StoreNotReady } from '../store-errors.ts';
 import { reasonOf } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
-import { StoreNotReady } from '../not-ready.ts';
+import { StoreNotReady } from '../store-errors.ts';
 import { isUnsupported, reasonOf, sqlState } from './errors.ts';
 
 /** What keeps ids exact; the name tells which of an insert's values was refused. */

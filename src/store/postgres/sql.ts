@@ -9,7 +9,7 @@ export interface Statement {
   readonly withoutLocks?: string;
 }
 
-/** The statements of a trip, each a transaction of its own. Items come as arrays, one for each column. */
+/** The statements of a batch, each a transaction of its own. Items come as arrays, one for each column. */
 
 /** NULL occurs in tables that others made, and reads as empty. */
 export const BOOK = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
@@ -109,7 +109,7 @@ export const SELECT_PAGE: Statement = {
 `,
 };
 
-/** Rows are locked in the order of their ids: trips of several processes that meet in one table cannot deadlock. */
+/** Rows are locked in the order of their ids: batches of several processes cannot deadlock. */
 const LOCKED =
   'with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
 

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { IdsUsedUp } from '../ids-used-up.ts';
-import { StoreNotReady } from '../not-ready.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
 import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,
@@ -153,7 +152,7 @@ class SqliteArchive implements BookArchive {
     } catch (error) {
       if (error instanceof StoreLost) throw new StoreUnavailable(error.message);
       // The values are valid, so it can only be the id, when the table has given out the last one.
-      throw isConstraintViolation(error) ? new IdsUsedUp() : toStoreError(error);
+      throw isConstraintViolation(error) ? new IdsExhausted() : toStoreError(error);
     }
   }
 }

@@ -9,12 +9,12 @@ import type {
   BookStore,
   SearchPage,
 } from '../../book/book.ts';
-import { Batch } from '../batch.ts';
-import { IdsUsedUp } from '../ids-used-up.ts';
-import { performUntilLong, TRIP_BOUNDS, textLength } from '../limits.ts';
+import { BatchQueue } from '../batch-queue.ts';
+import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
+import { BATCH_LIMITS, performUntilTextMax, textLength } from '../limits.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { Turns } from '../turns.ts';
+import { IdsExhausted } from '../store-errors.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
@@ -59,10 +59,10 @@ class SqliteBookStore implements BookStore {
   readonly #reader: LazyWorker<PageRequest, PageRow>;
   readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
   readonly #searchIndex: Part;
-  readonly #writes: Batch<Write, WriteResult>;
-  readonly #finds: Batch<number, Book | undefined>;
-  readonly #lists: Batch<number, BookPage>;
-  readonly #searches: Turns;
+  readonly #writes: BatchQueue<Write, WriteResult>;
+  readonly #finds: BatchQueue<number, Book | undefined>;
+  readonly #lists: BatchQueue<number, BookPage>;
+  readonly #searches: ConcurrencyLimiter;
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
@@ -82,35 +82,35 @@ class SqliteBookStore implements BookStore {
     this.#writer = writer;
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
-    const options = { ...TRIP_BOUNDS, observer };
-    this.#writes = new Batch((writes) => this.#write(writes), {
+    const options = { ...BATCH_LIMITS, observer };
+    this.#writes = new BatchQueue((writes) => this.#write(writes), {
       ...options,
       name: 'write',
       textOf: textOfWrite,
     });
-    this.#finds = new Batch(async (ids) => this.#find(ids), { ...options, name: 'find' });
-    this.#lists = new Batch((afters) => this.#readPages(afters), { ...options, name: 'list' });
-    this.#searches = new Turns('search', 1, observer);
+    this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
+    this.#lists = new BatchQueue((afters) => this.#readPages(afters), { ...options, name: 'list' });
+    this.#searches = new ConcurrencyLimiter('search', 1, observer);
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#writes.call({ verb: 'create', fields }) as Promise<Book>;
+    return this.#writes.add({ verb: 'create', fields }) as Promise<Book>;
   }
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
-    return this.#writes.call({ verb: 'create', fields, key }) as Promise<Book | undefined>;
+    return this.#writes.add({ verb: 'create', fields, key }) as Promise<Book | undefined>;
   }
 
   createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#writes.call({ verb: 'create many', books }) as Promise<Uint8Array[]>;
+    return this.#writes.add({ verb: 'create many', books }) as Promise<Uint8Array[]>;
   }
 
   find(id: number): Promise<Book | undefined> {
-    return this.#finds.call(id);
+    return this.#finds.add(id);
   }
 
   list(after = -Number.MAX_VALUE): Promise<BookPage> {
-    return this.#lists.call(after);
+    return this.#lists.add(after);
   }
 
   async search(
@@ -127,19 +127,19 @@ class SqliteBookStore implements BookStore {
   }
 
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#writes.call({ verb: 'update', id, changes }) as Promise<Book | undefined>;
+    return this.#writes.add({ verb: 'update', id, changes }) as Promise<Book | undefined>;
   }
 
   delete(id: number): Promise<boolean> {
-    return this.#writes.call({ verb: 'delete', id }) as Promise<boolean>;
+    return this.#writes.add({ verb: 'delete', id }) as Promise<boolean>;
   }
 
   updateExpected({ id, ...expected }: Book, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#writes.call({ verb: 'update', id, changes, expected }) as Promise<Book | undefined>;
+    return this.#writes.add({ verb: 'update', id, changes, expected }) as Promise<Book | undefined>;
   }
 
   deleteExpected({ id, ...expected }: Book): Promise<boolean> {
-    return this.#writes.call({ verb: 'delete', id, expected }) as Promise<boolean>;
+    return this.#writes.add({ verb: 'delete', id, expected }) as Promise<boolean>;
   }
 
   async check(): Promise<void> {
@@ -153,13 +153,13 @@ class SqliteBookStore implements BookStore {
     await this.#writer.close();
   }
 
-  async #write(writes: readonly Write[]): Promise<(WriteResult | IdsUsedUp)[]> {
+  async #write(writes: readonly Write[]): Promise<(WriteResult | IdsExhausted)[]> {
     const results = await this.#writer.send(writes);
-    return results.map((result) => (result === 'ids used up' ? new IdsUsedUp() : result));
+    return results.map((result) => (result === 'ids exhausted' ? new IdsExhausted() : result));
   }
 
   #search(request: SearchRequest, signal?: AbortSignal): Promise<SearchPage | BookCount> {
-    return this.#searches.take(async () => {
+    return this.#searches.run(async () => {
       const { found, indexFailure } = await this.#searcher.send(request);
       this.#searchIndex.failure = indexFailure;
       return found;
@@ -175,7 +175,7 @@ class SqliteBookStore implements BookStore {
     try {
       this.#finder.exec('begin');
       try {
-        return performUntilLong(ids, (id) => this.#select.get(id) as Book | undefined);
+        return performUntilTextMax(ids, (id) => this.#select.get(id) as Book | undefined);
       } finally {
         if (this.#finder.isTransaction) this.#finder.exec('rollback');
       }

@@ -1,5 +1,5 @@
 import { StoreUnavailable } from '../../book/book.ts';
-import { StoreNotReady } from '../not-ready.ts';
+import { StoreNotReady } from '../store-errors.ts';
 
 /** The result codes that say nothing about us but of the file, the disk or other processes (sqlite.org/rescode.html). */
 const UNAVAILABLE: ReadonlyMap<number, string> = new Map([

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
-import { StoreNotReady } from '../not-ready.ts';
+import { StoreNotReady } from '../store-errors.ts';
 
 /**
  * Prepares the storage structure: creates the table of books unless there is one, and a table for the keys of creates
@@ -70,7 +70,7 @@ export function expectBooks(database: DatabaseSync): void {
       'the id of the table books is not AUTOINCREMENT, so ids could be given out twice',
     );
   }
-  const oddRow = database
+  const invalidRow = database
     .prepare(`
       select 1 from books
       where id not between -${ID_MAX} and ${ID_MAX}
@@ -81,7 +81,7 @@ export function expectBooks(database: DatabaseSync): void {
       limit 1
     `)
     .get();
-  if (oddRow)
+  if (invalidRow)
     throw new StoreNotReady(
       'the table books has a row that is no book, or whose id or year is beyond ±(2^53-1)',
     );

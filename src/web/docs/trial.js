@@ -114,11 +114,11 @@ async function ask({ method, target, headers, body }) {
   const startedMs = performance.now();
   // Paths count from where the page is, so that it may stand below another path.
   const response = await fetch(target.slice(1), { method, headers, ...(body !== undefined && { body }) });
-  const { text, isWhole } = await read(response);
+  const { text, isComplete } = await read(response);
   const ms = Math.round(performance.now() - startedMs);
   const { status, statusText } = response;
   const lines = [...response.headers].map(([name, value]) => `${name}: ${value}`);
-  const value = isWhole ? parse(text) : undefined;
+  const value = isComplete ? parse(text) : undefined;
   const content = [element('pre', {}, ...(value === undefined ? [text] : json(value)))];
   if (response.ok) suggestId(value?.data?.id);
   return [
@@ -129,7 +129,9 @@ async function ask({ method, target, headers, body }) {
       element('strong', {}, statusText),
       element('span', { class: 'hint' }, `${ms} ms`),
     ),
-    ...(isWhole ? content : [element('p', { class: 'hint' }, 'The beginning of a long answer:'), ...content]),
+    ...(isComplete
+      ? content
+      : [element('p', { class: 'hint' }, 'The beginning of a long answer:'), ...content]),
     element('details', {}, element('summary', {}, 'Headers'), element('pre', {}, lines.join('\n'))),
   ];
 }
@@ -145,12 +147,12 @@ async function read(response) {
   let text = '';
   for (let length = 0; length < BYTES_MAX; ) {
     const { done, value } = await reader.read();
-    if (done) return { text, isWhole: true };
+    if (done) return { text, isComplete: true };
     length += value.length;
     text += decoder.decode(value, { stream: true });
   }
   await reader.cancel();
-  return { text, isWhole: false };
+  return { text, isComplete: false };
 }
 
 /**

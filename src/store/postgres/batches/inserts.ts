@@ -1,9 +1,9 @@
 import { type Book, type BookFields, StoreUnavailable } from '../../../book/book.ts';
-import { Batch } from '../../batch.ts';
+import { BatchQueue } from '../../batch-queue.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
-import { IdsUsedUp } from '../../ids-used-up.ts';
-import { TRIP_BOUNDS, textLength } from '../../limits.ts';
+import { BATCH_LIMITS, textLength } from '../../limits.ts';
 import type { StoreObserver } from '../../observer.ts';
+import { IdsExhausted } from '../../store-errors.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../schema.ts';
@@ -33,45 +33,45 @@ const KEY_ATTEMPTS_MAX = 3;
 export class Inserts {
   readonly #database: Database;
   readonly #bulkDatabase: Database;
-  readonly #creates: Batch<BookFields, Book>;
-  readonly #keyedCreates: Batch<KeyedBook, Book | undefined>;
-  readonly #manyCreates: Batch<readonly Uint8Array[], Uint8Array[]>;
+  readonly #creates: BatchQueue<BookFields, Book>;
+  readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
+  readonly #manyCreates: BatchQueue<readonly Uint8Array[], Uint8Array[]>;
   #removalDueAt = 0;
 
   /** @param bulkDatabase the same database over a pool with a longer statement timeout */
   constructor(database: Database, bulkDatabase: Database, observer: StoreObserver | undefined) {
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
-    const options = { ...TRIP_BOUNDS, observer };
-    this.#creates = new Batch((books) => this.#createAll(books), {
+    const options = { ...BATCH_LIMITS, observer };
+    this.#creates = new BatchQueue((books) => this.#createAll(books), {
       ...options,
       name: 'create',
       textOf: (fields) => textLength(fields),
     });
-    this.#keyedCreates = new Batch((books) => this.#createAllOnce(books), {
+    this.#keyedCreates = new BatchQueue((books) => this.#createAllOnce(books), {
       ...options,
       name: 'create_once',
       keyOf: ({ key }) => key,
       textOf: ({ fields }) => textLength(fields),
     });
-    this.#manyCreates = new Batch(([books]) => this.#createMany(books as readonly Uint8Array[]), {
+    this.#manyCreates = new BatchQueue(([books]) => this.#createMany(books as readonly Uint8Array[]), {
       ...options,
       name: 'create_many',
-      tripItemsMax: 1,
+      batchItemsMax: 1,
     });
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#creates.call(fields);
+    return this.#creates.add(fields);
   }
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
     void this.#removeExpiredKeys();
-    return this.#keyedCreates.call({ fields, key });
+    return this.#keyedCreates.add({ fields, key });
   }
 
   createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#manyCreates.call(books);
+    return this.#manyCreates.add(books);
   }
 
   /** Lets the calls made so far finish. */
@@ -92,7 +92,7 @@ export class Inserts {
     return [[Buffer.from(row?.json ?? '')]];
   }
 
-  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | IdsUsedUp)[]> {
+  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | IdsExhausted)[]> {
     const values = [
       ...columnsOf(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
@@ -104,7 +104,7 @@ export class Inserts {
         const ids = new Map(rows.map(({ key, id }) => [key, id]));
         return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
       } catch (error) {
-        if (error instanceof IdsUsedUp) return await this.#findAllCreated(books, error);
+        if (error instanceof IdsExhausted) return await this.#findAllCreated(books, error);
         const [book, ...others] = books;
         // Of several books the batch sends each alone.
         if (violatedConstraint(error) !== KEY_CONSTRAINT || !book || others.length > 0) throw error;
@@ -119,8 +119,8 @@ export class Inserts {
   /** The books that keys have created; `otherwise` where a key is new. */
   async #findAllCreated(
     books: readonly KeyedBook[],
-    otherwise: IdsUsedUp,
-  ): Promise<(Book | undefined | IdsUsedUp)[]> {
+    otherwise: IdsExhausted,
+  ): Promise<(Book | undefined | IdsExhausted)[]> {
     const results = [];
     for (const book of books) {
       const first = await this.#findCreated(book);
@@ -146,7 +146,7 @@ export class Inserts {
     } catch (error) {
       const constraint = violatedConstraint(error);
       // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
-      if (constraint === ID_CHECK) throw new IdsUsedUp();
+      if (constraint === ID_CHECK) throw new IdsExhausted();
       if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
       await database.advanceIdSequence();
       return await database.query<Row>(statement, values);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientConfig, types } from 'pg';
-import { StoreNotReady } from '../../not-ready.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
 import { expectSuitable, UnsuitableServer } from './session-settings.ts';

@@ -8,7 +8,7 @@ import { retry } from './retry.ts';
 /** A database, as its statements see it: some connection takes each of them, as a transaction of its own. */
 export class Database {
   readonly #pool: ConnectionPool;
-  /** Prepared statements halve what a trip costs the server, but not every pooler of connections knows them. */
+  /** Prepared statements halve what a batch costs the server, but not every pooler of connections knows them. */
   readonly #preparing = new OptionalFeature();
   /** Part of their names: connections keep those that were prepared before the table was altered. */
   #generation = 0;

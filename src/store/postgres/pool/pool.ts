@@ -15,7 +15,7 @@ export interface PoolLimits {
 }
 
 /**
- * For calls on single books and pages: every kind has one trip under way at a time, and whoever asks a server that has
+ * For calls on single books and pages: every kind has one batch under way at a time, and whoever asks a server that has
  * frozen is told so within 2 seconds.
  */
 export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
 import { StoreUnavailable } from '../../../book/book.ts';
-import { StoreNotReady } from '../../not-ready.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { NO_PASSWORD, NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import { connect } from './client-connection.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';

@@ -203,8 +203,8 @@ interface Note {
 /** Why there is no index: a code of the server or of the connection, or else a defect. */
 function causeOf(error: unknown): FailureCause {
   if (error instanceof OtherVersion) return 'another version';
-  const isKnown = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
-  return isKnown || !(error instanceof Error) ? reasonOf(error) : error;
+  const isStoreError = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
+  return isStoreError || !(error instanceof Error) ? reasonOf(error) : error;
 }
 
 function isFitting({ total }: { total: string }, index: number): boolean {

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { StoreNotReady } from '../../not-ready.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { toNotReady } from '../errors.ts';
 import { whileBusy } from './connection.ts';
 

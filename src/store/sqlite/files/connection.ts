@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreNotReady } from '../../not-ready.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { isBusy } from '../errors.ts';
 import { identityOf, NO_FILE } from './file-guard.ts';
 

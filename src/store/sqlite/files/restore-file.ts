@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { StoreNotReady } from '../../not-ready.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
 import { expectBooks } from '../schema.ts';
 import { copyDatabase, removeDatabase, sync, toCopyError } from './backup-file.ts';

@@ -20,7 +20,7 @@ import {
   unindexed,
   yearsOf,
 } from './search-sql.ts';
-import { isWhole, LONG_MARK, trigramsOf } from './trigrams.ts';
+import { areExact, LONG_MARK, trigramsOf } from './trigrams.ts';
 
 /** A row of a result, by the names of its columns. */
 export type Row = Record<string, SQLOutputValue>;
@@ -166,7 +166,7 @@ export class Look {
       return this.#countOf(matches, { ...few.values, ...this.#years.values });
     }
     if (!this.#needles) return this.#countOf(`${INDEXED} where ${this.#years.text}`, this.#years.values);
-    if (!isWhole(this.#needles) || hasYears(this.#query)) return undefined;
+    if (!areExact(this.#needles) || hasYears(this.#query)) return undefined;
     const words = 'book_words where book_words match :words';
     const hasLongTexts = this.#countOf(`(select 1 from ${words} limit 1)`, { words: `"${LONG_MARK}"` }) > 0;
     return hasLongTexts ? undefined : this.#countOf(words, { words: trigramsOf(this.#needles) ?? '' });

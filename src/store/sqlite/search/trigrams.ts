@@ -28,7 +28,7 @@ export function trigramsOf(needles: Needles | undefined): string | undefined {
 }
 
 /** Whether they hold all that is asked for. */
-export function isWhole({ words, prefilters }: Needles): boolean {
+export function areExact({ words, prefilters }: Needles): boolean {
   return (
     prefilters.length === 0 &&
     words.length <= PARTS_MAX &&

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../../book/book.ts';
-import { StoreNotReady } from '../../not-ready.ts';
 import { Part, type StoreObserver } from '../../observer.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { WorkerClient } from './worker-client.ts';
 
 /** A thread that is started when it is first asked; one that cannot start, or ends by itself, is started again. */

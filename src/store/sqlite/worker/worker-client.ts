@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../../book/book.ts';
-import { StoreNotReady } from '../../not-ready.ts';
+import { StoreNotReady } from '../../store-errors.ts';
 import { toNotReady } from '../errors.ts';
 import { StoreLost } from '../files/file-guard.ts';
 
@@ -150,7 +150,7 @@ const ENDING = extname(import.meta.url);
 const YOUNG_GENERATION_MB = 8;
 
 /**
- * Some times what a trip of long books takes as text. Without it each thread may keep as much unswept as the main thread:
+ * Some times what a batch of long books takes as text. Without it each thread may keep as much unswept as the main thread:
  * 268 MB in a container of 512 MiB, and one that long writes came to was killed there.
  */
 const OLD_GENERATION_MB = 64;

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { performUntilLong } from '../../limits.ts';
+import { performUntilTextMax } from '../../limits.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from '../errors.ts';
 import { LOG_PAGES_MAX, openConnection, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
@@ -32,7 +32,7 @@ export type Write =
       readonly expected?: BookFields;
     }
   | { readonly verb: 'delete'; readonly id: number; readonly expected?: BookFields };
-export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids used up';
+export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids exhausted';
 
 /** The thread that writes. It prepares the file; then all writes that it is handed at once are one transaction. */
 class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
@@ -68,7 +68,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
     try {
       const results = await transact(this.#database, () =>
-        performUntilLong(writes, (write) => this.#perform(write)),
+        performUntilTextMax(writes, (write) => this.#perform(write)),
       );
       this.#files.check();
       return results;
@@ -108,7 +108,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
           : this.#createMany(write.books);
       } catch (error) {
         // The fields are valid, so it is the id. The engine has undone this insert alone.
-        if (isConstraintViolation(error)) return 'ids used up';
+        if (isConstraintViolation(error)) return 'ids exhausted';
         throw error;
       }
     }

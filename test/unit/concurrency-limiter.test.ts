@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book.ts';
-import { Turns } from '../../src/store/turns.ts';
+import { ConcurrencyLimiter } from '../../src/store/concurrency-limiter.ts';
 
-describe('Turns', () => {
-  test('run a few calls at once, and the others in the order in which they came', async () => {
-    const turns = new Turns('search', 2, undefined);
+describe('A concurrency limiter', () => {
+  test('runs a few calls at once, and the others in the order of arrival', async () => {
+    const limiter = new ConcurrencyLimiter('search', 2, undefined);
     const calls = Array.from({ length: 4 }, () => new Call());
-    const results = calls.map((call, index) => turns.take(() => call.run(index)));
+    const results = calls.map((call, index) => limiter.run(() => call.run(index)));
     assert.deepEqual(begun(calls), [true, true, false, false]);
     calls[1]?.end();
     assert.equal(await results[1], 1);
@@ -16,18 +16,18 @@ describe('Turns', () => {
     assert.deepEqual(await Promise.all(results), [0, 1, 2, 3]);
   });
 
-  test('let a short search pass long ones, which are many calls', async () => {
-    const turns = new Turns('search', 1, undefined);
+  test('lets a short search pass long ones, which are many calls', async () => {
+    const limiter = new ConcurrencyLimiter('search', 1, undefined);
     const order: string[] = [];
     const searchOf = async (name: string, calls: number) => {
-      for (let call = 0; call < calls; call++) await turns.take(async () => order.push(name));
+      for (let call = 0; call < calls; call++) await limiter.run(async () => order.push(name));
     };
     await Promise.all([searchOf('long', 4), searchOf('longer', 5), searchOf('short', 1)]);
     assert.deepEqual(order.slice(0, 3), ['long', 'longer', 'short']);
     assert.deepEqual(order.slice(3), ['long', 'longer', 'long', 'longer', 'long', 'longer', 'longer']);
   });
 
-  test('end the wait of a call whose time is up: in the queue without running it, else with its turn kept', async () => {
+  test('ends the wait of an aborted call: one in the queue never runs, a running one keeps its place to its end', async () => {
     let countWaiting: (() => number) | undefined;
     const observer = {
       operation: (_name: string, count: () => number) => {
@@ -37,13 +37,13 @@ describe('Turns', () => {
       pool: () => {},
       part: () => () => {},
     };
-    const turns = new Turns('search', 1, observer);
+    const limiter = new ConcurrencyLimiter('search', 1, observer);
     const [running, queued, next] = [new Call(), new Call(), new Call()];
     const [forRunning, forQueued] = [new AbortController(), new AbortController()];
     const results = [
-      turns.take(() => running.run(0), forRunning.signal),
-      turns.take(() => queued.run(1), forQueued.signal),
-      turns.take(() => next.run(2)),
+      limiter.run(() => running.run(0), forRunning.signal),
+      limiter.run(() => queued.run(1), forQueued.signal),
+      limiter.run(() => next.run(2)),
     ];
     const reason = new StoreUnavailable('the time is up');
     assert.equal(countWaiting?.(), 2);
@@ -58,15 +58,15 @@ describe('Turns', () => {
     assert.equal(await results[2], 2);
     assert.deepEqual(begun([queued]), [false]);
     await assert.rejects(
-      turns.take(() => queued.run(1), forQueued.signal),
+      limiter.run(() => queued.run(1), forQueued.signal),
       reason,
     );
   });
 
-  test('go on behind a call that fails', async () => {
-    const turns = new Turns('search', 1, undefined);
-    const failing = turns.take(() => Promise.reject(new Error('failed')));
-    const other = turns.take(async () => 'done');
+  test('runs the next call after one that fails', async () => {
+    const limiter = new ConcurrencyLimiter('search', 1, undefined);
+    const failing = limiter.run(() => Promise.reject(new Error('failed')));
+    const other = limiter.run(async () => 'done');
     await assert.rejects(failing, /failed/);
     assert.equal(await other, 'done');
   });

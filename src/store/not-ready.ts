@@ -1,4 +1,0 @@
-/** The store cannot be reached or prepared at startup. The message is one line for people, without secrets. */
-export class StoreNotReady extends Error {
-  override readonly name = 'StoreNotReady';
-}

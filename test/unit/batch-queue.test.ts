@@ -1,0 +1,317 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StoreUnavailable } from '../../src/book/book.ts';
+import { type BatchOptions, BatchQueue } from '../../src/store/batch-queue.ts';
+
+const BOUNDS = {
+  name: 'call',
+  batchItemsMax: 100,
+  batchTextMax: 100,
+  queueItemsMax: 100,
+  queueTextMax: 100,
+};
+
+/** A queue whose batches finish when the test says so, with every item in capitals as its result. */
+class Harness {
+  readonly queue: BatchQueue<string, string>;
+  readonly #batches: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<void> }[] = [];
+  readonly #results: string[] = [];
+
+  /** @param resultsMax how many items of a batch it runs at most */
+  constructor(options: Partial<BatchOptions<string>> = {}, resultsMax = 100) {
+    const run = async (items: readonly string[]) => {
+      const end = Promise.withResolvers<void>();
+      this.#batches.push({ items, end });
+      await end.promise;
+      return items.slice(0, resultsMax).map((item) => item.toUpperCase());
+    };
+    this.queue = new BatchQueue(run, { ...BOUNDS, ...options });
+  }
+
+  /** Adds the items, all in one turn, and lets their batch start. */
+  async call(...items: string[]): Promise<void> {
+    for (const item of items) {
+      const index = this.#results.push('…') - 1;
+      const note = (result: string) => {
+        this.#results[index] = result;
+      };
+      this.queue.add(item).then(note, (error: Error) => note(error.message));
+    }
+    await turns();
+  }
+
+  /** Lets the batch of this number finish, or fail. */
+  async end(batch: number, error?: Error): Promise<void> {
+    if (error) this.#batches[batch]?.end.reject(error);
+    else this.#batches[batch]?.end.resolve();
+    await turns();
+  }
+
+  /** The items of every batch that has started. */
+  get batches(): string[] {
+    return this.#batches.map(({ items }) => items.join(' '));
+  }
+
+  /** The results of all calls, in the order of the calls; `…` for an unfinished one. */
+  get results(): string {
+    return this.#results.join(', ');
+  }
+}
+
+/** More turns of the event loop than starting a batch takes. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+}
+
+const unavailable = new StoreUnavailable('ECONNREFUSED');
+const defect = new Error('a defect');
+
+/** Items of one letter have one key. */
+const keyOf = (item: string) => item[0];
+const textOf = (item: string) => item.length;
+
+describe('A call', () => {
+  test('runs at the end of its turn of the event loop, if it is alone', async () => {
+    const harness = new Harness();
+    await harness.call('a');
+    assert.deepEqual(harness.batches, ['a']);
+
+    await harness.end(0);
+    assert.equal(harness.results, 'A');
+  });
+
+  test('that arrives while a batch runs is in the next one', async () => {
+    const harness = new Harness();
+    await harness.call('a');
+    await harness.call('b');
+    await harness.call('c');
+    assert.deepEqual(harness.batches, ['a']);
+
+    await harness.end(0);
+    assert.deepEqual(harness.batches, ['a', 'b c']);
+  });
+
+  test('resolves when its own batch has finished', async () => {
+    const harness = new Harness();
+    await harness.call('a');
+    await harness.call('b', 'c');
+    assert.equal(harness.results, '…, …, …');
+    await harness.end(0);
+    assert.equal(harness.results, 'A, …, …');
+    await harness.end(1);
+    assert.equal(harness.results, 'A, B, C');
+  });
+
+  test('runs also after the queue was empty', async () => {
+    const harness = new Harness();
+    await harness.call('a');
+    await harness.end(0);
+    await harness.call('b');
+    assert.deepEqual(harness.batches, ['a', 'b']);
+  });
+
+  test('shares a batch with those of the next turns of the event loop', async () => {
+    const harness = new Harness();
+    void harness.call('a', 'b');
+    await nextTurn();
+    void harness.call('c');
+    await nextTurn();
+    await harness.call('d');
+    assert.deepEqual(harness.batches, ['a b c d']);
+  });
+
+  test('runs even if every turn brings more calls', async () => {
+    const harness = new Harness();
+    void harness.call('a', 'b');
+    for (let turn = 0; turn < 20; turn++) {
+      await nextTurn();
+      void harness.call('c');
+    }
+    assert.match(harness.batches.join(', '), /^a b( c)*$/);
+  });
+});
+
+describe('A batch', () => {
+  test('has a maximum of items; the others follow in order', async () => {
+    const harness = new Harness({ batchItemsMax: 2 });
+    await harness.call('a');
+    await harness.call('b', 'c', 'd');
+    for (const batch of [0, 1, 2]) await harness.end(batch);
+
+    assert.deepEqual(harness.batches, ['a', 'b c', 'd']);
+    assert.equal(harness.results, 'A, B, C, D');
+  });
+
+  test('that fails is retried item by item, so that only the bad item fails', async () => {
+    const harness = new Harness();
+    await harness.call('x');
+    await harness.call('a', 'bad', 'c');
+    await harness.end(0);
+    await harness.end(1, defect);
+    await harness.end(2);
+    await harness.end(3, defect);
+    await harness.end(4);
+
+    assert.deepEqual(harness.batches, ['x', 'a bad c', 'a', 'bad', 'c']);
+    assert.equal(harness.results, 'X, A, a defect, C');
+  });
+
+  test('of one item that fails is not retried', async () => {
+    const harness = new Harness();
+    await harness.call('bad');
+    await harness.end(0, defect);
+
+    assert.deepEqual(harness.batches, ['bad']);
+    assert.equal(harness.results, 'a defect');
+  });
+
+  test('that throws synchronously fails like any other', async () => {
+    const run = () => {
+      throw defect;
+    };
+    const queue = new BatchQueue(run, { ...BOUNDS, batchItemsMax: 1, queueItemsMax: 1 });
+    await assert.rejects(queue.add('a'), defect);
+    await assert.rejects(queue.add('b'), defect);
+  });
+});
+
+describe('When the store is unavailable', () => {
+  test('all calls in the batch and in the queue fail', async () => {
+    const harness = new Harness({ batchItemsMax: 2 });
+    await harness.call('a');
+    await harness.call('b', 'c', 'd');
+    await harness.end(0);
+    await harness.end(1, unavailable);
+
+    assert.deepEqual(harness.batches, ['a', 'b c']);
+    assert.equal(
+      harness.results,
+      `A, ${unavailable.message}, ${unavailable.message}, ${unavailable.message}`,
+    );
+  });
+
+  test('while items are retried one by one, all calls fail at once', async () => {
+    const harness = new Harness();
+    await harness.call('x');
+    await harness.call('a', 'b', 'c');
+    await harness.end(0);
+    await harness.end(1, defect);
+    await harness.end(2, unavailable);
+
+    assert.deepEqual(harness.batches, ['x', 'a b c', 'a']);
+    assert.equal(
+      harness.results,
+      `X, ${unavailable.message}, ${unavailable.message}, ${unavailable.message}`,
+    );
+  });
+
+  test('the next call runs', async () => {
+    const harness = new Harness();
+    await harness.call('a');
+    await harness.end(0, unavailable);
+    await harness.call('b');
+    await harness.end(1);
+
+    assert.equal(harness.results, `${unavailable.message}, B`);
+  });
+});
+
+describe('Items with equal keys', () => {
+  test('never share a batch, and keep their order', async () => {
+    const harness = new Harness({ keyOf });
+    await harness.call('x');
+    await harness.call('a1', 'a2', 'b1', 'a3', 'b2');
+    for (const batch of [0, 1, 2, 3]) await harness.end(batch);
+
+    assert.deepEqual(harness.batches, ['x', 'a1 b1', 'a2 b2', 'a3']);
+    assert.equal(harness.results, 'X, A1, A2, B1, A3, B2');
+  });
+
+  test('keep their order when batches are full', async () => {
+    const harness = new Harness({ keyOf, batchItemsMax: 2 });
+    await harness.call('x');
+    await harness.call('a1', 'a2', 'b1', 'c1', 'a3', 'c2');
+    for (const batch of [0, 1, 2, 3]) await harness.end(batch);
+
+    assert.deepEqual(harness.batches, ['x', 'a1 b1', 'a2 c1', 'a3 c2']);
+  });
+});
+
+test('A full queue rejects calls, and accepts them again when there is room', async () => {
+  const harness = new Harness({ queueItemsMax: 2 });
+  await harness.call('a');
+  await harness.call('b', 'c', 'd');
+  assert.equal(harness.results, '…, …, …, the store is unavailable (queue full)');
+
+  await harness.end(0);
+  await harness.call('e');
+  await harness.end(1);
+  assert.deepEqual(harness.batches, ['a', 'b c', 'e']);
+});
+
+describe('Closing', () => {
+  test('lets queued calls finish, and rejects later ones', async () => {
+    const harness = new Harness();
+    await harness.call('a');
+    await harness.call('b');
+    const closing = harness.queue.close();
+    await harness.call('c');
+    assert.equal(harness.results, '…, …, the store is unavailable (closed)');
+
+    await harness.end(0);
+    assert.equal(await Promise.race([closing.then(() => 'closed'), nextTurn('open')]), 'open');
+    await harness.end(1);
+    await closing;
+    assert.equal(harness.results, 'A, B, the store is unavailable (closed)');
+  });
+
+  test('is done at once when no call is unfinished', async () => {
+    await new Harness().queue.close();
+  });
+});
+
+describe('The text of items is bounded', () => {
+  test('in a batch, but for a single item of any length', async () => {
+    const harness = new Harness({ textOf, batchTextMax: 4 });
+    await harness.call('x');
+    await harness.call('aa', 'bb', 'c', 'ddddd', 'e');
+    for (const batch of [0, 1, 2, 3, 4]) await harness.end(batch);
+    assert.deepEqual(harness.batches, ['x', 'aa bb', 'c', 'ddddd', 'e']);
+    assert.equal(harness.results, 'X, AA, BB, C, DDDDD, E');
+  });
+
+  test('in a batch of items with keys, which keep their order', async () => {
+    const harness = new Harness({ textOf, keyOf, batchTextMax: 4 });
+    await harness.call('x');
+    await harness.call('a1', 'b111', 'b2', 'c1', 'a2');
+    for (const batch of [0, 1, 2, 3, 4]) await harness.end(batch);
+    assert.deepEqual(harness.batches, ['x', 'a1', 'b111', 'b2 c1', 'a2']);
+    assert.equal(harness.results, 'X, A1, B111, B2, C1, A2');
+  });
+
+  test('in the queue, which counts calls until they resolve or reject', async () => {
+    const harness = new Harness({ textOf, queueTextMax: 4 });
+    await harness.call('aaaaaaaa');
+    await harness.call('b');
+    await harness.end(0, defect);
+    await harness.call('cc', 'dd', 'e');
+    await harness.end(1, unavailable);
+    await harness.call('ffff');
+    await harness.end(2);
+    const full = 'the store is unavailable (queue full)';
+    assert.equal(
+      harness.results,
+      `a defect, ${full}, ${unavailable.message}, ${unavailable.message}, ${full}, FFFF`,
+    );
+  });
+});
+
+test('Items that a batch did not run are in the next one, before later calls', async () => {
+  const harness = new Harness({}, 2);
+  await harness.call('a', 'b', 'c', 'd', 'e');
+  await harness.call('f');
+  for (const batch of [0, 1, 2]) await harness.end(batch);
+  assert.deepEqual(harness.batches, ['a b c d e', 'c d e f', 'e f']);
+  assert.equal(harness.results, 'A, B, C, D, E, F');
+});
