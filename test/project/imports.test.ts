@@ -188,7 +188,11 @@ describe('The check of imports', () => {
       /book\/ imports nothing/,
     ],
     'that is exported again': ['auth/tokens.ts', `export * from '../config/config.ts';`, /auth\/ imports/],
-    'at run time': ['store/batch-queue.ts', `const { send } = await import('../http/answer.ts');`, /only book/],
+    'at run time': [
+      'store/batch-queue.ts',
+      `const { send } = await import('../http/answer.ts');`,
+      /only book/,
+    ],
     'of a driver by http/': ['http/answer.ts', `import { DatabaseSync } from 'node:sqlite';`, /a driver/],
     'of a driver by the other engine': ['store/sqlite/sql.ts', `import type { Pool } from 'pg';`, /a driver/],
     'of the other engine': [
@@ -227,7 +231,11 @@ describe('The check of imports', () => {
     ],
     'of the store by a format': ['formats/csv.ts', `import type { X } from '../store/open.ts';`, /formats\//],
     'of Node by a format': ['formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats\//],
-    'of metrics by the store': ['store/batch-queue.ts', `import { x } from '../metrics/metrics.ts';`, /metrics/],
+    'of metrics by the store': [
+      'store/batch-queue.ts',
+      `import { x } from '../metrics/metrics.ts';`,
+      /metrics/,
+    ],
     'of the store by metrics': ['metrics/store.ts', `import { x } from '../store/observer.ts';`, /measures/],
     'of the framework by the app': ['app.ts', `import fastify from 'fastify';`, /the framework/],
   };
