@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { readArguments } from '../../src/cli/arguments.ts';
 import type { Command, Given } from '../../src/cli/command.ts';
 import { COMMANDS, type CommandName } from '../../src/cli/commands.ts';
-import { formatOf } from '../../src/cli/format.ts';
+import { formatOf } from '../../src/cli/files/format.ts';
 import { helpAbout } from '../../src/cli/help.ts';
 import { readEnvironmentFile, ServiceProcess } from '../process/service-process.ts';
 import { ROOT, readPackage } from '../project/files.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { CommandFailed } from '../exit.ts';
-import { STANDARD_STREAM } from '../format.ts';
+import { STANDARD_STREAM } from './format.ts';
 
 /** Where an export goes. */
 export interface Target extends AsyncDisposable {

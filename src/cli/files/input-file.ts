@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
 import { CommandFailed } from '../exit.ts';
-import { STANDARD_STREAM } from '../format.ts';
+import { STANDARD_STREAM } from './format.ts';
 
 const CHUNK_BYTES = 64 * 1_024;
 

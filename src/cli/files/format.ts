@@ -1,5 +1,5 @@
-import { FORMATS, type Format, formatOfName } from '../formats/file-format.ts';
-import { UsageError } from './arguments.ts';
+import { FORMATS, type Format, formatOfName } from '../../formats/file-format.ts';
+import { UsageError } from '../arguments.ts';
 
 /** What stands for standard input or output. */
 export const STANDARD_STREAM = '-';
