@@ -1,28 +1,89 @@
-/** A command, as its help and the reader of its arguments see it. */
-export interface Command {
-  /** What it does, in a line. */
-  readonly summary: string;
-  readonly operands: readonly Operand[];
-  readonly options: Readonly<Record<string, Option>>;
-  /** What else people need to know. */
-  readonly notes: string;
-  /** Loads what performs it: no command pays for the others. */
-  load(): Promise<{ readonly perform: (given: Given) => Promise<number> }>;
-}
+import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
-interface Operand {
-  readonly name: string;
-  readonly isRequired: boolean;
+/** A command as data: its arguments and its help are read from this. */
+export interface Command {
+  /** One line: what it does. */
+  readonly summary: string;
+  /** Whether it takes the operand FILE; absent when it takes no operand. */
+  readonly file?: 'required' | 'optional';
+  readonly options: Readonly<Record<string, Option>>;
+  /** The help text below the options. */
+  readonly details: string;
 }
 
 interface Option {
-  readonly meaning: string;
-  /** What its value is called in the help; absent where it takes none. */
+  readonly description: string;
+  /** The name of its value in the help; absent for a flag. */
   readonly value?: string;
 }
 
-/** What a command was given. */
-export interface Given {
-  readonly options: Readonly<Record<string, string | boolean | undefined>>;
-  readonly operands: readonly string[];
+/** The arguments of a command, with the options that it declares. */
+export interface ParsedArguments<C extends Command = Command> {
+  readonly file: C extends { readonly file: 'required' } ? string : string | undefined;
+  readonly options: {
+    readonly [Name in keyof C['options']]?: C['options'][Name] extends { readonly value: string }
+      ? string
+      : boolean;
+  };
+}
+
+export const EXIT_CODES = {
+  success: 0,
+  /** The command failed, or did only a part of its work. */
+  failure: 1,
+  /** The command line is invalid; nothing was done. */
+  usage: 2,
+  /** 128 and the number of SIGINT, as in shells. */
+  interrupted: 130,
+  /** Standard output or standard error was closed: 128 and the number of SIGPIPE. */
+  brokenPipe: 141,
+} as const;
+
+/** An invalid command line. The message is one line. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** The command cannot do its work. The message is one line for the user, without secrets. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
+/**
+ * Parses the arguments after the name of a command.
+ *
+ * @returns undefined when they ask for help
+ * @throws UsageError
+ */
+export function parseArguments<C extends Command>(
+  name: string,
+  { file, options }: C,
+  args: readonly string[],
+): ParsedArguments<C> | undefined {
+  const config: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
+  for (const [option, { value }] of Object.entries(options)) {
+    config[option] = { type: value === undefined ? 'boolean' : 'string' };
+  }
+  const fail = (message: string) => new UsageError(`${message}; see bookkeeping ${name} --help`);
+  const { values, positionals } = parse(name, args, config, fail);
+  if (values.help) return undefined;
+  const surplus = positionals[file === undefined ? 0 : 1];
+  if (surplus !== undefined) throw fail(`${name} does not take ${surplus}`);
+  if (file === 'required' && positionals.length === 0) throw fail(`${name} needs FILE`);
+  return { file: positionals[0], options: values } as ParsedArguments<C>;
+}
+
+function parse(
+  name: string,
+  args: readonly string[],
+  options: ParseArgsOptionsConfig,
+  fail: (message: string) => UsageError,
+) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    // The first sentence names the problem; the rest is advice on dashes.
+    const [problem] = (error as Error).message.split(/\.\s/);
+    throw fail(`${name}: ${problem}`);
+  }
 }

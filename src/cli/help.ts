@@ -1,8 +1,8 @@
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
-/** What the command line is, with all commands. */
-export function helpAboutAll(): string {
+/** The help of the command line: all commands. */
+export function helpOfAll(): string {
   const commands = Object.entries<Command>(COMMANDS).map(
     ([name, command]): Line => [synopsisOf(name, command), command.summary],
   );
@@ -12,39 +12,41 @@ export function helpAboutAll(): string {
 
 ${table(commands)}
 
-  bookkeeping COMMAND --help tells more; bookkeeping --version tells the version.
+  bookkeeping COMMAND --help describes a command; bookkeeping --version prints the version.
 
-All read the configuration of the service: environment variables, then .env in the working directory.
+All commands read the configuration of the service: environment variables, then .env in the working directory.
 
 ${EXIT_CODE_HELP}`;
 }
 
-/** What one command is. */
-export function helpAbout(name: string, command: Command): string {
+/** The help of one command. */
+export function helpOf(name: string, command: Command): string {
   const options = Object.entries(command.options).map(
-    ([option, { value, meaning }]): Line => [`--${option}${value === undefined ? '' : ` ${value}`}`, meaning],
+    ([option, { value, description }]): Line => [
+      `--${option}${value === undefined ? '' : ` ${value}`}`,
+      description,
+    ],
   );
   const usage = `bookkeeping ${synopsisOf(name, command)}${options.length > 0 ? ' [OPTIONS]' : ''}`;
   return [
     `${usage}\n${command.summary}`,
     ...(options.length > 0 ? [table(options)] : []),
-    command.notes,
+    command.details,
     EXIT_CODE_HELP,
   ].join('\n\n');
 }
 
-const EXIT_CODE_HELP = `Exit code: 0 when all went well, 1 when something did not, 2 when the command line cannot be followed, 130 when
-interrupted, 141 when nobody reads the output any more.`;
+const EXIT_CODE_HELP = `Exit code: 0 on success, 1 on failure, 2 when the command line is invalid, 130 when interrupted, 141 when standard
+output or standard error was closed.`;
 
-type Line = readonly [term: string, meaning: string];
+type Line = readonly [term: string, description: string];
 
-function synopsisOf(name: string, { operands }: Command): string {
-  return [name, ...operands.map((operand) => (operand.isRequired ? operand.name : `[${operand.name}]`))].join(
-    ' ',
-  );
+function synopsisOf(name: string, { file }: Command): string {
+  if (file === undefined) return name;
+  return `${name} ${file === 'required' ? 'FILE' : '[FILE]'}`;
 }
 
 function table(lines: readonly Line[]): string {
   const width = Math.max(...lines.map(([term]) => term.length)) + 2;
-  return lines.map(([term, meaning]) => `  ${term.padEnd(width)}${meaning}`).join('\n');
+  return lines.map(([term, description]) => `  ${term.padEnd(width)}${description}`).join('\n');
 }

@@ -3,8 +3,8 @@ import { constants } from 'node:os';
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /**
- * Lets a command end in its own time when it is interrupted. A further signal changes nothing: npm passes on what the
- * whole process group got.
+ * Turns the first SIGINT or SIGTERM into an `AbortSignal`. Further ones are ignored: npm forwards a signal that the
+ * process group received already.
  */
 export class Interruption implements Disposable {
   readonly #controller = new AbortController();
@@ -19,7 +19,7 @@ export class Interruption implements Disposable {
     return this.#controller.signal;
   }
 
-  /** The exit code of an interrupted process, as shells count it: 128 and the number of the signal. */
+  /** 128 and the number of the signal, as in shells; undefined before. */
   get exitCode(): number | undefined {
     return this.#exitCode;
   }

@@ -89,13 +89,19 @@ export function loadConfig(): Configuration {
   }
 }
 
-/** What is configured so far, without anything being generated. @throws ConfigError when `.env` cannot be read */
+/** The variables of the environment and `.env`; nothing is generated. @throws ConfigError when `.env` cannot be read */
 export function loadVariables(): Variables {
   try {
     return { ...readEnvFile(), ...withoutEmpty(process.env) };
   } catch (error) {
     throw toConfigError(error);
   }
+}
+
+/** The store of the configuration, for commands that need nothing else. @throws ConfigError */
+export function loadStoreAddress(): StoreAddress {
+  const { DB_URL = '' } = loadVariables();
+  return readConfig({ DB_URL, SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused' }).config.store;
 }
 
 function toConfigError(error: unknown): unknown {

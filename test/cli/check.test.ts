@@ -27,7 +27,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       for (let attempt = 1; attempt <= 2; attempt++) {
         const { code, output } = await check(folder.path, { ...SECRETS, DB_URL: address.dbUrl });
-        assert.match(output, /^configuration: good\nstore: good; [^\n]+ yet, and will (be made|get one)\n$/);
+        assert.match(output, /^configuration: ok\nstore: ok; [^\n]+ yet, and will (be made|get one)\n$/);
         assert.equal(code, 0);
       }
       assert.deepEqual(await readdir(folder.path), []);
@@ -38,10 +38,10 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       const variables = { ...SECRETS, DB_URL: address.dbUrl };
       await using service = await startService(folder.path, variables);
-      assert.match((await check(folder.path, variables)).output, /store: good; [^\n]+ has 0 books\n$/);
+      assert.match((await check(folder.path, variables)).output, /store: ok; [^\n]+ has 0 books\n$/);
       await using store = await openStoreAt(address.dbUrl);
       await store.create({ title: 'The Iliad', author: 'Homer', year: -750 });
-      assert.match((await check(folder.path, variables)).output, /store: good; [^\n]+ has 1 book\n$/);
+      assert.match((await check(folder.path, variables)).output, /store: ok; [^\n]+ has 1 book\n$/);
       await service.stop();
     });
   });
@@ -66,12 +66,12 @@ describe('bookkeeping check finds', { concurrency: 2 }, () => {
     await using folder = await createFolder();
     assert.match(
       (await check(folder.path, {})).output,
-      /^configuration: good; SECRET_TOKEN and AUTH_PASSWORD will be/,
+      /^configuration: ok; SECRET_TOKEN and AUTH_PASSWORD will be/,
     );
     await writeFile(join(folder.path, '.env'), 'SECRET_TOKEN=hunter2\nAUTH_PASSWORD=hunter2\n');
     assert.match(
       (await check(folder.path, {})).output,
-      /^configuration: good; SECRET_TOKEN is shorter than 32 bytes\n/,
+      /^configuration: ok; SECRET_TOKEN is shorter than 32 bytes\n/,
     );
     assert.deepEqual(await readdir(folder.path), ['.env']);
   });

@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
-import { readArguments } from '../../src/cli/arguments.ts';
-import type { Command, Given } from '../../src/cli/command.ts';
+import { type Command, parseArguments } from '../../src/cli/command.ts';
 import { COMMANDS, type CommandName } from '../../src/cli/commands.ts';
 import { formatOf } from '../../src/cli/files/format.ts';
-import { helpAbout } from '../../src/cli/help.ts';
+import { helpOf } from '../../src/cli/help.ts';
 import { readEnvironmentFile, ServiceProcess } from '../process/service-process.ts';
 import { ROOT, readPackage } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
@@ -29,7 +28,7 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.ok((await readEnvironmentFile(folder.path)).SECRET_TOKEN);
   });
 
-  test('helps, with all commands and with each', async () => {
+  test('prints help about all commands and about each', async () => {
     const { code, output, complaints } = await runCommand(['--help'], here);
     assert.deepEqual([code, complaints], [0, '']);
     for (const [name, { summary }] of Object.entries(COMMANDS)) {
@@ -37,16 +36,16 @@ describe('The command line', { concurrency: 2 }, () => {
       assert.ok(output.includes(summary), name);
     }
     const token = await runCommand(['token', '--help', '--ttl', 'soon'], here);
-    assert.deepEqual(token, { code: 0, output: `${helpAbout('token', COMMANDS.token)}\n`, complaints: '' });
+    assert.deepEqual(token, { code: 0, output: `${helpOf('token', COMMANDS.token)}\n`, complaints: '' });
     for (const [name, command] of Object.entries<Command>(COMMANDS)) {
-      const help = helpAbout(name, command);
+      const help = helpOf(name, command);
       for (const option of Object.keys(command.options))
         assert.match(help, new RegExp(`^  --${option}\\b`, 'm'));
       for (const line of help.split('\n')) assert.ok(line.length <= 120, line);
     }
   });
 
-  test('tells its version', async () => {
+  test('prints its version', async () => {
     assert.deepEqual(await runCommand(['--version'], here), {
       code: 0,
       output: `${readPackage().version}\n`,
@@ -66,13 +65,13 @@ describe('The command line', { concurrency: 2 }, () => {
   });
 
   const UNKNOWN: Record<string, readonly string[]> = {
-    'a command that there is not': ['frobnicate'],
+    'an unknown command': ['frobnicate'],
     'an option in place of a command': ['--frobnicate'],
-    'an option that a command does not have': ['token', '--frobnicate'],
-    'an ending that names no format': ['import', 'books.xls'],
+    'an unknown option of a command': ['token', '--frobnicate'],
+    'an unknown extension of a file': ['import', 'books.xls'],
   };
   for (const [what, args] of Object.entries(UNKNOWN)) {
-    test(`does not follow ${what}: one line, exit code 2, and nothing is made`, async () => {
+    test(`rejects ${what}: one line, exit code 2, and no file is created`, async () => {
       await using folder = await createFolder();
       const { code, output, complaints } = await runCommand(args, { folder: folder.path });
       assert.match(complaints, /^bookkeeping: [^\n]+\n$/);
@@ -81,12 +80,12 @@ describe('The command line', { concurrency: 2 }, () => {
     });
   }
 
-  test('takes the operands and options that a command has, and no others', () => {
-    assert.deepEqual(
-      { ...read('import', '-', '--keep-ids', '--format=json').options },
-      { 'keep-ids': true, format: 'json' },
-    );
-    assert.deepEqual(read('export').operands, []);
+  test('accepts the operands and options of a command, and no others', () => {
+    const { file, options } = parse('import', '-', '--keep-ids', '--format=json') ?? {};
+    assert.equal(file, '-');
+    assert.deepEqual({ ...options }, { 'keep-ids': true, format: 'json' });
+    assert.equal(parse('export')?.file, undefined);
+    assert.equal(parse('export', '--help'), undefined);
     for (const [name, ...args] of [
       ['token', '--ttl'],
       ['check', 'everything'],
@@ -97,14 +96,14 @@ describe('The command line', { concurrency: 2 }, () => {
       ['backup'],
     ] as const) {
       assert.throws(
-        () => read(name, ...args),
+        () => parse(name, ...args),
         /^UsageError: [^\n]+; see bookkeeping \w+ --help$/,
         [name, ...args].join(' '),
       );
     }
   });
 
-  test('tells formats by the endings of files', () => {
+  test('gets the format from the extension of a file', () => {
     const formats = ['a.csv', 'A.CSV', 'a.json', 'a.ndjson', 'a.jsonl', '-'].map((path) =>
       formatOf(path, undefined),
     );
@@ -113,7 +112,7 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.throws(() => formatOf('a.csv', 'xls'), /^UsageError: --format must be one of csv, json, ndjson$/);
   });
 
-  test('ends without a word when nobody reads its output any more', async () => {
+  test('ends silently when its output is closed', async () => {
     const child = startCommand(['--help'], here);
     child.stdout?.destroy();
     let complaints = '';
@@ -125,6 +124,6 @@ describe('The command line', { concurrency: 2 }, () => {
   });
 });
 
-function read(name: CommandName, ...args: readonly string[]): Given {
-  return readArguments(name, COMMANDS[name], args);
+function parse(name: CommandName, ...args: readonly string[]) {
+  return parseArguments<Command>(name, COMMANDS[name], args);
 }

@@ -116,7 +116,7 @@ for (const engine of engines) {
       });
       assert.equal(
         again.complaints,
-        'line 5: id is not a whole number from 1 to 9007199254740991: ""\nline 4: the id 70 is another book\'s\n',
+        'line 5: id is not a whole number from 1 to 9007199254740991: ""\nline 4: another book has the id 70\n',
       );
       assert.deepEqual([again.code, tallyOf(again.output)], [1, { read: 5, stored: 1, skipped: 2, bad: 2 }]);
       await using store = await openStoreAt(address.dbUrl);
@@ -160,7 +160,7 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
       [args: readonly string[], complaint: RegExp, variables?: Record<string, string>]
     > = {
       missing: [['missing.csv'], /missing\.csv cannot be read \(ENOENT\)/],
-      folder: [['folder.csv'], /folder\.csv is a folder/],
+      folder: [['folder.csv'], /folder\.csv is a directory/],
       empty: [['empty.csv'], /no column for title, author, year; the file has no columns/],
       other: [
         ['other.csv'],
@@ -227,7 +227,7 @@ describe('The columns of an import', { concurrency: 2 }, () => {
           plain.complaints,
           /^bookkeeping: no column for year; the columns are: title, [^\n]+\n$/i,
         );
-        assert.match(plain.complaints, /--map year=COLUMN, or leave it out with year=/);
+        assert.match(plain.complaints, /--map year=COLUMN, or omit it with year=/);
         assert.deepEqual([plain.code, plain.output, await readdir(folder.path)], [1, '', []]);
         const args = ['import', path, '--map', 'year='];
         const mapped = await runCommand(args, { folder: folder.path, variables });
@@ -327,7 +327,7 @@ describe('The columns of an import', { concurrency: 2 }, () => {
 
     await putBooks(dbUrl, [{ title: 'Book 3', author: 'a', year: 3 }]);
     const again = await run('--skip-existing', '--map', 'year=');
-    assert.match(again.output, /^columns: [^\n]+, year left out\n/);
+    assert.match(again.output, /^columns: [^\n]+, year omitted\n/);
     const skipping = await run('--skip-existing');
     assert.match(skipping.output, /read 8, would store 6, skipped 1, bad 1, /);
     assert.equal((await booksAt(dbUrl)).length, 1);

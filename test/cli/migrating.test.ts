@@ -87,7 +87,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
 
     const [sql = ''] = blocksUnder('From the Go service', 'sql');
     await database.query(sql);
-    assert.match((await check()).output, /store: good; [^\n]* 1 book\n$/);
+    assert.match((await check()).output, /store: ok; [^\n]* 1 book\n$/);
     // The sequence of a serial column ends with the integers.
     await database.query("select setval('books_id_seq', 2147483647)");
     await using store = await openStoreAt(database.url);
@@ -121,7 +121,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
       folder: folder.path,
       variables: { ...secrets, DB_URL: words },
     });
-    assert.match(output, /^configuration: good\nstore: good; [^\n]* 1 book\n$/);
+    assert.match(output, /^configuration: ok\nstore: ok; [^\n]* 1 book\n$/);
     assert.equal(code, 0);
     assert.deepEqual(await database.query(schema), made);
 

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Progress, type Standing } from '../../src/cli/progress.ts';
+import { Progress, type ProgressState } from '../../src/cli/progress.ts';
 
-/** What is shown of a standing on a screen that is a terminal of some columns. */
-async function show(standing: Standing, columns: number): Promise<string> {
+/** The output on a terminal of some columns. */
+async function show(state: ProgressState, columns: number): Promise<string> {
   const screen = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true, columns });
   {
-    using progress = new Progress('rows', () => standing, screen);
+    using progress = new Progress('rows', () => state, screen);
     while (screen.readableLength === 0) {
       progress.update();
       await sleep(10);
@@ -26,7 +26,7 @@ describe('The progress of an import', () => {
     [40, ''],
   ] as const) {
     test(`is a bar with rate and time left on a terminal of ${columns} columns, and lines go above it`, async () => {
-      const [drawn = '', ...rest] = (await show({ count: 45_000, part: 0.5 }, columns)).split('\u001b');
+      const [drawn = '', ...rest] = (await show({ count: 45_000, fraction: 0.5 }, columns)).split('\u001b');
       assert.match(drawn, new RegExp(`^${bar}50 %, 45,000 rows, [0-9,]+/s, [0-9]+ s left$`));
       assert.ok(drawn.length < columns);
       // The beginning of the line, and an empty one.
@@ -35,19 +35,19 @@ describe('The progress of an import', () => {
   }
 
   test('has no bar where the end is not known', async () => {
-    const [drawn = ''] = (await show({ count: 45_000, part: undefined }, 80)).split('\u001b');
+    const [drawn = ''] = (await show({ count: 45_000, fraction: undefined }, 80)).split('\u001b');
     assert.match(drawn, /^45,000 rows, [0-9,]+\/s$/);
   });
 
   test('has a percentage only where nothing is counted', async () => {
-    const [drawn = ''] = (await show({ count: undefined, part: 0.25 }, 80)).split('\u001b');
+    const [drawn = ''] = (await show({ count: undefined, fraction: 0.25 }, 80)).split('\u001b');
     assert.match(drawn, /^█+░+ 25 %, [0-9]+ s left$/);
   });
 
   test('is nothing elsewhere before some seconds', () => {
     const screen = new PassThrough({ encoding: 'utf8' });
     {
-      using progress = new Progress('rows', () => ({ count: 1, part: 0.5 }), screen);
+      using progress = new Progress('rows', () => ({ count: 1, fraction: 0.5 }), screen);
       progress.update();
     }
     assert.equal(screen.read(), null);

@@ -53,7 +53,7 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
       code: 0,
       output: '',
       complaints:
-        'restored the store from copy.db, and checked it\nthe store that was there before is data/books.db.before-restore\n',
+        'restored the store from copy.db and checked it\nthe old store is data/books.db.before-restore\n',
     });
     assert.deepEqual((await readdir(join(folder.path, 'data'))).toSorted(), [
       'books.db',
@@ -65,7 +65,7 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     assert.equal((await stat(folder.store)).mode, (await stat(`${folder.store}.before-restore`)).mode);
 
     const again = await folder.run('restore', 'copy.db');
-    assert.match(again.complaints, /before is data\/books\.db\.before-restore-2\n$/);
+    assert.match(again.complaints, /old store is data\/books\.db\.before-restore-2\n$/);
     assert.equal((await booksAt(folder.dbUrl)).length, BOOKS.length);
   });
 
@@ -137,7 +137,7 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
       folder: folder.path,
       variables: { DB_URL: elsewhere },
     });
-    assert.deepEqual([code, complaints], [0, 'restored the store from copy.db, and checked it\n']);
+    assert.deepEqual([code, complaints], [0, 'restored the store from copy.db and checked it\n']);
     assert.equal((await booksAt(elsewhere)).length, BOOKS.length);
   });
 

@@ -43,7 +43,7 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
     await using folder = await createFolder();
     const { code, output, complaints } = await runCommand(['token'], { folder: folder.path });
     assert.equal(code, 0);
-    assert.match(complaints, /^bookkeeping generated [^\n]+\n$/);
+    assert.match(complaints, /^bookkeeping: generated [^\n]+\n$/);
     for (const value of Object.values(await readEnvironmentFile(folder.path))) {
       if (value !== 'admin') assert.ok(!(output + complaints).includes(value ?? ''), 'a secret is told');
     }
@@ -53,7 +53,10 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
 
   for (const ttl of ['soon', '0', '3651d', '1.5h', '']) {
     test(`does not take ${JSON.stringify(ttl)} for a time`, async () => {
-      await assert.rejects(perform({ options: { ttl }, operands: [] }), /^UsageError: token: --ttl must be/);
+      await assert.rejects(
+        perform({ file: undefined, options: { ttl } }),
+        /^UsageError: token: --ttl must be/,
+      );
     });
   }
 

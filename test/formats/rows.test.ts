@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Book } from '../../src/book/book.ts';
-import { explainFault } from '../../src/cli/import/fault.ts';
+import { describeFault } from '../../src/cli/import/fault.ts';
 import { type BookRow, bookReader } from '../../src/formats/book-row.ts';
 import { FORMATS, type Format } from '../../src/formats/file-format.ts';
 import { guessMapping, type Mapping } from '../../src/formats/mapping.ts';
@@ -41,7 +41,7 @@ async function outline(format: Format, file: string | Uint8Array, reading: Readi
   return (await read(format, file, reading)).map((row) => {
     const place = row.element === undefined ? row.line : `${row.line}/${row.element}`;
     return 'fault' in row
-      ? `${place}: ${explainFault(row.fault, mapping)}`
+      ? `${place}: ${describeFault(row.fault, mapping)}`
       : `${place}: ${row.book.title}|${row.book.author}|${row.book.year}`;
   });
 }
@@ -273,7 +273,7 @@ describe('CSV', () => {
         '8: title, author and year are empty',
         '9: it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
         '10: E|é|5',
-        '11: a quote that opens in this row is not closed; the rest was not read',
+        '11: a quoted value that begins in this row is not closed; the rest was not read',
       ]);
     }
   });
@@ -343,15 +343,15 @@ describe('JSON', () => {
     '': '1/1: a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
     '{"title":"A"}':
       '1/1: a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
-    '[\n': '2/1: the file ends before its array does',
-    '[{"year":1},': '1/2: the file ends before its array does',
-    '[{"year":1}': '1/2: the file ends before its array does',
-    '[,{}]': '1/1: the array is broken here; the rest was not read',
-    '[{},]': '1/2: the array is broken here; the rest was not read',
-    '[{} {}]': '1/2: the array is broken here; the rest was not read',
-    '[{}}]': '1/2: the array is broken here; the rest was not read',
-    '[{}]\nx': '2/2: there is something after the array; it was not read',
-    '[{},\n{"title":"A': '2/2: the file ends before its array does',
+    '[\n': '2/1: the file ends within its array',
+    '[{"year":1},': '1/2: the file ends within its array',
+    '[{"year":1}': '1/2: the file ends within its array',
+    '[,{}]': '1/1: the JSON array is malformed here; the rest was not read',
+    '[{},]': '1/2: the JSON array is malformed here; the rest was not read',
+    '[{} {}]': '1/2: the JSON array is malformed here; the rest was not read',
+    '[{}}]': '1/2: the JSON array is malformed here; the rest was not read',
+    '[{}]\nx': '2/2: there is text after the array; it was not read',
+    '[{},\n{"title":"A': '2/2: the file ends within its array',
   };
   for (const [file, fault] of Object.entries(BROKEN)) {
     test(`is not read on where the array is broken: ${JSON.stringify(file)}`, async () => {

@@ -1,27 +1,13 @@
+import { loadStoreAddress } from '../../config/config.ts';
 import { backUpStore } from '../../store/open.ts';
-import type { Given } from '../command.ts';
-import { EXIT_CODES } from '../exit.ts';
-import { Interruption } from '../interruption.ts';
-import { Progress } from '../progress.ts';
-import { loadStoreAddress } from '../store-address.ts';
+import type { ArgumentsOf } from '../commands.ts';
+import { copyStore } from '../copy-store.ts';
 
 /** Copies the store into a file. */
-export async function perform({ operands }: Given): Promise<number> {
-  const [file = ''] = operands;
+export function perform({ file }: ArgumentsOf<'backup'>): Promise<number> {
   const address = loadStoreAddress();
-  using interruption = new Interruption();
-  let part = 0;
-  using progress = new Progress('', () => ({ count: undefined, part }));
-  try {
-    await backUpStore(address, file, (done) => {
-      interruption.signal.throwIfAborted();
-      part = done;
-      progress.update();
-    });
-  } catch (error) {
-    if (interruption.exitCode === undefined) throw error;
-    return interruption.exitCode;
-  }
-  progress.print(`copied the store to ${file} and checked the copy`);
-  return EXIT_CODES.success;
+  return copyStore(async (onProgress) => {
+    await backUpStore(address, file, onProgress);
+    return [`copied the store to ${file} and checked the copy`];
+  });
 }

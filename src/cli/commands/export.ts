@@ -1,21 +1,23 @@
 import type { Book } from '../../book/book.ts';
+import { loadStoreAddress } from '../../config/config.ts';
 import { writeBooks } from '../../formats/rendering.ts';
 import { openArchiveForReading } from '../../store/open.ts';
-import type { Given } from '../command.ts';
-import { EXIT_CODES } from '../exit.ts';
-import { openTarget } from '../files/output-file.ts';
+import { EXIT_CODES } from '../command.ts';
+import type { ArgumentsOf } from '../commands.ts';
 import { formatOf, STANDARD_STREAM } from '../files/format.ts';
+import { openOutput } from '../files/output-file.ts';
 import { Interruption } from '../interruption.ts';
 import { Progress } from '../progress.ts';
-import { loadStoreAddress } from '../store-address.ts';
 
-/** Writes all books, as of one moment, in the order of their ids. */
-export async function perform({ options, operands }: Given): Promise<number> {
-  const [path = STANDARD_STREAM] = operands;
-  const format = formatOf(path, options.format as string | undefined);
+/** Writes a snapshot of all books in the order of their ids. */
+export async function perform({
+  file: path = STANDARD_STREAM,
+  options,
+}: ArgumentsOf<'export'>): Promise<number> {
+  const format = formatOf(path, options.format);
   const address = loadStoreAddress();
   await using archive = await openArchiveForReading(address);
-  await using target = await openTarget(path);
+  await using output = await openOutput(path);
   using interruption = new Interruption();
   let count = 0;
   async function* pages(): AsyncGenerator<Book[]> {
@@ -26,14 +28,14 @@ export async function perform({ options, operands }: Given): Promise<number> {
     }
   }
   {
-    using progress = new Progress('books', () => ({ count, part: undefined }));
+    using progress = new Progress('books', () => ({ count, fraction: undefined }));
     for await (const text of writeBooks(pages(), format)) {
-      await target.write(text);
+      await output.write(text);
       if (path !== STANDARD_STREAM) progress.update();
       if (interruption.exitCode !== undefined) return interruption.exitCode;
     }
   }
-  await target.finish();
+  await output.finish();
   if (path !== STANDARD_STREAM) console.log(`wrote ${count} books`);
   return EXIT_CODES.success;
 }

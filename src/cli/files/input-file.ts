@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { addAbortSignal, type Readable } from 'node:stream';
-import { CommandFailed } from '../exit.ts';
+import { CommandError } from '../command.ts';
 import { STANDARD_STREAM } from './format.ts';
 
 const CHUNK_BYTES = 64 * 1_024;
 
-/** A file, or standard input, that is read once. */
-export class Source {
+/** A file, or standard input; it can be read once. */
+export class InputFile {
   readonly #path: string;
-  /** The length of the file in bytes; undefined where nobody knows it. */
+  /** In bytes; undefined when it is unknown. */
   readonly #size: number | undefined;
   #bytesRead = 0;
 
@@ -18,28 +18,27 @@ export class Source {
     this.#size = size;
   }
 
-  /** @throws CommandFailed when there is no such file */
-  static async open(path: string): Promise<Source> {
-    if (path === STANDARD_STREAM) return new Source(path, undefined);
+  /** @throws CommandError when there is no such file */
+  static async open(path: string): Promise<InputFile> {
+    if (path === STANDARD_STREAM) return new InputFile(path, undefined);
     try {
       const status = await stat(path);
-      if (status.isDirectory()) throw new CommandFailed(`${path} is a folder`);
-      return new Source(path, status.isFile() ? status.size : undefined);
+      if (status.isDirectory()) throw new CommandError(`${path} is a directory`);
+      return new InputFile(path, status.isFile() ? status.size : undefined);
     } catch (error) {
       throw toFailure(error, path);
     }
   }
 
-  /** How much of the file has been read, from 0 to 1; undefined where nobody knows. */
-  get partRead(): number | undefined {
+  /** The fraction of the file that has been read, from 0 to 1; undefined when it is unknown. */
+  get fractionRead(): number | undefined {
     return this.#size ? Math.min(this.#bytesRead / this.#size, 1) : undefined;
   }
 
   /**
    * All bytes.
    *
-   * @param signal ends the reading early
-   * @throws CommandFailed when the file cannot be read; AbortError when the signal has ended it
+   * @throws CommandError when the file cannot be read; AbortError when the signal is aborted
    */
   async *chunks(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     const isStandard = this.#path === STANDARD_STREAM;
@@ -60,7 +59,7 @@ export class Source {
 
 function toFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
-  return new CommandFailed(
+  return new CommandError(
     `${path === STANDARD_STREAM ? 'standard input' : path} cannot be read (${String(error.code)})`,
   );
 }

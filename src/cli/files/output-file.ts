@@ -1,33 +1,33 @@
 import { once } from 'node:events';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
-import { CommandFailed } from '../exit.ts';
+import { CommandError } from '../command.ts';
 import { STANDARD_STREAM } from './format.ts';
 
-/** Where an export goes. */
-export interface Target extends AsyncDisposable {
-  /** @throws CommandFailed when it cannot be written */
+/** The output of an export. */
+export interface Output extends AsyncDisposable {
+  /** @throws CommandError */
   write(text: string): Promise<void>;
-  /** All was written. @throws CommandFailed */
+  /** Makes the file durable and gives it its name. @throws CommandError */
   finish(): Promise<void>;
 }
 
 /**
- * Opens a file, which is there as a whole or not at all, or standard output.
+ * Opens standard output, or a file, which gets its name when it is finished.
  *
- * @throws CommandFailed when the file cannot be written
+ * @throws CommandError when the file cannot be written
  */
-export async function openTarget(path: string): Promise<Target> {
+export async function openOutput(path: string): Promise<Output> {
   if (path === STANDARD_STREAM) return STANDARD_OUTPUT;
-  const draft = `${path}.${process.pid}.part`;
+  const temporaryPath = `${path}.${process.pid}.part`;
   try {
-    return new FileTarget(path, draft, await open(draft, 'w'));
+    return new OutputFile(path, temporaryPath, await open(temporaryPath, 'w'));
   } catch (error) {
     throw toFailure(error, path);
   }
 }
 
-/** Its errors are those of the whole command. */
-const STANDARD_OUTPUT: Target = {
+/** `run` handles its errors. */
+const STANDARD_OUTPUT: Output = {
   async write(text) {
     if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   },
@@ -35,15 +35,15 @@ const STANDARD_OUTPUT: Target = {
   async [Symbol.asyncDispose]() {},
 };
 
-/** It has another name until it is finished; disposing before takes it away. */
-class FileTarget implements Target {
+/** It has a temporary name until it is finished; disposing it earlier removes it. */
+class OutputFile implements Output {
   readonly #path: string;
-  readonly #draft: string;
+  readonly #temporaryPath: string;
   readonly #file: FileHandle;
 
-  constructor(path: string, draft: string, file: FileHandle) {
+  constructor(path: string, temporaryPath: string, file: FileHandle) {
     this.#path = path;
-    this.#draft = draft;
+    this.#temporaryPath = temporaryPath;
     this.#file = file;
   }
 
@@ -55,13 +55,13 @@ class FileTarget implements Target {
     return this.#report(async () => {
       await this.#file.sync();
       await this.#file.close();
-      await rename(this.#draft, this.#path);
+      await rename(this.#temporaryPath, this.#path);
     });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#file.close().catch(() => {});
-    await rm(this.#draft, { force: true });
+    await rm(this.#temporaryPath, { force: true });
   }
 
   async #report(operation: () => Promise<void>): Promise<void> {
@@ -75,5 +75,5 @@ class FileTarget implements Target {
 
 function toFailure(error: unknown, path: string): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
-  return new CommandFailed(`${path} cannot be written (${String(error.code)})`);
+  return new CommandError(`${path} cannot be written (${String(error.code)})`);
 }

@@ -1,60 +1,58 @@
 import { guessMapping, type Mapping } from '../../formats/mapping.ts';
 import { FIELDS, type Field } from '../../formats/row.ts';
-import { UsageError } from '../arguments.ts';
-import { CommandFailed } from '../exit.ts';
+import { CommandError, UsageError } from '../command.ts';
 
-/** What `--map` says: the column of a field, or undefined for a field that is left out on purpose. */
-export type GivenColumns = ReadonlyMap<Field | 'id', string | undefined>;
+/** The column of each field that `--map` names; undefined for a field that it omits. */
+export type ChosenColumns = ReadonlyMap<Field | 'id', string | undefined>;
 
 /**
- * Reads `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is left out.
+ * Parses `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is omitted.
  *
- * @param withIds whether ids are read
  * @throws UsageError
  */
-export function readMap(map: string | undefined, withIds: boolean): GivenColumns {
-  const given = new Map<Field | 'id', string | undefined>();
+export function parseMap(map: string | undefined, keepsIds: boolean): ChosenColumns {
+  const chosen = new Map<Field | 'id', string | undefined>();
   for (const pair of map?.split(',') ?? []) {
     const [name = '', column] = pair.split(/=(.*)/s).map((part) => part.trim());
     const field = ['id' as const, ...FIELDS].find((candidate) => candidate === name);
     if (!field || column === undefined) {
-      throw new UsageError('--map must be like title=original_title,year=, of id, title, author, year');
+      throw new UsageError(
+        '--map must be such as title=original_title,year=, with the fields id, title, author, year',
+      );
     }
-    if (field === 'id' && !withIds)
-      throw new UsageError('--map names id, which is read with --keep-ids only');
-    if (column !== '' && [...given.values()].includes(column)) {
-      throw new UsageError(`--map gives two fields the column ${column}`);
+    if (field === 'id' && !keepsIds) throw new UsageError('--map names id, which needs --keep-ids');
+    if (column !== '' && [...chosen.values()].includes(column)) {
+      throw new UsageError(`--map names the column ${column} twice`);
     }
-    given.set(field, column || undefined);
+    chosen.set(field, column || undefined);
   }
-  return given;
+  return chosen;
 }
 
 /**
- * Chooses the column of each field: what `--map` says, or else what the names of the columns suggest.
+ * Chooses the column of each field: the one that `--map` names, or else one with a likely name.
  *
- * @param columns those of the file; members of JSON that only come later are missing
- * @throws CommandFailed when a field has no column, and was not left out on purpose
+ * @param columns those of the file, without JSON members that only come later
+ * @throws CommandError when a field has no column and `--map` does not omit it
  */
 export function chooseColumns(
   columns: readonly string[],
   isJson: boolean,
-  given: GivenColumns,
-  withIds: boolean,
+  chosen: ChosenColumns,
+  keepsIds: boolean,
 ): Mapping {
-  // JSON without objects has no members that could be missing.
   const isEmpty = isJson && columns.length === 0;
-  const chosen: Partial<Record<Field | 'id', string | undefined>> = {};
+  const found: Partial<Record<Field | 'id', string | undefined>> = {};
   const missing: string[] = [];
-  if (withIds && !given.has('id')) given = new Map([...given, ['id', 'id']]);
-  for (const [field, name] of given) {
+  const wanted: ChosenColumns = keepsIds ? new Map([['id', 'id'], ...chosen]) : chosen;
+  for (const [field, name] of wanted) {
     const mayComeLater = isEmpty || (isJson && name === field && field !== 'id');
-    chosen[field] = findColumn(columns, name) ?? (mayComeLater ? name : undefined);
-    if (name !== undefined && chosen[field] === undefined) missing.push(field);
+    found[field] = findColumn(columns, name) ?? (mayComeLater ? name : undefined);
+    if (name !== undefined && found[field] === undefined) missing.push(field);
   }
-  const mapping = guessMapping(isEmpty ? FIELDS : columns, chosen);
-  missing.push(...FIELDS.filter((field) => !given.has(field) && mapping[field] === undefined));
-  if (missing.length > 0) throw new CommandFailed(explainMissing(missing, columns, given));
+  const mapping = guessMapping(isEmpty ? FIELDS : columns, found);
+  missing.push(...FIELDS.filter((field) => !wanted.has(field) && mapping[field] === undefined));
+  if (missing.length > 0) throw new CommandError(describeMissing(missing, columns, wanted));
   return mapping;
 }
 
@@ -63,23 +61,27 @@ function findColumn(columns: readonly string[], name = ''): string | undefined {
   return columns.find((column) => column.toLowerCase() === name.toLowerCase());
 }
 
-/** The most of the names of columns that are listed. */
-const LISTED_LENGTH_MAX = 1_000;
+/** In characters. */
+const COLUMN_LIST_LENGTH_MAX = 1_000;
 
-function explainMissing(missing: readonly string[], columns: readonly string[], given: GivenColumns): string {
-  const wanted = missing.map((field) => given.get(field as Field) ?? field).join(', ');
+function describeMissing(
+  missing: readonly string[],
+  columns: readonly string[],
+  wanted: ChosenColumns,
+): string {
+  const names = missing.map((field) => wanted.get(field as Field) ?? field).join(', ');
   const list = columns.join(', ');
-  const listed = list.length > LISTED_LENGTH_MAX ? `${list.slice(0, LISTED_LENGTH_MAX)}…` : list;
-  const there = columns.length === 0 ? 'the file has no columns' : `the columns are: ${listed}`;
+  const listed = list.length > COLUMN_LIST_LENGTH_MAX ? `${list.slice(0, COLUMN_LIST_LENGTH_MAX)}…` : list;
+  const present = columns.length === 0 ? 'the file has no columns' : `the columns are: ${listed}`;
   const [field = ''] = missing;
-  const leaveOut = field === 'id' ? '' : `, or leave it out with ${field}=`;
-  return `no column for ${wanted}; ${there}. Name one with --map ${field}=COLUMN${leaveOut}`;
+  const omit = field === 'id' ? '' : `, or omit it with ${field}=`;
+  return `no column for ${names}; ${present}. Name one with --map ${field}=COLUMN${omit}`;
 }
 
-/** The columns of the fields, in words: `title = Titel, author = Autor, year left out`. */
+/** Such as `title = Titel, author = Autor, year omitted`. */
 export function describeColumns(mapping: Mapping): string {
   const fields = [...(mapping.id === undefined ? [] : ['id' as const]), ...FIELDS];
   return fields
-    .map((field) => (mapping[field] === undefined ? `${field} left out` : `${field} = ${mapping[field]}`))
+    .map((field) => (mapping[field] === undefined ? `${field} omitted` : `${field} = ${mapping[field]}`))
     .join(', ');
 }

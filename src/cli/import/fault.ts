@@ -2,23 +2,23 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import type { Fault } from '../../formats/row.ts';
 
-const TEXTS = {
+const MESSAGES = {
   'not-utf8': 'it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
   'not-json': 'it is not JSON',
   'not-object': 'it is not a JSON object',
   nothing: 'title, author and year are empty',
   'book-too-long': 'the book is longer than 1 MiB',
   'row-too-long': 'it is longer than 8 MiB',
-  'unclosed-quote': 'a quote that opens in this row is not closed; the rest was not read',
+  'unclosed-quote': 'a quoted value that begins in this row is not closed; the rest was not read',
   'no-array':
     'a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
-  broken: 'the array is broken here; the rest was not read',
-  'cut-off': 'the file ends before its array does',
-  trailing: 'there is something after the array; it was not read',
+  broken: 'the JSON array is malformed here; the rest was not read',
+  'cut-off': 'the file ends within its array',
+  trailing: 'there is text after the array; it was not read',
 } as const;
 
-/** What is wrong with a row, in words, with the names of its columns. */
-export function explainFault(fault: Fault, mapping: Mapping): string {
+/** The message for a bad row, with the names of its columns. */
+export function describeFault(fault: Fault, mapping: Mapping): string {
   switch (fault.kind) {
     case 'cells':
       return `it has ${fault.found} ${fault.found === 1 ? 'value' : 'values'}, and the first line ${fault.expected}`;
@@ -29,6 +29,6 @@ export function explainFault(fault: Fault, mapping: Mapping): string {
     case 'id':
       return `${mapping.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(fault.value)}`;
     default:
-      return TEXTS[fault.kind];
+      return MESSAGES[fault.kind];
   }
 }

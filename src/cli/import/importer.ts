@@ -2,31 +2,31 @@ import type { Book } from '../../book/book.ts';
 import type { BookOfFile, BookRow } from '../../formats/book-row.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import type { BookArchive } from '../../store/book-archive.ts';
-import { explainFault } from './fault.ts';
+import { describeFault } from './fault.ts';
 import { KnownBooks } from './known-books.ts';
 
-/** A batch is stored when it has so many books, or so many characters: others who write wait no longer than for that. */
+/** A batch is stored when it has this many books or characters, so that other writers wait for one batch at most. */
 const BATCH_BOOKS_MAX = 2_000;
 const BATCH_LENGTH_MAX = 1_024 * 1_024;
 
-/** The most faults that are told one by one. */
-const FAULTS_TOLD_MAX = 100;
+/** Further bad rows are only counted. */
+const REPORTED_ROWS_MAX = 100;
 
-/** What became of the rows of a file. */
-export interface Tally {
+/** Numbers of rows. */
+export interface ImportCounts {
   read: number;
   stored: number;
-  /** Rows whose books were there before. */
+  /** Their books were stored before. */
   skipped: number;
-  /** Rows that are no books, or whose id another book has. */
+  /** They are no books, or have the id of another book. */
   bad: number;
 }
 
-/** Puts rows into a store, in batches. */
-export class Loading {
-  readonly tally: Tally = { read: 0, stored: 0, skipped: 0, bad: 0 };
-  /** Is told what is wrong with rows, a line each. */
-  onFault: (line: string) => void = () => {};
+/** Stores rows in batches. */
+export class Importer {
+  readonly counts: ImportCounts = { read: 0, stored: 0, skipped: 0, bad: 0 };
+  /** Receives a line for each bad row. */
+  onBadRow: (line: string) => void = () => {};
   readonly #archive: BookArchive | undefined;
   readonly #keepsIds: boolean;
   readonly #isStrict: boolean;
@@ -35,11 +35,11 @@ export class Loading {
   #known: KnownBooks | undefined;
   #batch: GoodRow[] = [];
   #length = 0;
-  #hasBegun = false;
+  #isInTransaction = false;
 
   /**
-   * @param archive where books are stored; undefined for a dry run, which counts them only
-   * @param options `isStrict`: all rows or none; `keepsIds`: books have ids of their own; `mapping` names their columns
+   * @param archive undefined for a dry run, which only counts
+   * @param options `isStrict`: stores all rows or none; `keepsIds`: the rows have ids
    */
   constructor(
     archive: BookArchive | undefined,
@@ -51,7 +51,7 @@ export class Loading {
     this.#mapping = options.mapping;
   }
 
-  /** From now on books are skipped that an archive has, or the rows before, by title, author and year. */
+  /** Makes it skip books with the title, author and year of a stored book or an earlier row. */
   async skipExisting(archive: BookArchive, signal: AbortSignal): Promise<void> {
     this.#known = new KnownBooks();
     for await (const page of archive.pages()) {
@@ -60,54 +60,54 @@ export class Loading {
     }
   }
 
-  /** Whether no further row can change what comes of it. */
-  get isOver(): boolean {
-    return this.#isStrict && this.tally.bad > 0;
+  /** Whether a bad row has failed a strict import. */
+  get hasFailed(): boolean {
+    return this.#isStrict && this.counts.bad > 0;
   }
 
-  async load(rows: readonly BookRow[]): Promise<void> {
+  async add(rows: readonly BookRow[]): Promise<void> {
     for (const row of rows) {
-      if (this.isOver) return;
-      this.tally.read++;
-      if ('fault' in row) this.#refuse(row, explainFault(row.fault, this.#mapping));
-      else if (this.#known && !this.#known.add(row.book)) this.tally.skipped++;
-      else await this.#add(row);
+      if (this.hasFailed) return;
+      this.counts.read++;
+      if ('fault' in row) this.#reject(row, describeFault(row.fault, this.#mapping));
+      else if (this.#known && !this.#known.add(row.book)) this.counts.skipped++;
+      else await this.#addToBatch(row);
     }
   }
 
   /**
-   * Stores what is left.
+   * Stores the last batch, and commits a strict import.
    *
-   * @param isComplete whether all rows were read; otherwise those of the last batch are left out
+   * @param isComplete whether all rows were read; otherwise the last batch is dropped
    */
-  async end(isComplete: boolean): Promise<void> {
-    if (isComplete && !this.isOver) await this.#flush();
+  async finish(isComplete: boolean): Promise<void> {
+    if (isComplete && !this.hasFailed) await this.#flush();
     if (!this.#isStrict) return;
-    if (!isComplete || this.isOver) this.tally.stored = 0;
-    else if (this.#hasBegun) await this.#archive?.commit();
+    if (!isComplete || this.hasFailed) this.counts.stored = 0;
+    else if (this.#isInTransaction) await this.#archive?.commit();
   }
 
   /**
-   * All of it in one line.
+   * The counts in one line.
    *
-   * @param end how it ended, where it did so before its time
+   * @param end why it ended early
    */
   summary(end?: 'interrupted' | 'failed'): string {
-    const { read, stored, skipped, bad } = this.tally;
+    const { read, stored, skipped, bad } = this.counts;
     const seconds = (performance.now() - this.#started) / 1_000;
     const rate = Math.round(read / Math.max(seconds, 0.001));
-    const untold = bad > FAULTS_TOLD_MAX ? ` (${bad - FAULTS_TOLD_MAX} of them not shown)` : '';
-    const ending = (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
+    const unreported = bad > REPORTED_ROWS_MAX ? ` (${bad - REPORTED_ROWS_MAX} of them not shown)` : '';
+    const suffix = (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
     const verb = this.#archive ? 'stored' : 'would store';
-    return `read ${read}, ${verb} ${stored}, skipped ${skipped}, bad ${bad}${untold}, in ${seconds.toFixed(1)} s, ${rate} rows/s${ending}`;
+    return `read ${read}, ${verb} ${stored}, skipped ${skipped}, bad ${bad}${unreported}, in ${seconds.toFixed(1)} s, ${rate} rows/s${suffix}`;
   }
 
-  #refuse(row: BookRow, fault: string): void {
-    this.tally.bad++;
-    if (this.tally.bad <= FAULTS_TOLD_MAX) this.onFault(`${placeOf(row)}: ${fault}`);
+  #reject(row: BookRow, reason: string): void {
+    this.counts.bad++;
+    if (this.counts.bad <= REPORTED_ROWS_MAX) this.onBadRow(`${describePosition(row)}: ${reason}`);
   }
 
-  async #add(row: GoodRow): Promise<void> {
+  async #addToBatch(row: GoodRow): Promise<void> {
     this.#batch.push(row);
     this.#length += row.book.title.length + row.book.author.length;
     if (this.#batch.length >= BATCH_BOOKS_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush();
@@ -119,29 +119,31 @@ export class Loading {
     this.#length = 0;
     if (batch.length === 0) return;
     if (!this.#archive) {
-      this.tally.stored += batch.length;
+      this.counts.stored += batch.length;
       return;
     }
-    if (this.#isStrict && !this.#hasBegun) await this.#archive.begin();
-    this.#hasBegun = true;
+    if (this.#isStrict && !this.#isInTransaction) {
+      await this.#archive.begin();
+      this.#isInTransaction = true;
+    }
     const books = batch.map(({ book }) => book);
     if (!this.#keepsIds) {
       await this.#archive.add(books);
-      this.tally.stored += batch.length;
+      this.counts.stored += batch.length;
       return;
     }
     for (const [index, arrival] of (await this.#archive.addWithIds(books as Book[])).entries()) {
       const row = batch[index] as GoodRow;
-      if (arrival === 'stored') this.tally.stored++;
-      else if (arrival === 'present') this.tally.skipped++;
-      else this.#refuse(row, `the id ${row.book.id} is another book's`);
+      if (arrival === 'stored') this.counts.stored++;
+      else if (arrival === 'present') this.counts.skipped++;
+      else this.#reject(row, `another book has the id ${row.book.id}`);
     }
   }
 }
 
 type GoodRow = BookRow & { readonly book: BookOfFile };
 
-/** Where a row is, in words. Elements of a JSON array may share a line, so they have a number. */
-export function placeOf({ line, element }: BookRow): string {
+/** Elements of a JSON array may share a line, so they are numbered. */
+export function describePosition({ line, element }: BookRow): string {
   return element === undefined ? `line ${line}` : `element ${element} (line ${line})`;
 }
