@@ -14,6 +14,7 @@ import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { BATCH_LIMITS, textLength } from '../limits.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
+import { Searcher } from '../search/searcher.ts';
 import { StoreNotReady } from '../store-errors.ts';
 import { Inserts } from './batches/inserts.ts';
 import { columnsOf, limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './batches/result-rows.ts';
@@ -31,8 +32,8 @@ import {
 import { retry } from './pool/retry.ts';
 import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
+import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
-import { Searcher } from './search/searcher.ts';
 import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
 
 /**
@@ -59,7 +60,7 @@ export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObse
   const database = new Database(poolOf('books', BOOK_POOL));
   const inserts = new Inserts(database, new Database(poolOf('many', BULK_POOL)), observer);
   const searchIndex = new SearchIndex(poolOf('search_index', INDEX_POOL), new Part('search index', observer));
-  const searcher = new Searcher(poolOf('searches', SEARCH_POOL), searchIndex);
+  const searcher = new Searcher(new PostgresSearchEngine(poolOf('searches', SEARCH_POOL), searchIndex));
   return new PostgresBookStore(database, inserts, searcher, observer);
 }
 

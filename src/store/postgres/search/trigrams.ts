@@ -1,3 +1,5 @@
+import type { Needles } from '../../search/folding.ts';
+
 /**
  * The trigrams of a text: every three characters that follow one another, as a number each. Different ones may share a
  * number, so what has all numbers of a part need not contain it. An index over arrays of numbers needs no extension of
@@ -24,6 +26,16 @@ export const LONG_MARK = 0;
 /** What the index of trigrams has of the words of a book. */
 export function indexedTrigramsOf(words: string): number[] {
   return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramsOf(words);
+}
+
+/** More parts of texts, and more trigrams of one, are not looked up: the rest of them is compared. */
+const PARTS_MAX = 16;
+const TRIGRAMS_MAX = 64;
+
+/** Trigrams that every match has, but for long ones. */
+export function neededTrigramsOf(needles: Needles | undefined): number[] {
+  const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])].slice(0, PARTS_MAX);
+  return [...new Set(parts.flatMap((part) => trigramsOf(part).slice(0, TRIGRAMS_MAX)))];
 }
 
 /** One 32-bit number for three of 21 bits (multiply and shift, so that near ones end up far from each other). */

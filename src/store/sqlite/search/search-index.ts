@@ -3,8 +3,7 @@ import type { Book } from '../../../book/book.ts';
 import { lowerCase, wordsOf } from '../../search/folding.ts';
 import { transact } from '../files/connection.ts';
 import { BOOK } from '../sql.ts';
-import { NOTES, TABLES } from './search-schema.ts';
-import { ADD } from './search-sql.ts';
+import { ADD, NOTES, TABLES } from './search-schema.ts';
 import { indexedWordsOf } from './trigrams.ts';
 
 /** How long the index is worked on before those who search have their turn. */

@@ -1,3 +1,5 @@
+import { SORT_KEY_LENGTH } from '../../../book/book.ts';
+
 /**
  * A table of our own beside the books. Triggers note which books have changed, for whoever writes them, in plain SQL
  * that never fails by itself; books with ids above all others need no note. Only the last notes are kept.
@@ -52,4 +54,13 @@ export const TABLES = `
   create index search.author_down on book_search (author_key desc);
   create index search.year_up on book_search (year);
   create index search.year_down on book_search (year desc);
+`;
+
+/** Adds a book to the index: its fields, and its texts as they are compared. */
+export const ADD = `
+  insert into book_search
+  values (
+    ?1, substr(?2, 1, ${SORT_KEY_LENGTH}), substr(?3, 1, ${SORT_KEY_LENGTH}), ?4, octet_length(?2) + octet_length(?3),
+    ?5, ?6, ?7
+  )
 `;

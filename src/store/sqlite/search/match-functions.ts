@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { StoreUnavailable } from '../../../book/book.ts';
-import { isFoldedMatch, isMatch, type Needles } from '../../search/folding.ts';
+import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 
-/** The most bytes of books that a statement reads to sort them without an index; above that there is no answer. */
+/** The most bytes of books that a statement sorts without the index; beyond it the search is rejected. */
 const SORTED_BYTES_MAX = 64 * 1_024 * 1_024;
 
 /** What reading a book costs besides its text, in bytes of text. */
@@ -21,31 +21,26 @@ export class TooMuchText extends Error {
 }
 
 /**
- * The functions of a connection that compare texts. SQLite cannot interrupt a statement, but a function that throws ends
- * it: so no statement compares more text than its limit allows, or more than one book.
+ * The SQL functions that compare and sort for a connection. SQLite cannot interrupt a statement, but a function that
+ * throws ends it: so no statement compares more text than its limit allows, or more than one book.
  */
-export class Matching {
+export class MatchFunctions {
   #needles: Needles | undefined;
   #lengthMax = 0;
   #length = 0;
   #books = 0;
   #sortedBytes = 0;
-  /** How many books the next window should have, by what the last ones had; kept from one search to the next. */
+  /** How many books the next statement should compare, by what the last ones did; kept from one search to the next. */
   windowBooks = 100;
 
   constructor(database: DatabaseSync) {
-    // Of texts as the index has them; null for those that the query does not compare.
+    // Takes texts of the index; null for those that the query does not compare.
     database.function('is_match', (title, author, words) => {
       this.#add(lengthOf(title) + lengthOf(author) + lengthOf(words));
       const isMatching =
         !this.#needles ||
         isFoldedMatch(this.#needles, String(title ?? ''), String(author ?? ''), String(words ?? ''));
       return Number(isMatching);
-    });
-    // Of texts as the books have them.
-    database.function('is_book_match', (title, author) => {
-      this.#add(lengthOf(title) + lengthOf(author));
-      return Number(isMatch(this.#needles, String(title), String(author)));
     });
     database.function('is_sortable', (bytes) => {
       this.#sortedBytes += Number(bytes) + BOOK_BYTES;

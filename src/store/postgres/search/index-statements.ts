@@ -1,0 +1,219 @@
+import type { BookPosition, BookQuery } from '../../../book/book.ts';
+import {
+  behind,
+  COMPARED_BYTES,
+  type Condition,
+  hasYears,
+  keyColumnOf,
+  matchColumns,
+  orderOf,
+  Parameters,
+  yearsOf,
+} from '../../search/conditions.ts';
+import type {
+  AccessPath,
+  ComparedCount,
+  ComparedMatches,
+  IndexStatements,
+  Match,
+} from '../../search/engine-interface.ts';
+import { isFoldedMatch, type Needles } from '../../search/folding.ts';
+import { isShortened, textsOf } from './text-conditions.ts';
+import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
+
+/** The most books that a statement compares, in the order of a query and for a count. */
+const WINDOW_BOOKS = 5_000;
+const COUNT_BOOKS = 50_000;
+
+/** The most bytes of text that a statement compares, but for a single book. */
+const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
+
+/** The most books of a selective access path; their texts have at most as many bytes as a statement compares. */
+const CANDIDATE_BOOKS = 2_000;
+
+/** Statements over the index, each in a transaction of its own. */
+export class PostgresIndexStatements implements IndexStatements {
+  readonly accessPaths: readonly AccessPath[];
+  readonly #query: BookQuery;
+  readonly #needles: Needles | undefined;
+  readonly #rows: (sql: string, values: unknown[]) => Promise<Row[]>;
+  readonly #isShortened: boolean;
+
+  constructor(
+    query: BookQuery,
+    needles: Needles | undefined,
+    rows: (sql: string, values: unknown[]) => Promise<Row[]>,
+  ) {
+    this.#query = query;
+    this.#needles = needles;
+    this.#rows = rows;
+    this.#isShortened = needles !== undefined && isShortened(needles);
+    this.accessPaths = accessPathsOf(query, needles);
+  }
+
+  async isSelective(path: AccessPath): Promise<boolean> {
+    const parameters = new Parameters('$');
+    const [row] = await this.#rows(
+      `select count(*) as count, sum(${COMPARED_BYTES}) as bytes
+       from ${candidatesOf(`${path(parameters)} limit ${CANDIDATE_BOOKS + 1}`)}`,
+      parameters.values,
+    );
+    return Number(row?.count) <= CANDIDATE_BOOKS && Number(row?.bytes) <= COMPARED_BYTES_MAX;
+  }
+
+  async matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<Match[]> {
+    const parameters = new Parameters('$');
+    return this.#matches(
+      `select ${matchColumns(this.#query)} from ${candidatesOf(path(parameters))}
+       where ${behind(this.#query, after, parameters)} and ${this.#match(parameters)}
+       order by ${orderOf(this.#query)}`,
+      parameters,
+      limit,
+    );
+  }
+
+  async countOn(path: AccessPath): Promise<number> {
+    const parameters = new Parameters('$');
+    const match = this.#match(parameters);
+    const [row] = await this.#rows(
+      `select ${this.#counted(match)} from ${candidatesOf(path(parameters))}`,
+      parameters.values,
+    );
+    return this.#countIn(row);
+  }
+
+  async booksIn(range: Condition, limit: number): Promise<Match[]> {
+    const parameters = new Parameters('$');
+    return (await this.#rows(
+      `select ${matchColumns(this.#query)} from book_search
+       where ${range(parameters)} and ${yearsOf(this.#query, parameters)}
+       order by ${orderOf(this.#query)} limit ${limit}`,
+      parameters.values,
+    )) as unknown as Match[];
+  }
+
+  async compareIn(range: Condition, limit: number): Promise<ComparedMatches> {
+    const parameters = new Parameters('$');
+    const order = orderOf(this.#query);
+    const window = windowOf(range(parameters), order, WINDOW_BOOKS);
+    const matches = await this.#matches(
+      `select ${matchColumns(this.#query)} from ${window}
+       where case when fits then ${this.#match(parameters)} else false end order by number`,
+      parameters,
+      limit,
+    );
+    if (matches.length >= limit) return { matches, end: undefined };
+    const ofRange = new Parameters('$');
+    const [end] = await this.#rows(
+      `select id, ${keyColumnOf(this.#query)} as key
+       from (
+         select *, lead(fits) over (order by number) as is_next_fitting
+         from ${windowOf(range(ofRange), order, WINDOW_BOOKS)}
+       ) as compared
+       where fits and (not is_next_fitting or number = ${WINDOW_BOOKS})`,
+      ofRange.values,
+    );
+    return { matches, end: end as BookPosition | undefined };
+  }
+
+  async countAll(): Promise<number | undefined> {
+    if (this.#needles) return undefined;
+    const parameters = new Parameters('$');
+    const [row] = await this.#rows(
+      `select count(*) as count from book_search where ${yearsOf(this.#query, parameters)}`,
+      parameters.values,
+    );
+    return Number(row?.count);
+  }
+
+  async countBehind(after: BookPosition | undefined): Promise<ComparedCount> {
+    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const parameters = new Parameters('$');
+    const window = windowOf(behind(byId, after, parameters), 'id', COUNT_BOOKS);
+    const match = `case when fits then ${this.#match(parameters)} else false end`;
+    const [row] = await this.#rows(
+      `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(match)}
+       from ${window}`,
+      parameters.values,
+    );
+    const isEnd = Number(row?.read) < COUNT_BOOKS && row?.compared === row?.read;
+    const last = { key: Number(row?.last), id: Number(row?.last) };
+    return { count: await this.#countIn(row), end: isEnd ? undefined : last };
+  }
+
+  /** Runs a statement that selects matches, of which only this service can tell where the query is shortened. */
+  async #matches(sql: string, { values }: Parameters, limit: number): Promise<Match[]> {
+    const rows = await this.#rows(`${sql} limit ${this.#isShortened ? 'all' : limit}`, values);
+    const matches = rows as unknown as Match[];
+    if (!this.#isShortened || matches.length === 0) return matches;
+    const matching = await this.#matching(matches.map(({ id }) => id));
+    return matches.filter(({ id }) => matching.has(id)).slice(0, limit);
+  }
+
+  /** The number of books that meet a condition, and their ids where the query is shortened. */
+  #counted(match: string): string {
+    const ids = this.#isShortened ? `array_agg(id) filter (where ${match})` : 'null';
+    return `count(*) filter (where ${match}) as count, ${ids} as ids`;
+  }
+
+  async #countIn(row: Row | undefined): Promise<number> {
+    return Array.isArray(row?.ids) ? (await this.#matching(row.ids)).size : Number(row?.count);
+  }
+
+  /** Those of some books that match the whole query. Their texts are short together, or this is one book. */
+  async #matching(ids: readonly unknown[]): Promise<ReadonlySet<number>> {
+    const books = await this.#rows(
+      'select id, array[title_lower, author_lower, words] as texts from book_search where id = any($1::bigint[])',
+      [ids],
+    );
+    const needles = this.#needles as Needles;
+    const matching = books.filter(({ texts }) =>
+      isFoldedMatch(needles, ...(texts as [string, string, string])),
+    );
+    return new Set(matching.map(({ id }) => Number(id)));
+  }
+
+  #match(parameters: Parameters): string {
+    return `${yearsOf(this.#query, parameters)} and ${textsOf(this.#needles, parameters)}`;
+  }
+}
+
+/** A row of a result, by the names of its columns. */
+export type Row = Record<string, unknown>;
+
+/** Conditions on candidates. */
+function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
+  const trigrams = neededTrigramsOf(needles);
+  const paths: AccessPath[] = [];
+  if (trigrams.length > 0)
+    paths.push(
+      (parameters) =>
+        `(trigrams @> ${parameters.add(trigrams)}::integer[] or trigrams @> '{${LONG_MARK}}'::integer[])`,
+    );
+  if (hasYears(query)) paths.push((parameters) => yearsOf(query, parameters));
+  return paths;
+}
+
+const COLUMNS = 'id, title_key, author_key, year, bytes, title_lower, author_lower, words';
+
+/** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
+function candidatesOf(condition: string): string {
+  return `(select ${COLUMNS} from book_search where ${condition} offset 0) as candidates`;
+}
+
+/**
+ * The first books that meet a condition, in an order that an index has; each with its place among them, `number`, and
+ * whether it `fits`: the texts up to it are short enough to be compared in one statement.
+ */
+function windowOf(condition: string, order: string, limit: number): string {
+  return `(
+    select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits
+    from (
+      select *, row_number() over preceding as number, sum(${COMPARED_BYTES}) over preceding as total
+      from (
+        select ${COLUMNS} from book_search where ${condition} order by ${order} limit ${limit}
+      ) as books_in_order
+      window preceding as (order by ${order} rows unbounded preceding)
+    ) as numbered
+  ) as compared_books`;
+}

@@ -1,0 +1,107 @@
+import { type BookPosition, type BookQuery, type SearchPage, SORT_KEY_LENGTH } from '../../../book/book.ts';
+import { behind, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
+import type { IndexStatements, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
+import type { Needles } from '../../search/folding.ts';
+import { toStoreError } from '../errors.ts';
+import type { ConnectionPool } from '../pool/pool.ts';
+import { retry } from '../pool/retry.ts';
+import { BOOK } from '../sql.ts';
+import { PostgresIndexStatements, type Row } from './index-statements.ts';
+import type { SearchIndex } from './search-index.ts';
+
+/** The most books that are read at a time without the index, and the most bytes of their text, but for a single book. */
+const SCANNED_BOOKS = 250;
+const SCANNED_BYTES = 1_024 * 1_024;
+
+/** Searches on connections of their own. */
+export class PostgresSearchEngine implements SearchEngine {
+  readonly #pool: ConnectionPool;
+  readonly #index: SearchIndex;
+
+  constructor(pool: ConnectionPool, index: SearchIndex) {
+    this.#pool = pool;
+    this.#index = index;
+  }
+
+  async run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result> {
+    try {
+      return await search(needsIndex && (await this.#index.catchUp()));
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  indexStatements(query: BookQuery, needles: Needles | undefined): IndexStatements {
+    return new PostgresIndexStatements(query, needles, (sql, values) => this.#rows(sql, values));
+  }
+
+  async nextBooks(
+    query: BookQuery,
+    after: BookPosition | undefined,
+    { limit = SCANNED_BOOKS, hasTexts }: Scan,
+  ): Promise<ScannedBooks> {
+    const parameters = new Parameters('$');
+    const order = orderOf(query);
+    const rows = await this.#rows(
+      `select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''}, read from (
+         select *, count(*) over () as read, row_number() over preceding as number, sum(bytes) over preceding as total
+         from (
+           select * from ${BOOKS_TO_SCAN}
+           where ${behind(query, after, parameters)} and ${yearsOf(query, parameters)}
+           order by ${order} limit ${limit}
+         ) as next
+         window preceding as (order by ${order} rows unbounded preceding)
+       ) as numbered
+       where number = 1 or total <= ${SCANNED_BYTES} order by number`,
+      parameters.values,
+    );
+    const read = Number(rows[0]?.read ?? 0);
+    return {
+      books: rows as unknown as ScannedBooks['books'],
+      isEnd: read < limit && rows.length === read,
+    };
+  }
+
+  async countBooks(query: BookQuery): Promise<number> {
+    const parameters = new Parameters('$');
+    const years = yearsOf(query, parameters);
+    const [row] = await this.#rows(
+      `select count(*) as count from (select coalesce(year, 0) as year from books) as years where ${years}`,
+      parameters.values,
+    );
+    return Number(row?.count);
+  }
+
+  async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
+    const [row] = await this.#rows(RENDER, [ids]);
+    return { json: Buffer.from((row?.json as string | null | undefined) ?? ''), count: Number(row?.count) };
+  }
+
+  async close(): Promise<void> {
+    await this.#index.close();
+    await this.#pool.end();
+  }
+
+  async #rows(sql: string, values: unknown[]): Promise<Row[]> {
+    const { rows } = await retry(
+      () => this.#pool.query<Row>(sql, values),
+      (error) => this.#pool.isRetryable(error),
+    );
+    return rows;
+  }
+}
+
+const BOOKS_TO_SCAN = `(
+  select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+    left(coalesce(title, ''), ${SORT_KEY_LENGTH}) collate "C" as title_key,
+    left(coalesce(author, ''), ${SORT_KEY_LENGTH}) collate "C" as author_key,
+    coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
+  from books
+) as books_to_scan`;
+
+/** Books by their ids, in the order of the list of them. */
+const RENDER = `
+  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by wanted.position) as json
+  from unnest($1::bigint[]) with ordinality as wanted (id, position)
+    cross join lateral (select ${BOOK} from books where books.id = wanted.id) as page
+`;

@@ -1,0 +1,91 @@
+import type { BookPosition, BookQuery, SearchPage } from '../../book/book.ts';
+import type { Condition, Parameters } from './conditions.ts';
+import type { Needles } from './folding.ts';
+
+/** What searches need of an engine: its statements over the search index, and over the books themselves. */
+export interface SearchEngine {
+  /**
+   * Runs one call of a search; its statements see the books as they are after every write that was answered before.
+   *
+   * @param needsIndex whether to bring the index up to date first
+   * @param search is given whether the index is up to date; without it the books themselves are scanned
+   * @throws StoreUnavailable when the store is unavailable
+   */
+  run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
+
+  /** The statements of a query over the index. */
+  indexStatements(query: BookQuery, needles: Needles | undefined): IndexStatements;
+
+  /** The next books within the years of a query, in its order, read without the index; `scan` bounds their text. */
+  nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
+
+  /** The number of books within the years of a query, counted without the index. */
+  countBooks(query: BookQuery): Promise<number>;
+
+  /** Renders books as in {@link SearchPage}; those that no longer exist are left out. */
+  render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
+
+  close(): Promise<void>;
+}
+
+/** A book that matches a query. */
+export interface Match extends BookPosition {
+  /** The length of its texts. */
+  readonly bytes: number;
+}
+
+/** How much a statement reads without the index. */
+export interface Scan {
+  /** The most books; the engine's own maximum when absent. */
+  readonly limit: number | undefined;
+  /** Whether to read their texts. */
+  readonly hasTexts: boolean;
+}
+
+/** Books that are not compared yet. */
+export interface ScannedBooks {
+  /** With `title` and `author` where the texts were read. */
+  readonly books: readonly (Match & { readonly title?: string; readonly author?: string })[];
+  /** Whether no book follows them. */
+  readonly isEnd: boolean;
+}
+
+/**
+ * The statements of one query over the index. Each compares a bounded amount of text, but at least one book. All of
+ * them return matches in the order of the query.
+ */
+export interface IndexStatements {
+  /** What narrows the books down by an index, the most selective first. */
+  readonly accessPaths: readonly AccessPath[];
+  /** Whether an access path leads to few enough books to compare and sort all of them. */
+  isSelective(path: AccessPath): Promise<boolean>;
+  /** The first matches behind a position among the books of a selective access path. */
+  matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<readonly Match[]>;
+  /** The number of matches among them. */
+  countOn(path: AccessPath): Promise<number>;
+
+  /** The first books of a range whose years match; no texts are compared. */
+  booksIn(range: Condition, limit: number): Promise<readonly Match[]>;
+  /** Compares the first books of a range. */
+  compareIn(range: Condition, limit: number): Promise<ComparedMatches>;
+
+  /** The number of all matches, where one statement can tell. */
+  countAll(): Promise<number | undefined>;
+  /** Compares books behind a position, in the order of their ids. */
+  countBehind(after: BookPosition | undefined): Promise<ComparedCount>;
+}
+
+/** The condition, or the statement, that selects candidates; the algorithm only passes it on. */
+export type AccessPath = (parameters: Parameters) => string;
+
+export interface ComparedMatches {
+  readonly matches: readonly Match[];
+  /** The last book compared; undefined where the range ends there, or where there are as many matches as allowed. */
+  readonly end: BookPosition | undefined;
+}
+
+export interface ComparedCount {
+  readonly count: number;
+  /** The last book compared; undefined where none follows. */
+  readonly end: BookPosition | undefined;
+}

@@ -1,0 +1,44 @@
+import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book.ts';
+import { hasYears } from './conditions.ts';
+import type { SearchEngine } from './engine-interface.ts';
+import { needlesOf } from './folding.ts';
+import { IndexedRun } from './indexed-run.ts';
+import { ScanRun } from './scan-run.ts';
+
+/** Searches, by the search index of an engine; where it is behind or unavailable, in the books themselves. */
+export class Searcher {
+  readonly #engine: SearchEngine;
+
+  constructor(engine: SearchEngine) {
+    this.#engine = engine;
+  }
+
+  /** See {@link BookStore.search}. */
+  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+    return this.#run(query, async (run) => {
+      const { ids, last, more } = await run.find(limit, after);
+      const rendered =
+        ids.length === 0 ? { json: new Uint8Array(), count: 0 } : await this.#engine.render(ids);
+      return { ...rendered, last, more };
+    });
+  }
+
+  /** See {@link BookStore.count}. */
+  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+    return this.#run(query, (run) => run.count(after));
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  #run<Result>(query: BookQuery, call: (run: SearchRun) => Promise<Result>): Promise<Result> {
+    const needles = needlesOf(query);
+    const needsIndex = query.sort !== 'id' || needles !== undefined || hasYears(query);
+    return this.#engine.run(needsIndex, (isIndexed) =>
+      call(new (isIndexed ? IndexedRun : ScanRun)(query, needles, this.#engine)),
+    );
+  }
+}
+
+type SearchRun = IndexedRun | ScanRun;
