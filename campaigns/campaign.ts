@@ -1,38 +1,38 @@
 import type { Engine } from '../test/support/engines.ts';
 
 /**
- * Something that is done to a running service many times over, with a verdict after every round. A campaign stands in
- * a folder of its name, as `campaign` in its `campaign.ts`; what of it is short enough is a test beside it.
+ * A long test with faults, load or attacks against a running service, which checks the service after every round. Each is
+ * `campaign` in the `campaign.ts` of a folder of its name; its short form is in `test/campaigns`.
  */
 export interface Campaign {
-  /** What is done, in one line. */
+  /** What it does, in one line. */
   readonly summary: string;
-  /** What the long form needs besides the project's own packages, such as root or strace. */
+  /** What it needs besides the packages of the project, such as root or strace. */
   readonly needs?: string;
-  /** How many rounds the long form has, unless its user says otherwise: of each engine, in the order of `engines`. */
+  /** The default number of rounds, for each of `engines`. */
   readonly rounds: readonly number[];
-  /** The engines that it is run on, one after the other. */
+  /** The engines that it runs on, one after the other. */
   readonly engines: readonly EngineName[];
   /**
    * Runs it on one engine.
    *
-   * @returns what was done and seen, by name
-   * @throws Error at the first thing that must not be
+   * @returns counts and measurements, by name
+   * @throws Error at the first violation
    */
   run(options: CampaignOptions): Promise<Figures>;
 }
 
 export type EngineName = Engine['name'];
 
-/** How a campaign is to be run. */
+/** How to run a campaign. */
 export interface CampaignOptions {
   readonly engine: EngineName;
   readonly rounds: number;
-  /** What chance is made of: the same seed makes the same requests, as far as processes allow. */
+  /** Seeds all random numbers: the same seed makes the same requests, but for the timing of processes. */
   readonly seed: number;
-  /** Tells how far it is. */
+  /** Reports progress. */
   readonly report: (line: string) => void;
 }
 
-/** What a campaign did and saw. */
+/** The counts and measurements of a campaign, by name. */
 export type Figures = Readonly<Record<string, number | string>>;

@@ -1,35 +1,34 @@
 import type { Book } from '../src/book/book.ts';
+import { judgeHistory } from './book-history.ts';
 import type { Call } from './journal.ts';
-import { isSame } from './order.ts';
-import { judgeStory } from './story.ts';
+import { isSame } from './linearizability.ts';
 
 /**
- * Holds the life of one store to what its clients were answered. A life has rounds: clients call, whatever befalls
- * the service, and at the end, when no call is under way any more, all books are listed. Clients must never send the
- * same title, author or year twice, so that it shows which write a value comes from, and use only ids that were
- * answered or listed.
+ * Checks the books of a store against the responses that its clients received. A trial has rounds: clients send requests,
+ * violations are injected, and when every request has ended, all books are listed. Clients never send the same title, author or
+ * year twice, so that each value identifies its write, and use only ids from responses or lists.
  */
 export class Checker {
-  /** The books as they were listed last. */
+  /** The books of the last list. */
   #books: ReadonlyMap<number, Book> = new Map();
-  /** Every id that was ever given. */
-  readonly #given = new Set<number>();
-  /** Unknown writes that nobody has seen a sign of. They may still take effect, in any later round. */
-  #unseen: readonly Call[] = [];
+  /** Every id that a book ever had. */
+  readonly #used = new Set<number>();
+  /** Writes of unknown outcome whose effect was not observed. They may take effect in any later round. */
+  #pending: readonly Call[] = [];
 
   /**
-   * Judges a round.
+   * Checks a round.
    *
-   * @param calls what clients asked in this round, and how it ended
+   * @param calls the requests of this round and their outcomes
    * @param list all books after it
-   * @returns what is wrong, in a sentence each; nothing where all is well
+   * @returns the violations, a sentence each
    */
   judge(calls: readonly Call[], list: readonly Book[]): string[] {
     const books = new Map(list.map((book) => [book.id, book]));
-    const faults = books.size < list.length ? ['The list has an id twice.'] : [];
+    const violations = books.size < list.length ? ['The list has an id twice.'] : [];
     const unknown = new Set([
-      ...this.#unseen.map((call) => ({ ...call, start: -1 })),
-      ...calls.filter(({ kind, ending }) => kind !== 'find' && ending.is === 'unknown'),
+      ...this.#pending.map((call) => ({ ...call, start: -1 })),
+      ...calls.filter(({ kind, outcome }) => kind !== 'find' && outcome.is === 'unknown'),
     ]);
     const creates = new Map(
       [...unknown].flatMap((call) => (call.kind === 'create' ? [[call.sent.title, call]] : [])),
@@ -43,28 +42,37 @@ export class Checker {
       const after = books.get(id) ?? null;
       const ended = endedById.get(id) ?? [];
       if (ended.length === 0 && isSame(before, after)) continue;
-      const wasGiven = this.#given.has(id);
-      const story = { id, before, after, wasGiven, ended, unknown: unknownById.get(id) ?? [], creates, over };
-      const { fault, seen, isGiven } = judgeStory(story);
-      if (fault !== undefined) faults.push(fault);
-      if (isGiven) this.#given.add(id);
+      const wasUsed = this.#used.has(id);
+      const history = {
+        id,
+        before,
+        after,
+        wasUsed,
+        ended,
+        unknown: unknownById.get(id) ?? [],
+        creates,
+        over,
+      };
+      const { violation, seen, isUsed } = judgeHistory(history);
+      if (violation !== undefined) violations.push(violation);
+      if (isUsed) this.#used.add(id);
       for (const call of seen) {
         unknown.delete(call);
         if (call.kind === 'create') creates.delete(call.sent.title);
       }
     }
     this.#books = books;
-    this.#unseen = [...unknown];
-    return faults;
+    this.#pending = [...unknown];
+    return violations;
   }
 }
 
-/** The id that a call was about; of a create, the one in its answer, or -1 where there is none. */
+/** The id of a call; of a create, the one in its response, or -1 without one. */
 function idOf(call: Call): number {
   if (call.kind !== 'create') return call.id;
-  return call.ending.is === 'done' ? (call.ending.data?.id ?? -1) : -1;
+  return call.outcome.is === 'done' ? (call.outcome.data?.id ?? -1) : -1;
 }
 
-function hasEnded({ ending }: Call): boolean {
-  return ending.is === 'done' || ending.is === 'absent';
+function hasEnded({ outcome }: Call): boolean {
+  return outcome.is === 'done' || outcome.is === 'absent';
 }

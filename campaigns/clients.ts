@@ -1,123 +1,123 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, BookFields } from '../src/book/book.ts';
-import { Chance } from './chance.ts';
-import type { Journal, Wish } from './journal.ts';
-import { Line, type Target } from './line.ts';
+import { BookClient, type Target } from './book-client.ts';
+import type { Journal, Operation } from './journal.ts';
+import { Random } from './random.ts';
 
-/** How clients call a service. */
-export interface Load {
+/** How clients load a service. */
+export interface ClientsOptions {
   readonly target: Target;
   readonly journal: Journal;
-  /** How many clients there are. */
+  /** The number of clients. */
   readonly count: number;
   readonly seed: number;
-  /** Whether a client goes on with its connection, or takes another for every request. */
+  /** Whether a client keeps its connection, or opens one for every request. Default: true. */
   readonly keepsConnections?: boolean;
-  /** Books that all clients work on; others are added. */
+  /** Books that all clients use, from the start on. */
   readonly shared?: readonly number[];
-  /** The kinds of requests to draw from. */
-  readonly kinds?: readonly Wish['kind'][];
+  /** The kinds of requests to choose from. */
+  readonly kinds?: readonly Operation['kind'][];
 }
 
 const KINDS = ['create', 'create', 'create', 'update', 'update', 'find', 'find', 'delete'] as const;
 
-/** How many books all clients work on: few, so that they meet. */
+/** How many books all clients use: few, so that their requests conflict. */
 const SHARED_BOOKS = 8;
 
-/** How long a client waits before it calls again a service that is away. */
+/** How long a client waits before it retries while the service is unavailable. */
 const PAUSE_MS = 10;
 
 /** Far longer than any progress takes, on any machine. */
 const PROGRESS_MS_MAX = 120_000;
 
 /**
- * Clients that call without a pause, each over its own connection, and note everything in a journal. What they send
- * is never the same twice. They outlast a service that is away, and go on when it is back.
+ * Clients that send requests without a pause, each over its own connection, and record them in a journal. They never send
+ * the same fields twice. While the service is unavailable, they retry.
  */
 export class Clients {
-  readonly #load: Required<Load>;
+  readonly #options: Required<ClientsOptions>;
   readonly #shared: number[];
   readonly #runs: Promise<unknown>;
-  #isOver = false;
+  #isStopped = false;
 
-  constructor(load: Load) {
-    this.#load = { keepsConnections: true, shared: [], kinds: KINDS, ...load };
-    this.#shared = [...this.#load.shared];
-    this.#runs = Promise.all(Array.from({ length: load.count }, (_, index) => this.#run(index)));
-    // A client that fails is heard of in stop().
+  constructor(options: ClientsOptions) {
+    this.#options = { keepsConnections: true, shared: [], kinds: KINDS, ...options };
+    this.#shared = [...this.#options.shared];
+    this.#runs = Promise.all(Array.from({ length: options.count }, (_, index) => this.#run(index)));
+    // stop() reports a client that failed.
     this.#runs.catch(() => {});
   }
 
-  /** Resolves when so many more writes have been acknowledged. @throws Error when a client fails, or it takes too long */
+  /** Resolves when this many more writes are acknowledged. @throws Error when a client fails, or it takes too long */
   async progress(writes: number): Promise<void> {
-    const { journal } = this.#load;
+    const { journal } = this.#options;
     const goal = journal.acknowledged + writes;
     const deadline = performance.now() + PROGRESS_MS_MAX;
-    while (journal.acknowledged < goal && !this.#isOver) {
-      if (performance.now() > deadline) throw new Error('the service does not go on');
+    while (journal.acknowledged < goal && !this.#isStopped) {
+      if (performance.now() > deadline) throw new Error('the service makes no progress');
       await Promise.race([sleep(2), this.#runs]);
     }
   }
 
-  /** Resolves when every request under way has ended, and no more will be made. @throws Error when a client failed */
+  /** Stops the clients; resolves when their last requests have ended. @throws Error when a client failed */
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#isStopped = true;
     await this.#runs;
   }
 
   async #run(index: number): Promise<void> {
-    const { target, journal, seed, keepsConnections } = this.#load;
-    using line = new Line(target);
-    const chance = new Chance(seed * 1_000 + index);
+    const { target, journal, seed, keepsConnections } = this.#options;
+    using client = new BookClient(target);
+    const random = new Random(seed * 1_000 + index);
     const own: number[] = [];
-    while (!this.#isOver) {
-      if (!(await line.open())) {
+    while (!this.#isStopped) {
+      if (!(await client.open())) {
         await sleep(PAUSE_MS);
         continue;
       }
-      const wish = this.#choose(chance, own);
-      const ending = await journal.note(wish, () => line.ask(wish));
-      if (!keepsConnections) line.hangUp();
-      if (ending.is === 'unknown') await sleep(PAUSE_MS);
-      if (wish.kind === 'create' && ending.is === 'done' && ending.data) {
-        (this.#shared.length < SHARED_BOOKS ? this.#shared : own).push(ending.data.id);
+      const operation = this.#choose(random, own);
+      const outcome = await journal.record(operation, () => client.perform(operation));
+      if (!keepsConnections) client.disconnect();
+      if (outcome.is === 'unknown') await sleep(PAUSE_MS);
+      if (operation.kind === 'create' && outcome.is === 'done' && outcome.data) {
+        (this.#shared.length < SHARED_BOOKS ? this.#shared : own).push(outcome.data.id);
       }
-      if (wish.kind !== 'create' && ending.is === 'absent') {
-        remove(own, wish.id);
-        remove(this.#shared, wish.id);
+      if (operation.kind !== 'create' && outcome.is === 'absent') {
+        remove(own, operation.id);
+        remove(this.#shared, operation.id);
       }
     }
   }
 
-  #choose(chance: Chance, own: readonly number[]): Wish {
-    const kind = chance.pick(this.#load.kinds);
-    const id = chance.pick(chance.below(2) === 0 ? own : this.#shared);
-    if (id === undefined || kind === 'create') return { kind: 'create', sent: newContents(chance) };
-    if (kind === 'update') return { kind, id, sent: someOf(newContents(chance), chance) };
+  #choose(random: Random, own: readonly number[]): Operation {
+    const kind = random.pick(this.#options.kinds);
+    const id = random.pick(random.below(2) === 0 ? own : this.#shared);
+    if (id === undefined || kind === 'create') return { kind: 'create', sent: newFields(random) };
+    if (kind === 'update') return { kind, id, sent: randomSubset(newFields(random), random) };
     return { kind: kind ?? 'find', id };
   }
 }
 
-/** All books of a service, in one answer. */
+/** All books of a service, in one response. */
 export async function listBooks(target: Target): Promise<Book[]> {
-  using line = new Line(target);
-  return await line.list();
+  using client = new BookClient(target);
+  return await client.list();
 }
 
-/** Counts whatever was sent in the life of this process. */
-let contentsMade = 0;
+/** How many fields this process has made. */
+let fieldsMade = 0;
 
-/** Fields that were never sent before, of very different lengths. */
-export function newContents(chance: Chance): BookFields {
-  const number = ++contentsMade;
-  const padding = 'ü'.repeat(chance.below(16) === 0 ? chance.below(4_000) : chance.below(40));
+/** Fields that were never sent before, of different lengths. */
+export function newFields(random: Random): BookFields {
+  const number = ++fieldsMade;
+  const padding = 'ü'.repeat(random.below(16) === 0 ? random.below(4_000) : random.below(40));
   return { title: `title ${number} ${padding}`, author: `author ${number}`, year: number };
 }
 
 /** One, two or all of the fields. */
-function someOf({ title, author, year }: BookFields, chance: Chance): Partial<BookFields> {
+function randomSubset({ title, author, year }: BookFields, random: Random): Partial<BookFields> {
   const choices = [{ title }, { author }, { year }, { title, year }, { title, author, year }];
-  return chance.pick(choices) ?? {};
+  return random.pick(choices) ?? {};
 }
 
 function remove(ids: number[], id: number): void {

@@ -3,10 +3,10 @@ import type { StoreAddress } from '../src/store/address.ts';
 import { openStore as openSoundStore } from '../src/store/open.ts';
 import { PlainStore } from './plain-store.ts';
 
-/** Faults that a store can have, by their names. */
+/** The faults that can be planted, by name. */
 const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookStore>>> = {
   none: (address) => openSoundStore(address),
-  'answers before the commit': async (address) => new PlainStore(pathOf(address), { commitAfterMs: 30 }),
+  'responses before the commit': async (address) => new PlainStore(pathOf(address), { commitAfterMs: 30 }),
   'commits without a sync': async (address) => new PlainStore(pathOf(address), { synchronous: 'normal' }),
   'ids without AUTOINCREMENT': async (address) => new PlainStore(pathOf(address), { isAutoincrement: false }),
   'an update that reads, merges and writes': async (address) =>
@@ -14,20 +14,19 @@ const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookSto
   'errors of the store': async (address) => withErrors(await openSoundStore(address)),
   'errors of the store, swallowed': async (address) =>
     withSwallowedErrors(withErrors(await openSoundStore(address))),
-  'errors of the store, tried again': async (address) =>
-    withSecondTries(withErrors(await openSoundStore(address))),
+  'errors of the store, retried': async (address) => withRetries(withErrors(await openSoundStore(address))),
   'reads from a cache': async (address) => withCache(await openSoundStore(address)),
 };
 
-/** Stands in for `openStore` of src/store/open.ts. */
+/** Replaces `openStore` of src/store/open.ts. */
 export async function openStore(address: StoreAddress): Promise<BookStore> {
   const open = FAULTS[process.env.FAULT ?? ''];
-  if (!open) throw new Error(`no such fault: ${process.env.FAULT}`);
+  if (!open) throw new Error(`unknown fault: ${process.env.FAULT}`);
   return open(address);
 }
 
 function withMergingUpdate(store: BookStore): BookStore {
-  return changed(store, {
+  return override(store, {
     async update(id, changes) {
       const book = await store.find(id);
       return book && store.update(id, { ...book, ...changes });
@@ -35,36 +34,36 @@ function withMergingUpdate(store: BookStore): BookStore {
   });
 }
 
-/** Every so many writes one fails: by turns, before it happened and after. */
+/** One in this many writes fails: alternately before and after it takes effect. */
 const WRITES_PER_ERROR = 20;
 
 function withErrors(store: BookStore): BookStore {
   let writes = 0;
-  async function disturbed<Result>(write: () => Promise<Result>): Promise<Result> {
+  async function failing<Result>(write: () => Promise<Result>): Promise<Result> {
     const turn = ++writes % (2 * WRITES_PER_ERROR);
     if (turn === 0) throw new StoreUnavailable('planted');
     const result = await write();
     if (turn === WRITES_PER_ERROR) throw new StoreUnavailable('planted');
     return result;
   }
-  return changed(store, {
-    create: (fields) => disturbed(() => store.create(fields)),
-    update: (id, changes) => disturbed(() => store.update(id, changes)),
-    delete: (id) => disturbed(() => store.delete(id)),
+  return override(store, {
+    create: (fields) => failing(() => store.create(fields)),
+    update: (id, changes) => failing(() => store.update(id, changes)),
+    delete: (id) => failing(() => store.delete(id)),
   });
 }
 
 function withSwallowedErrors(store: BookStore): BookStore {
-  return changed(store, { delete: (id) => store.delete(id).catch(() => true) });
+  return override(store, { delete: (id) => store.delete(id).catch(() => true) });
 }
 
-function withSecondTries(store: BookStore): BookStore {
-  return changed(store, { create: (fields) => store.create(fields).catch(() => store.create(fields)) });
+function withRetries(store: BookStore): BookStore {
+  return override(store, { create: (fields) => store.create(fields).catch(() => store.create(fields)) });
 }
 
 function withCache(store: BookStore): BookStore {
   const cache = new Map<number, Book>();
-  return changed(store, {
+  return override(store, {
     async find(id) {
       const book = cache.get(id) ?? (await store.find(id));
       if (book) cache.set(id, book);
@@ -73,8 +72,8 @@ function withCache(store: BookStore): BookStore {
   });
 }
 
-/** A store with some methods of its own; the others are passed on. */
-function changed(store: BookStore, methods: Partial<BookStore>): BookStore {
+/** A store with some methods replaced. */
+function override(store: BookStore, methods: Partial<BookStore>): BookStore {
   return {
     create: (fields) => store.create(fields),
     createOnce: (fields, key) => store.createOnce(fields, key),

@@ -3,9 +3,9 @@ import { parseConninfo } from '../src/store/postgres/pool/conninfo.ts';
 import { Servers } from '../src/store/postgres/pool/servers.ts';
 
 /**
- * Lets an engine look for damage in its own files, on a connection of its own, while the service runs.
+ * Runs the engine's own integrity checks, on a separate connection, while the service runs.
  *
- * @returns what is wrong, in a sentence each
+ * @returns the damage that they report, a sentence each
  */
 export async function inspectStore(dbUrl: string): Promise<string[]> {
   const path = /^sqlite:(.*)$/.exec(dbUrl)?.[1];
@@ -15,19 +15,19 @@ export async function inspectStore(dbUrl: string): Promise<string[]> {
 function inspectSqlite(path: string): string[] {
   const database = new DatabaseSync(path, { timeout: 5_000 });
   try {
-    const complaints = database.prepare('pragma integrity_check').all();
-    return complaints
+    const reports = database.prepare('pragma integrity_check').all();
+    return reports
       .map((row) => String(row.integrity_check))
-      .filter((complaint) => complaint !== 'ok')
-      .map((complaint) => `SQLite complains of its file: ${complaint}`);
+      .filter((report) => report !== 'ok')
+      .map((report) => `SQLite reports damage of its file: ${report}`);
   } finally {
     database.close();
   }
 }
 
-/** Reads every row whole, and compares table and index where the server brings what does that. */
+/** Reads every row completely, and checks table and index when the server has the extension amcheck. */
 async function inspectPostgres(url: string): Promise<string[]> {
-  // It may list several hosts, which the driver's clients do not know.
+  // The address may list several hosts, which the driver does not support.
   const { client } = await Servers.find(parseConninfo(url));
   try {
     await client.query(
@@ -41,7 +41,9 @@ async function inspectPostgres(url: string): Promise<string[]> {
       `select bt_index_check(indexrelid, true) from pg_index where indrelid = 'books'::regclass`,
     );
     const damage = await client.query<{ blkno: number; msg: string }>(`select * from verify_heapam('books')`);
-    return damage.rows.map(({ blkno, msg }) => `PostgreSQL complains of block ${blkno} of its table: ${msg}`);
+    return damage.rows.map(
+      ({ blkno, msg }) => `PostgreSQL reports damage of block ${blkno} of its table: ${msg}`,
+    );
   } catch (error) {
     return [`PostgreSQL cannot read its table: ${String(error)}`];
   } finally {

@@ -1,32 +1,32 @@
 import type { Book, BookFields } from '../src/book/book.ts';
 
-/** What a client asks for. */
-export type Wish =
+/** What a client requests. */
+export type Operation =
   | { readonly kind: 'create'; readonly sent: BookFields; readonly key?: string }
   | { readonly kind: 'update'; readonly id: number; readonly sent: Partial<BookFields> }
   | { readonly kind: 'delete' | 'find'; readonly id: number };
 
-/** How a request ended. */
-export type Ending =
+/** The outcome of a request. */
+export type Outcome =
   /** It was acknowledged, with this as `data`: a book, or null for a delete. */
   | { readonly is: 'done'; readonly data: Book | null }
   /** 404: there is no such book. */
   | { readonly is: 'absent' }
-  /** Any other 4xx: it certainly did not happen. */
-  | { readonly is: 'refused'; readonly status: number }
-  /** 5xx, a lost connection or silence: it may have happened, may still happen, or never will. */
+  /** Any other 4xx: it did not take effect. */
+  | { readonly is: 'rejected'; readonly status: number }
+  /** 5xx, a lost connection or no response: it may have taken effect, may do so later, or never. */
   | { readonly is: 'unknown'; readonly reason: string };
 
 /**
- * A request and how it ended. It was on its way from `start` to `end`, which count what the journal saw happen: so no
- * two of them are equal, and of two calls one was over before the other began if its end is below the other's start.
+ * A request and its outcome. `start` and `end` count the events of the journal, so that no two are equal, and a call that
+ * ended before another started has an `end` below the other's `start`.
  */
-export type Call = Wish & { readonly start: number; readonly end: number; readonly ending: Ending };
+export type Call = Operation & { readonly start: number; readonly end: number; readonly outcome: Outcome };
 
-/** What clients asked of a service and were answered, in the order of the answers. */
+/** The calls of all clients, in the order in which they ended. */
 export class Journal {
   readonly #calls: Call[] = [];
-  #moment = 0;
+  #events = 0;
   #acknowledged = 0;
   #unknown = 0;
 
@@ -40,18 +40,18 @@ export class Journal {
     return this.#acknowledged;
   }
 
-  /** How many writes ended without anybody knowing whether they happened. */
+  /** How many writes have an unknown outcome. */
   get unknown(): number {
     return this.#unknown;
   }
 
-  /** Notes a request. @param send sends it, and resolves when it has ended */
-  async note(wish: Wish, send: () => Promise<Ending>): Promise<Ending> {
-    const start = ++this.#moment;
-    const ending = await send();
-    this.#calls.push({ ...wish, start, end: ++this.#moment, ending });
-    if (wish.kind !== 'find' && ending.is === 'done') this.#acknowledged++;
-    if (wish.kind !== 'find' && ending.is === 'unknown') this.#unknown++;
-    return ending;
+  /** Records a request. @param send sends it, and resolves when it has ended */
+  async record(operation: Operation, send: () => Promise<Outcome>): Promise<Outcome> {
+    const start = ++this.#events;
+    const outcome = await send();
+    this.#calls.push({ ...operation, start, end: ++this.#events, outcome });
+    if (operation.kind !== 'find' && outcome.is === 'done') this.#acknowledged++;
+    if (operation.kind !== 'find' && outcome.is === 'unknown') this.#unknown++;
+    return outcome;
   }
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
 import type { Campaign, EngineName, Figures } from './campaign.ts';
 
-/** The long form of the campaigns: `npm run campaign -- NAME`. */
+/** Runs a campaign at full length: `npm run campaign -- NAME`. */
 
 const ENGINES: Readonly<Record<string, EngineName>> = { sqlite: 'SQLite', postgres: 'PostgreSQL' };
 
@@ -15,7 +15,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   if (!listNames().includes(options.name))
-    throw new UsageError(`there is no campaign ${options.name}; see --help`);
+    throw new UsageError(`there is no campaign ${options.name} (--help lists them)`);
   const { campaign } = await load(options.name);
 
   await globalSetup();
@@ -26,7 +26,7 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-/** @returns the exit code: 1 when something was seen that must not be */
+/** @returns the exit code: 1 when the campaign found a violation */
 async function runOnEngines({ name, rounds, seed, engine }: Options, campaign: Campaign): Promise<number> {
   for (const [index, candidate] of campaign.engines.entries()) {
     if (engine && candidate !== engine) continue;
@@ -56,14 +56,14 @@ interface Options {
   readonly engine: EngineName | undefined;
 }
 
-/** @returns undefined when help is asked for */
+/** @returns undefined for --help, or when no campaign is given */
 function readOptions(args: string[]): Options | undefined {
   const { values, positionals } = parse(args);
   const [name, ...rest] = positionals;
   if (values.help || name === undefined) return undefined;
-  if (rest.length > 0) throw new UsageError('one campaign at a time');
+  if (rest.length > 0) throw new UsageError('give one campaign at a time');
   const engine = values.engine === undefined ? undefined : ENGINES[values.engine];
-  if (values.engine !== undefined && !engine) throw new UsageError('--engine is sqlite or postgres');
+  if (values.engine !== undefined && !engine) throw new UsageError('--engine takes sqlite or postgres');
   return {
     name,
     rounds: values.rounds === undefined ? undefined : readCount('rounds', values.rounds),
@@ -90,11 +90,11 @@ function parse(args: string[]) {
 }
 
 function readCount(name: string, text: string): number {
-  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${name} is a whole number`);
+  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${name} takes a whole number`);
   return Number(text);
 }
 
-/** The names of the campaigns: those of the folders. */
+/** The names of the campaigns, which are those of the folders. */
 function listNames(): string[] {
   const entries = readdirSync(import.meta.dirname, { withFileTypes: true });
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
@@ -118,13 +118,20 @@ function helpAbout(campaigns: readonly Named[]): string {
     const forms = engines.map((engine, index) => `${engine} ${rounds[index] ?? 1} rounds`).join(', ');
     return `  ${name.padEnd(16)}${summary} (${forms}${needs === undefined ? '' : `; needs ${needs}`})`;
   });
-  return `Does to the service what operators fear, and checks every answer.
+  return `Runs the service under faults, load or attacks, and checks every response and the stored books.
 
   npm run campaign -- NAME [--rounds N] [--engine sqlite|postgres] [--seed N]
 
+  --rounds   the number of rounds (default: see below)
+  --engine   runs it on this engine only (default: on each that is listed)
+  --seed     the seed of all random numbers, to repeat a run (default: a random one, which is printed)
+  --help     prints this text
+
+It starts the service and PostgreSQL itself. Campaigns:
+
 ${lines.join('\n')}
 
-Exit code: 0 when nothing was seen that must not be, 1 otherwise, 2 on wrong usage.`;
+Exit code: 0 without violations, 1 at the first violation, 2 on wrong usage.`;
 }
 
 function tableOf(figures: Figures): string {
@@ -133,7 +140,7 @@ function tableOf(figures: Figures): string {
     .join('\n');
 }
 
-/** A command line that cannot be followed. */
+/** An invalid command line. */
 class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -8,9 +8,9 @@ import {
   StoreUnavailable,
 } from '../src/book/book.ts';
 
-/** What a {@link PlainStore} does otherwise than it should. */
-export interface Mistakes {
-  /** How long a write is answered before its commit, in milliseconds. */
+/** The faults of a {@link PlainStore}. */
+export interface PlantedFaults {
+  /** How long after the response a write is committed, in milliseconds. */
   readonly commitAfterMs?: number;
   readonly synchronous?: 'full' | 'normal';
   readonly isAutoincrement?: boolean;
@@ -18,12 +18,15 @@ export interface Mistakes {
 
 const BOOK = 'id, title, author, year';
 
-/** A store on SQLite in the plainest way: a call, a statement. It is right unless it is told not to be. */
+/** The simplest store on SQLite: one statement a call. Without options it is correct. */
 export class PlainStore implements BookStore {
   readonly #database: DatabaseSync;
   readonly #commitAfterMs: number;
 
-  constructor(path: string, { commitAfterMs = 0, synchronous = 'full', isAutoincrement = true }: Mistakes) {
+  constructor(
+    path: string,
+    { commitAfterMs = 0, synchronous = 'full', isAutoincrement = true }: PlantedFaults,
+  ) {
     this.#database = new DatabaseSync(path, { timeout: 5_000 });
     this.#commitAfterMs = commitAfterMs;
     this.#database.exec(`
@@ -63,7 +66,7 @@ export class PlainStore implements BookStore {
     return { json: Buffer.from(books.map((book) => JSON.stringify(book)).join(',')), last: undefined };
   }
 
-  /** The campaigns ask for no part of the list. */
+  /** No campaign with planted faults searches. */
   search(): Promise<never> {
     return Promise.reject(new StoreUnavailable('not searched'));
   }

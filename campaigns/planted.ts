@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-// `node --import planted.ts src/main.ts` is the whole service, but with a store that has a fault: faulty-store.ts.
+// `node --import planted.ts src/main.ts` runs the service on a store with a planted fault (faulty-store.ts).
 
 registerHooks({
   resolve(specifier, context, next) {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-/** Runs a program of the system to its end. @returns what it printed; @throws Error with what it complained of */
+/** Runs a program to its end. @returns its standard output; @throws Error with its standard error */
 export async function run(program: string, ...flags: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, flags);
   return stdout;

@@ -5,8 +5,8 @@ import type { Answer } from '../../test/http/connection.ts';
 import { type Service, startService } from '../../test/http/service.ts';
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { areSingleBytes, cutAnywhere } from '../pieces.ts';
+import { areSingleBytes, splitRandomly } from '../pieces.ts';
+import { Random } from '../random.ts';
 import { Books } from './books.ts';
 import { Client } from './client.ts';
 import { type HostileRequest, hostileRequests, render } from './requests.ts';
@@ -68,15 +68,15 @@ async function runSequence(seed: number, length: number, tally: Record<string, n
   }
   const clients = services.map((service) => resources.use(new Client(service)));
   const token = services[0]?.token ?? '';
-  const chance = new Chance(seed);
+  const random = new Random(seed);
   const ask = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
     const rendered = requests.map((request) => render(request, token));
-    const pieces = cutAnywhere(Buffer.concat(rendered), chance);
+    const pieces = splitRandomly(Buffer.concat(rendered), random);
     if (areSingleBytes(pieces)) tally[SINGLE_BYTES] = (tally[SINGLE_BYTES] ?? 0) + rendered.length;
     return compare(await Promise.all(clients.map((client) => client.send(rendered, pieces))), requests);
   };
   try {
-    await play(fc.sample(hostileRequests, { seed, numRuns: length }), chance, ask, tally);
+    await play(fc.sample(hostileRequests, { seed, numRuns: length }), random, ask, tally);
   } catch (cause) {
     const warnings = services.flatMap(({ log }) => log.filter((line) => !line.startsWith('{"level":30')));
     throw new Error(`seed ${seed}; the log has ${warnings.slice(-3).join('')}`, { cause });
@@ -94,13 +94,13 @@ function hasBooks({ body }: Answer): boolean {
 /** @param ask pipelines requests */
 async function play(
   sequence: readonly HostileRequest[],
-  chance: Chance,
+  random: Random,
   ask: (requests: readonly HostileRequest[]) => Promise<Answer[]>,
   tally: Record<string, number>,
 ): Promise<void> {
   const books = new Books();
   for (let at = 0; at < sequence.length; ) {
-    const requests = sequence.slice(at, at + (chance.pick(PIPELINED) ?? 1));
+    const requests = sequence.slice(at, at + (random.pick(PIPELINED) ?? 1));
     at += requests.length;
     for (const [index, answer] of (await ask(requests)).entries()) {
       const request = requests[index] as HostileRequest;

@@ -8,8 +8,8 @@ import { Clients } from '../clients.ts';
 import { addStandby } from '../failover/standby.ts';
 import { withHosts } from '../failover/with-hosts.ts';
 import type { Journal } from '../journal.ts';
-import { Life } from '../life.ts';
 import { TimedJournal } from '../outage/timed-journal.ts';
+import { Trial } from '../trial.ts';
 import { Copies } from './copies.ts';
 import { Haproxy } from './haproxy.ts';
 
@@ -40,18 +40,18 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
   let vacantPort = await findFreePort();
   const dbUrl = withHosts(url, [primary.port, vacantPort]);
 
-  const life = resources.use(await Life.begin({ dbUrl, seed }));
+  const trial = resources.use(await Trial.open({ dbUrl, seed }));
   const folder = resources.use(await createFolder());
   const copies = resources.use(
     await Copies.start(COPIES, {
       DB_URL: dbUrl,
-      SECRET_TOKEN: life.target.secret,
+      SECRET_TOKEN: trial.target.secret,
       AUTH_PASSWORD: PASSWORD,
       TRUST_PROXY: '127.0.0.1',
       STOP_DELAY_SECONDS: '1',
     }),
   );
-  const proxy = resources.use(await Haproxy.start(life.target.port, copies.ports, folder.path));
+  const proxy = resources.use(await Haproxy.start(trial.target.port, copies.ports, folder.path));
 
   const seen = {
     requests: 0,
@@ -63,7 +63,7 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
     const standby = await addStandby(primary, vacantPort);
     await proxy.ready(COPIES);
 
-    const rolling = await underLoad(life, seed + 2 * round, async (clients) => {
+    const rolling = await underLoad(trial, seed + 2 * round, async (clients) => {
       for (let index = 0; index < COPIES; index++) {
         const stopMs = Math.round(await copies.restart(index));
         seen['slowest stop, ms'] = Math.max(seen['slowest stop, ms'], stopMs);
@@ -80,7 +80,7 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
     const former: Cluster = primary;
     primary = resources.use(standby.cluster);
     let backMs = 0;
-    const failover = await underLoad(life, seed + 2 * round + 1, async (clients) => {
+    const failover = await underLoad(trial, seed + 2 * round + 1, async (clients) => {
       await former.stop('kill');
       await standby.promote();
       backMs = performance.now();
@@ -97,17 +97,17 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
     vacantPort = former.port;
   }
   await copies.stop();
-  return { 'rolling restarts': rounds, failovers: rounds, ...seen, ...life.writes };
+  return { 'rolling restarts': rounds, failovers: rounds, ...seen, ...trial.writes };
 }
 
 /** Lets clients call through the proxy while something happens, and asserts that nothing is lost. */
 async function underLoad(
-  life: Life,
+  trial: Trial,
   seed: number,
   happen: (clients: Clients) => Promise<void>,
 ): Promise<TimedJournal> {
   const journal = new TimedJournal();
-  const { target } = life;
+  const { target } = trial;
   const keeping = new Clients({ target, journal, count: CLIENTS.keeping, seed });
   const leaving = new Clients({
     target,
@@ -122,21 +122,21 @@ async function underLoad(
   } finally {
     await Promise.all([keeping.stop(), leaving.stop()]);
   }
-  assert.deepEqual(await life.judge(journal), []);
+  assert.deepEqual(await trial.judge(journal), []);
   return journal;
 }
 
 /** What was not answered with 2xx or 404. */
 function failuresIn({ calls }: Journal): string[] {
-  return calls.flatMap(({ kind, ending }) => {
-    if (ending.is === 'unknown') return [`${kind}: ${ending.reason}`];
-    return ending.is === 'refused' ? [`${kind}: status ${ending.status}`] : [];
+  return calls.flatMap(({ kind, outcome }) => {
+    if (outcome.is === 'unknown') return [`${kind}: ${outcome.reason}`];
+    return outcome.is === 'rejected' ? [`${kind}: status ${outcome.status}`] : [];
   });
 }
 
 function firstWriteAfter({ exchanges }: TimedJournal, ms: number): number {
   const first = exchanges.find(
-    ({ wish, ending, endMs }) => wish.kind !== 'find' && ending.is === 'done' && endMs >= ms,
+    ({ operation, outcome, endMs }) => operation.kind !== 'find' && outcome.is === 'done' && endMs >= ms,
   );
   return first?.endMs ?? Number.NaN;
 }

@@ -1,7 +1,7 @@
 import { ServiceProcess } from '../../test/process/service-process.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
-import { endUnharmed } from '../outage/service.ts';
+import { stopCleanly } from '../outage/service.ts';
 
 /** Copies of the service on one database, each a process on a port of its own. Disposing kills them. */
 export class Copies implements AsyncDisposable {
@@ -33,7 +33,7 @@ export class Copies implements AsyncDisposable {
   async restart(index: number): Promise<number> {
     const started = performance.now();
     const copy = this.#running[index] as ServiceProcess;
-    await endUnharmed(copy);
+    await stopCleanly(copy);
     const elapsedMs = performance.now() - started;
     this.#running[index] = await this.#launch(this.ports[index] ?? 0);
     return elapsedMs;
@@ -41,7 +41,7 @@ export class Copies implements AsyncDisposable {
 
   /** Ends all, and asserts that they have lived to see this, and have met no defect. */
   async stop(): Promise<void> {
-    await Promise.all(this.#running.map(endUnharmed));
+    await Promise.all(this.#running.map(stopCleanly));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFolder } from '../../test/support/folder.ts';
+import { BookClient } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { newContents } from '../clients.ts';
-import type { Call, Ending } from '../journal.ts';
-import { assertClean, Life } from '../life.ts';
-import { Line } from '../line.ts';
+import { newFields } from '../clients.ts';
+import type { Call, Outcome } from '../journal.ts';
+import { Random } from '../random.ts';
+import { assertNoViolations, Trial } from '../trial.ts';
 import { SmallDisk } from './disk.ts';
 
 export const campaign: Campaign = {
@@ -32,34 +32,34 @@ const RECOVERY_MS_MAX = 1_000;
 async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using folder = await createFolder();
   await using disk = await SmallDisk.create(folder.path);
-  await using life = await Life.begin({ dbUrl: `sqlite:${join(disk.path, 'books.db')}`, seed });
-  const chance = new Chance(seed);
+  await using trial = await Trial.open({ dbUrl: `sqlite:${join(disk.path, 'books.db')}`, seed });
+  const random = new Random(seed);
   let slowestMs = 0;
-  await life.start();
+  await trial.start();
   for (let round = 1; round <= rounds; round++) {
-    const verdict = await life.round(async (clients, journal) => {
-      using line = new Line(life.target);
-      const write = (): Promise<Ending> => {
-        const wish = { kind: 'create', sent: newContents(chance) } as const;
-        return journal.note(wish, () => line.ask(wish));
+    const verdict = await trial.round(async (clients, journal) => {
+      using client = new BookClient(trial.target);
+      const write = (): Promise<Outcome> => {
+        const operation = { kind: 'create', sent: newFields(random) } as const;
+        return journal.record(operation, () => client.perform(operation));
       };
       await clients.progress(WRITES);
       disk.fill();
       await untilRefused(write);
-      await line.list();
+      await client.list();
       await disk.free();
       slowestMs = Math.max(slowestMs, await untilAcknowledged(write));
       await clients.progress(WRITES);
       assertServed(journal.calls);
     });
-    assertClean(verdict, round);
-    if (round % 10 === 0) report(`${round} rounds, ${life.writes.unknown} writes refused`);
+    assertNoViolations(verdict, round);
+    if (round % 10 === 0) report(`${round} rounds, ${trial.writes.unknown} writes refused`);
   }
   assert.ok(slowestMs <= RECOVERY_MS_MAX, `it took ${slowestMs} ms until a write was acknowledged again`);
-  return { 'full disks': rounds, ...life.writes, 'slowest recovery in milliseconds': Math.ceil(slowestMs) };
+  return { 'full disks': rounds, ...trial.writes, 'slowest recovery in milliseconds': Math.ceil(slowestMs) };
 }
 
-async function untilRefused(write: () => Promise<Ending>): Promise<void> {
+async function untilRefused(write: () => Promise<Outcome>): Promise<void> {
   let refused = 0;
   for (let tries = 0; refused < REFUSED_IN_A_ROW; tries++) {
     assert.ok(tries < TRIES_MAX, 'the disk is not full');
@@ -68,7 +68,7 @@ async function untilRefused(write: () => Promise<Ending>): Promise<void> {
 }
 
 /** @returns how long it took, in milliseconds */
-async function untilAcknowledged(write: () => Promise<Ending>): Promise<number> {
+async function untilAcknowledged(write: () => Promise<Outcome>): Promise<number> {
   const started = performance.now();
   while ((await write()).is !== 'done') await sleep(1);
   return performance.now() - started;
@@ -76,9 +76,9 @@ async function untilAcknowledged(write: () => Promise<Ending>): Promise<number> 
 
 /** Asserts that every read was answered, and every write, if only with 503. */
 function assertServed(calls: readonly Call[]): void {
-  for (const { kind, ending } of calls) {
-    if (ending.is !== 'unknown') continue;
-    assert.equal(ending.reason, 'status 503', kind);
+  for (const { kind, outcome } of calls) {
+    if (outcome.is !== 'unknown') continue;
+    assert.equal(outcome.reason, 'status 503', kind);
     assert.notEqual(kind, 'find');
   }
 }

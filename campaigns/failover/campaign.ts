@@ -3,7 +3,7 @@ import { findFreePort } from '../../test/support/free-port.ts';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { inWords } from '../outage/campaign.ts';
-import { Subject } from '../outage/subject.ts';
+import { OutageTrial } from '../outage/outage-trial.ts';
 import { Relay } from './relay.ts';
 import { addStandby } from './standby.ts';
 import { withHosts } from './with-hosts.ts';
@@ -46,13 +46,13 @@ export async function failOver(
   await using relay = await Relay.open(primary.port);
   let vacantPort = await findFreePort();
   const ports = way === 'relay' ? [relay.port] : [vacantPort, primary.port];
-  await using subject = await Subject.start(withHosts(url, ports), seed);
+  await using trial = await OutageTrial.start(withHosts(url, ports), seed);
   let slowestMs = 0;
   for (let round = 1; round <= rounds; round++) {
     const former = primary;
     const standby = await addStandby(former, vacantPort);
     primary = servers.use(standby.cluster);
-    const waits = await subject.endure({
+    const waits = await trial.runThrough({
       isAway: true,
       lastsMs: 0,
       begin: () => (way === 'hosts' && round % 2 === 0 ? former.freeze() : former.stop('kill')),
@@ -67,6 +67,6 @@ export async function failOver(
     await former[Symbol.asyncDispose]();
     vacantPort = former.port;
   }
-  await subject.stop();
-  return { failovers: rounds, ...subject.writes, 'longest from promotion to first write, ms': slowestMs };
+  await trial.stop();
+  return { failovers: rounds, ...trial.writes, 'longest from promotion to first write, ms': slowestMs };
 }

@@ -13,7 +13,7 @@ import { startCommand } from '../../test/cli/command.ts';
 import { engines } from '../../test/support/engines.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
+import { Random } from '../random.ts';
 
 export const campaign: Campaign = {
   summary:
@@ -40,7 +40,7 @@ export async function runImports(
   { engine, rounds, seed, report }: CampaignOptions,
   rows: number,
 ): Promise<Figures> {
-  const chance = new Chance(seed);
+  const random = new Random(seed);
   await using folder = await createFolder();
   await writeRows(join(folder.path, 'rows.csv'), rows);
   const createAddress = async () => {
@@ -64,7 +64,7 @@ export async function runImports(
   for (let round = 1; round <= rounds; round++) {
     await using other = await createAddress();
     const killed = load(other.dbUrl, '--skip-existing');
-    const killing = sleep(chance.next() * whole.seconds * 1_000).then(() => killed.kill('SIGKILL'));
+    const killing = sleep(random.next() * whole.seconds * 1_000).then(() => killed.kill('SIGKILL'));
     await ended(killed);
     await killing;
     const { code, output } = await ended(load(other.dbUrl, '--skip-existing'));

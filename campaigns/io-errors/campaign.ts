@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { createFolder } from '../../test/support/folder.ts';
+import { BookClient } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { newContents } from '../clients.ts';
-import { Journal, type Wish } from '../journal.ts';
-import { Life } from '../life.ts';
-import { Line } from '../line.ts';
+import { newFields } from '../clients.ts';
+import { Journal, type Operation } from '../journal.ts';
+import { Random } from '../random.ts';
+import { Trial } from '../trial.ts';
 import { type Failure, Injection } from './injection.ts';
 
 export const campaign: Campaign = {
@@ -38,50 +38,50 @@ async function run({ rounds: writes, report }: CampaignOptions): Promise<Figures
 /** Plays the script while calls fail, and judges what is left. @returns whether the script came as far as to fail */
 async function attempt(failure: Failure, writes: number): Promise<boolean> {
   await using folder = await createFolder();
-  await using life = await Life.begin({
+  await using trial = await Trial.open({
     dbUrl: `sqlite:${join(folder.path, 'books.db')}`,
     seed: failure.first,
   });
-  await life.start();
+  await trial.start();
   const journal = new Journal();
-  const failures = await play(life, failure, journal, writes);
-  const endings = journal.calls.map(({ ending }) => ending.is);
-  await life.kill();
-  await life.start();
-  assert.deepEqual(await life.judge(journal), [], inspect(failure));
-  if (failures > 0 && failure.calls === SYNCS) assertSilent(endings, failure);
+  const failures = await play(trial, failure, journal, writes);
+  const outcomes = journal.calls.map(({ outcome }) => outcome.is);
+  await trial.kill();
+  await trial.start();
+  assert.deepEqual(await trial.judge(journal), [], inspect(failure));
+  if (failures > 0 && failure.calls === SYNCS) assertSilent(outcomes, failure);
   return failures > 0;
 }
 
 /** Plays the script of writes, one after another. @returns how many calls have failed meanwhile */
-async function play(life: Life, failure: Failure, journal: Journal, writes: number): Promise<number> {
+async function play(trial: Trial, failure: Failure, journal: Journal, writes: number): Promise<number> {
   await using folder = await createFolder();
-  await using injection = await Injection.begin(life.pid, failure, join(folder.path, 'trace'));
-  using line = new Line(life.target);
-  const chance = new Chance(failure.first);
+  await using injection = await Injection.open(trial.pid, failure, join(folder.path, 'trace'));
+  using client = new BookClient(trial.target);
+  const random = new Random(failure.first);
   const ids: number[] = [];
-  for (let write = 0; write < writes && (await line.open()); write++) {
-    const wish = wishAt(write, ids, chance);
-    const ending = await journal.note(wish, () => line.ask(wish));
-    if (wish.kind === 'create' && ending.is === 'done' && ending.data) ids.push(ending.data.id);
+  for (let write = 0; write < writes && (await client.open()); write++) {
+    const operation = wishAt(write, ids, random);
+    const outcome = await journal.record(operation, () => client.perform(operation));
+    if (operation.kind === 'create' && outcome.is === 'done' && outcome.data) ids.push(outcome.data.id);
   }
   return injection.failures;
 }
 
 /** Creates, changes and deletes by turns. */
-function wishAt(write: number, ids: readonly number[], chance: Chance): Wish {
+function wishAt(write: number, ids: readonly number[], random: Random): Operation {
   const id = ids.at(-1);
-  if (id === undefined || write % 3 === 0) return { kind: 'create', sent: newContents(chance) };
-  if (write % 3 === 1) return { kind: 'update', id, sent: { title: newContents(chance).title } };
-  return write % 6 === 2 ? { kind: 'delete', id } : { kind: 'update', id, sent: newContents(chance) };
+  if (id === undefined || write % 3 === 0) return { kind: 'create', sent: newFields(random) };
+  if (write % 3 === 1) return { kind: 'update', id, sent: { title: newFields(random).title } };
+  return write % 6 === 2 ? { kind: 'delete', id } : { kind: 'update', id, sent: newFields(random) };
 }
 
 /**
  * Asserts that a write was not acknowledged, and none after it: when a sync has failed, nobody knows any more what is
  * on the disk, and a sync that succeeds later says nothing about it.
  */
-function assertSilent(endings: readonly string[], failure: Failure): void {
-  const first = endings.indexOf('unknown');
+function assertSilent(outcomes: readonly string[], failure: Failure): void {
+  const first = outcomes.indexOf('unknown');
   assert.ok(first >= 0, `every write was acknowledged: ${inspect(failure)}`);
-  assert.ok(!endings.includes('done', first), `acknowledged after a failed sync: ${inspect(failure)}`);
+  assert.ok(!outcomes.includes('done', first), `acknowledged after a failed sync: ${inspect(failure)}`);
 }

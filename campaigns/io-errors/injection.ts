@@ -23,7 +23,7 @@ export class Injection implements AsyncDisposable {
   }
 
   /** Begins when strace holds all threads of the process. @param log a file for strace to write to */
-  static async begin(pid: number, { calls, first, isForGood }: Failure, log: string): Promise<Injection> {
+  static async open(pid: number, { calls, first, isForGood }: Failure, log: string): Promise<Injection> {
     const inject = `inject=${calls}:error=EIO:when=${first}${isForGood ? '+' : ''}`;
     const strace = spawn('strace', ['-f', '-p', `${pid}`, '-e', `trace=${calls}`, '-e', inject, '-o', log], {
       stdio: ['ignore', 'ignore', 'pipe'],

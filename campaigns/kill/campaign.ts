@@ -1,7 +1,7 @@
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { assertClean, Life } from '../life.ts';
+import { Random } from '../random.ts';
+import { assertNoViolations, Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
   summary: 'SIGKILL under 16 writing clients, and once more while the service starts again, in every round',
@@ -16,19 +16,19 @@ const WRITES_AFTER = 100;
 
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  await using life = await Life.begin({ dbUrl: address?.dbUrl ?? '', seed });
-  const chance = new Chance(seed);
-  let startMs = await life.start();
+  await using trial = await Trial.open({ dbUrl: address?.dbUrl ?? '', seed });
+  const random = new Random(seed);
+  let startMs = await trial.start();
   for (let round = 1; round <= rounds; round++) {
-    const verdict = await life.round(async (clients) => {
-      await clients.progress(WRITES_BEFORE + chance.below(WRITES_BEFORE));
-      await life.kill();
-      await life.startAndKill(chance.next() * startMs);
-      startMs = await life.start();
+    const verdict = await trial.round(async (clients) => {
+      await clients.progress(WRITES_BEFORE + random.below(WRITES_BEFORE));
+      await trial.kill();
+      await trial.startAndKill(random.next() * startMs);
+      startMs = await trial.start();
       await clients.progress(WRITES_AFTER);
     });
-    assertClean(verdict, round);
-    if (round % 10 === 0) report(`${round} rounds, ${life.writes.acknowledged} writes acknowledged`);
+    assertNoViolations(verdict, round);
+    if (round % 10 === 0) report(`${round} rounds, ${trial.writes.acknowledged} writes acknowledged`);
   }
-  return { kills: 2 * rounds, ...life.writes };
+  return { kills: 2 * rounds, ...trial.writes };
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { OutageTrial, type Waits } from './outage-trial.ts';
 import { outagesOf } from './outages.ts';
-import { Subject, type Waits } from './subject.ts';
 
 export const campaign: Campaign = {
   summary: 'PostgreSQL restarts, dies, freezes, is away and sends everybody away, under 16 clients',
@@ -29,11 +29,11 @@ export async function loseStore(
 ): Promise<Figures> {
   await using cluster = await startCluster();
   const { url } = await createDatabase({ server: cluster.url });
-  await using subject = await Subject.start(url, seed);
+  await using trial = await OutageTrial.start(url, seed);
   const figures: Record<string, number> = {};
   for (let round = 1; round <= rounds; round++) {
     for (const [name, outage] of Object.entries(outagesOf(cluster, url, share))) {
-      const waits = await subject.endure(outage);
+      const waits = await trial.runThrough(outage);
       report(`${round}: ${name}: ${inWords(waits)}`);
       if (isTimed) assertShort(waits);
       for (const [wait, ms] of Object.entries(waits)) {
@@ -41,8 +41,8 @@ export async function loseStore(
       }
     }
   }
-  await subject.stop();
-  return { ...subject.writes, ...figures };
+  await trial.stop();
+  return { ...trial.writes, ...figures };
 }
 
 /** What clients noticed, for a report. */

@@ -1,11 +1,11 @@
-import { type Ending, Journal, type Wish } from '../journal.ts';
+import { Journal, type Operation, type Outcome } from '../journal.ts';
 
 /** A request and how it ended, and when it was sent and ended, in milliseconds of `performance.now()`. */
 export interface Exchange {
-  readonly wish: Wish;
+  readonly operation: Operation;
   readonly startMs: number;
   readonly endMs: number;
-  readonly ending: Ending;
+  readonly outcome: Outcome;
 }
 
 /** A journal that looks at the clock, too. */
@@ -17,10 +17,10 @@ export class TimedJournal extends Journal {
     return this.#exchanges;
   }
 
-  override async note(wish: Wish, send: () => Promise<Ending>): Promise<Ending> {
+  override async record(operation: Operation, send: () => Promise<Outcome>): Promise<Outcome> {
     const startMs = performance.now();
-    const ending = await super.note(wish, send);
-    this.#exchanges.push({ wish, startMs, endMs: performance.now(), ending });
-    return ending;
+    const outcome = await super.record(operation, send);
+    this.#exchanges.push({ operation, startMs, endMs: performance.now(), outcome });
+    return outcome;
   }
 }

@@ -7,8 +7,8 @@ import { importBatches, type Phase } from '../../console/src/files/store/import-
 import { createClient } from '../../src/client/index.ts';
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { Life } from '../life.ts';
+import { Random } from '../random.ts';
+import { Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
   summary: 'SIGKILL, three times, while the page for people imports 10,000 books, in every round',
@@ -23,13 +23,13 @@ const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  await using life = await Life.begin({ dbUrl: address?.dbUrl ?? '', seed });
-  const chance = new Chance(seed);
-  const url = `http://127.0.0.1:${life.target.port}`;
+  await using trial = await Trial.open({ dbUrl: address?.dbUrl ?? '', seed });
+  const random = new Random(seed);
+  const url = `http://127.0.0.1:${trial.target.port}`;
   const client = createClient({ url, username: 'admin', password: 'unused', attemptsMax: 3 });
   let doubts = 0;
   const expected: string[] = [];
-  await life.start();
+  await trial.start();
   for (let round = 1; round <= rounds; round++) {
     const titles = Array.from({ length: BOOKS }, (_, n) => `Book ${n} of round ${round}`);
     expected.push(...titles);
@@ -46,10 +46,10 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
       progress.isOver = true;
     });
     for (let kill = 1; kill <= KILLS; kill++) {
-      const at = ((kill - chance.next()) * BOOKS) / KILLS;
-      while (progress.stored < at && !progress.isOver) await sleep(chance.next() * 5);
-      await life.kill();
-      await life.start();
+      const at = ((kill - random.next()) * BOOKS) / KILLS;
+      while (progress.stored < at && !progress.isOver) await sleep(random.next() * 5);
+      await trial.kill();
+      await trial.start();
     }
     assert.deepEqual(await importing, { kind: 'done' });
     const found: string[] = [];

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { createFolder } from '../../test/support/folder.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { assertClean, Life, planted } from '../life.ts';
+import { Random } from '../random.ts';
+import { assertNoViolations, Trial, withFault } from '../trial.ts';
 import { Disk } from './disk.ts';
 
 export const campaign: Campaign = {
@@ -33,29 +33,29 @@ async function run(options: CampaignOptions): Promise<Figures> {
 }
 
 /** @returns how many writes were acknowledged, and how many ended without anybody knowing */
-async function runService(disk: Disk, { rounds, seed, report }: CampaignOptions): Promise<Life['writes']> {
-  const chance = new Chance(seed);
-  await using life = await Life.begin({ dbUrl: `sqlite:${join(disk.path, 'books.db')}`, seed });
-  await life.start();
+async function runService(disk: Disk, { rounds, seed, report }: CampaignOptions): Promise<Trial['writes']> {
+  const random = new Random(seed);
+  await using trial = await Trial.open({ dbUrl: `sqlite:${join(disk.path, 'books.db')}`, seed });
+  await trial.start();
   for (let round = 1; round <= rounds; round++) {
-    assertClean(await cutPower(life, disk, chance), round);
-    if (round % 10 === 0) report(`${round} rounds, ${life.writes.acknowledged} writes acknowledged`);
+    assertNoViolations(await cutPower(trial, disk, random), round);
+    if (round % 10 === 0) report(`${round} rounds, ${trial.writes.acknowledged} writes acknowledged`);
   }
-  return life.writes;
+  return trial.writes;
 }
 
 /** Cuts with stores that answer when the operating system has a write, and not the disk. @returns how many lost */
 async function runControls(disk: Disk, { seed, report }: CampaignOptions): Promise<number> {
-  const chance = new Chance(seed);
+  const random = new Random(seed);
   let losses = 0;
   for (let control = 1; control <= CONTROLS; control++) {
-    await using life = await Life.begin({
+    await using trial = await Trial.open({
       dbUrl: `sqlite:${join(disk.path, `control-${control}.db`)}`,
       seed: seed + control,
-      ...planted('commits without a sync'),
+      ...withFault('commits without a sync'),
     });
-    await life.start();
-    const verdict = await cutPower(life, disk, chance);
+    await trial.start();
+    const verdict = await cutPower(trial, disk, random);
     if (verdict.length > 0) losses++;
     report(`without a sync: ${verdict.length} complaints`);
   }
@@ -68,14 +68,14 @@ async function runControls(disk: Disk, { seed, report }: CampaignOptions): Promi
  *
  * @returns the verdict
  */
-function cutPower(life: Life, disk: Disk, chance: Chance): Promise<string[]> {
-  return life.round(async (clients) => {
-    await clients.progress(WRITES_BEFORE + chance.below(WRITES_BEFORE));
-    await life.halt();
+function cutPower(trial: Trial, disk: Disk, random: Random): Promise<string[]> {
+  return trial.round(async (clients) => {
+    await clients.progress(WRITES_BEFORE + random.below(WRITES_BEFORE));
+    await trial.pause();
     await disk.cut();
-    await life.kill();
+    await trial.kill();
     await disk.restore();
-    await life.start();
+    await trial.start();
     await clients.progress(WRITES_AFTER);
   });
 }

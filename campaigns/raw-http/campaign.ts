@@ -3,8 +3,8 @@ import type { Book } from '../../src/book/book.ts';
 import { Connection } from '../../test/http/connection.ts';
 import { type Service, startService } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { areSingleBytes, cutAnywhere, sendInPieces } from '../pieces.ts';
+import { areSingleBytes, sendInPieces, splitRandomly } from '../pieces.ts';
+import { Random } from '../random.ts';
 import { endingsWith } from './endings.ts';
 import { BOOKS, CLIENTS, type Exchange, Exchanges } from './exchanges.ts';
 
@@ -19,19 +19,19 @@ export const campaign: Campaign = {
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using service = await startService({ engine });
   await createBooks(service);
-  const chance = new Chance(seed);
-  const exchanges = new Exchanges(chance, service.authorization);
+  const random = new Random(seed);
+  const exchanges = new Exchanges(random, service.authorization);
   const endings = [...endingsWith(service.authorization)];
   const tally = { connections: rounds, 'in pieces of one byte': 0, endings: endings.length, answers: 0 };
   for (let round = 0; round < rounds; round += CLIENTS) {
     const talks = Array.from({ length: Math.min(CLIENTS, rounds - round) }, (_, index) => {
-      const asked = Array.from({ length: chance.below(8) }, () => exchanges.next(index));
+      const asked = Array.from({ length: random.below(8) }, () => exchanges.next(index));
       // Every ending has its turn, and now and then there is none.
-      const [name, ending] = chance.below(20) === 0 ? [] : (endings[(round + index) % endings.length] ?? []);
+      const [name, ending] = random.below(20) === 0 ? [] : (endings[(round + index) % endings.length] ?? []);
       tally.answers += asked.length + (ending ? 1 : 0);
       const bytes = [...asked, ...(ending ? [ending] : [])].map((each) => each.bytes).join('');
-      const behind = ending ? exchanges.never().repeat(chance.below(3)) : '';
-      const pieces = cutAnywhere(Buffer.from(bytes + behind, 'latin1'), chance);
+      const behind = ending ? exchanges.never().repeat(random.below(3)) : '';
+      const pieces = splitRandomly(Buffer.from(bytes + behind, 'latin1'), random);
       if (areSingleBytes(pieces)) tally['in pieces of one byte']++;
       return { name, asked, ending, pieces };
     });

@@ -3,7 +3,7 @@ import type { Book } from '../../src/book/book.ts';
 import { assertRefusal, assertSuccess } from '../../test/http/answers.ts';
 import { type Answer, request } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
-import type { Chance } from '../chance.ts';
+import type { Random } from '../random.ts';
 
 /** A request, and how its answer is told from all others. */
 export interface Exchange {
@@ -24,7 +24,7 @@ export const BOOKS = CLIENTS * BOOKS_EACH;
 
 /** Makes well-formed requests of all kinds. */
 export class Exchanges {
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #authorization: string;
   #count = 0;
   /** The authors that the books were given, by their ids. */
@@ -33,16 +33,16 @@ export class Exchanges {
   readonly created = new Set<string>();
 
   /** @param authorization the header line with a token */
-  constructor(chance: Chance, authorization: string) {
-    this.#chance = chance;
+  constructor(random: Random, authorization: string) {
+    this.#random = random;
     this.#authorization = authorization;
   }
 
   /** @param client whose next request it is; its requests are carried out one after the other, as they are made */
   next(client: number): Exchange {
     const number = ++this.#count;
-    const id = 1 + client + CLIENTS * this.#chance.below(BOOKS_EACH);
-    switch (this.#chance.below(12)) {
+    const id = 1 + client + CLIENTS * this.#random.below(BOOKS_EACH);
+    switch (this.#random.below(12)) {
       case 0:
         return this.#create(`made ${number}`);
       case 1:
@@ -125,21 +125,21 @@ export class Exchanges {
   /** Sends a body by its length or in chunks of any size, with what may stand between them. */
   #send(start: string, body: string, lines: readonly string[] = []): { bytes: string } {
     const all = [...this.#lines(), ...lines];
-    if (this.#chance.below(2) === 0) return { bytes: request(start, all, body) };
+    if (this.#random.below(2) === 0) return { bytes: request(start, all, body) };
     const head = request(start, [...all, 'Transfer-Encoding: Chunked', 'Trailer: Authorization']);
-    const trailer = this.#chance.below(2) === 0 ? 'Authorization: nonsense\r\nName: value\r\n' : '';
+    const trailer = this.#random.below(2) === 0 ? 'Authorization: nonsense\r\nName: value\r\n' : '';
     return { bytes: `${head}${this.#chunks(body)}0\r\n${trailer}\r\n` };
   }
 
   /** The header line with the token, and those that are in the way of a careless reader. */
   #lines(): string[] {
-    return [this.#authorization, ...ODD_LINES.filter(() => this.#chance.below(8) === 0)];
+    return [this.#authorization, ...ODD_LINES.filter(() => this.#random.below(8) === 0)];
   }
 
   #chunks(body: string): string {
     if (body === '') return '';
-    const size = 1 + this.#chance.below(body.length);
-    const extension = this.#chance.below(3) === 0 ? ';name="value"' : '';
+    const size = 1 + this.#random.below(body.length);
+    const extension = this.#random.below(3) === 0 ? ';name="value"' : '';
     return `${size.toString(16)}${extension}\r\n${body.slice(0, size)}\r\n${this.#chunks(body.slice(size))}`;
   }
 

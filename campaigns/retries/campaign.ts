@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
 import { listBooks } from '../clients.ts';
-import { Life } from '../life.ts';
+import { Random } from '../random.ts';
+import { Trial } from '../trial.ts';
 import { Creators } from './creators.ts';
 
 export const campaign: Campaign = {
@@ -22,23 +22,23 @@ const BOOKS_AFTER = 50;
 
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  await using life = await Life.begin({ dbUrl: address?.dbUrl ?? '', seed });
-  const chance = new Chance(seed);
+  await using trial = await Trial.open({ dbUrl: address?.dbUrl ?? '', seed });
+  const random = new Random(seed);
   const ids = new Map<string, number>();
   let retries = 0;
-  let startMs = await life.start();
+  let startMs = await trial.start();
   for (let round = 1; round <= rounds; round++) {
-    const creators = new Creators(life.target, CLIENTS, seed + round);
-    await creators.progress(BOOKS_BEFORE + chance.below(BOOKS_BEFORE));
-    await life.kill();
-    await life.startAndKill(chance.next() * startMs);
-    startMs = await life.start();
+    const creators = new Creators(trial.target, CLIENTS, seed + round);
+    await creators.progress(BOOKS_BEFORE + random.below(BOOKS_BEFORE));
+    await trial.kill();
+    await trial.startAndKill(random.next() * startMs);
+    startMs = await trial.start();
     await creators.progress(BOOKS_AFTER);
     await creators.stop();
 
     for (const [title, id] of creators.ids) ids.set(title, id);
     retries += creators.retries;
-    const books = await listBooks(life.target);
+    const books = await listBooks(trial.target);
     assert.equal(books.length, ids.size, `round ${round}: books that nobody was told of`);
     for (const { id, title } of books) assert.equal(ids.get(title), id, `round ${round}`);
     if (round % 10 === 0) report(`${round} rounds, ${ids.size} books, ${retries} requests sent again`);

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { Chance } from '../chance.ts';
-import { newContents } from '../clients.ts';
-import { Line, type Target } from '../line.ts';
+import { BookClient, type Target } from '../book-client.ts';
+import { newFields } from '../clients.ts';
+import { Random } from '../random.ts';
 
 /** Far longer than any progress takes, on any machine. */
 const PROGRESS_MS_MAX = 120_000;
@@ -49,28 +49,28 @@ export class Creators {
   }
 
   async #run(seed: number): Promise<void> {
-    using line = new Line(this.#target);
-    const chance = new Chance(seed);
+    using client = new BookClient(this.#target);
+    const random = new Random(seed);
     while (!this.#isOver) {
-      const fields = newContents(chance);
+      const fields = newFields(random);
       const key = randomUUID();
-      const { id } = await this.#create(line, fields, key);
+      const { id } = await this.#create(client, fields, key);
       assert.ok(!this.ids.has(fields.title));
       this.ids.set(fields.title, id);
-      if (chance.below(ONCE_MORE_IN) > 0) continue;
-      assert.equal((await this.#create(line, fields, key)).id, id, `${fields.title} was created again`);
+      if (random.below(ONCE_MORE_IN) > 0) continue;
+      assert.equal((await this.#create(client, fields, key)).id, id, `${fields.title} was created again`);
     }
   }
 
-  async #create(line: Line, fields: BookFields, key: string): Promise<Book> {
+  async #create(client: BookClient, fields: BookFields, key: string): Promise<Book> {
     for (;;) {
-      if (await line.open()) {
-        const ending = await line.ask({ kind: 'create', sent: fields, key });
-        if (ending.is === 'done') {
-          assert.deepEqual(ending.data, { id: ending.data?.id, ...fields });
-          return ending.data;
+      if (await client.open()) {
+        const outcome = await client.perform({ kind: 'create', sent: fields, key });
+        if (outcome.is === 'done') {
+          assert.deepEqual(outcome.data, { id: outcome.data?.id, ...fields });
+          return outcome.data;
         }
-        assert.equal(ending.is, 'unknown');
+        assert.equal(outcome.is, 'unknown');
         this.retries++;
       }
       await sleep(PAUSE_MS);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createFolder } from '../../test/support/folder.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
+import { BookClient, type Target } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
-import { Clients, listBooks, newContents } from '../clients.ts';
+import { Clients, listBooks, newFields } from '../clients.ts';
 import { Journal } from '../journal.ts';
-import { Life } from '../life.ts';
-import { Line, type Target } from '../line.ts';
-import { endUnharmed, startServiceAt } from '../outage/service.ts';
+import { startServiceAt, stopCleanly } from '../outage/service.ts';
+import { Random } from '../random.ts';
+import { Trial } from '../trial.ts';
 import { Others } from './others.ts';
 
 export const campaign: Campaign = {
@@ -32,25 +32,25 @@ async function shareFile({ rounds, seed, report }: CampaignOptions): Promise<Fig
   await using folder = await createFolder();
   const path = join(folder.path, 'books.db');
   const dbUrl = `sqlite:${path}`;
-  await using life = await Life.begin({ dbUrl, seed });
-  const [one, other] = [life.target, { ...life.target, port: await findFreePort() }];
+  await using trial = await Trial.open({ dbUrl, seed });
+  const [one, other] = [trial.target, { ...trial.target, port: await findFreePort() }];
   await using service = await startServiceAt(one, folder.path, dbUrl);
   await using neighbour = await startServiceAt(other, folder.path, dbUrl);
 
   const counts: Record<string, number> = {};
   for (let round = 1; round <= rounds; round++) {
     const { journal, done } = await callAndMeddle([one, other], path, seed * 1_000 + round);
-    for (const call of journal.calls) assert.notEqual(call.ending.is, 'unknown', JSON.stringify(call));
+    for (const call of journal.calls) assert.notEqual(call.outcome.is, 'unknown', JSON.stringify(call));
     assert.deepEqual(await listBooks(other), await listBooks(one));
-    assert.deepEqual(await life.judge(journal), []);
+    assert.deepEqual(await trial.judge(journal), []);
     for (const [name, count] of Object.entries({ calls: journal.calls.length, ...done })) {
       counts[name] = (counts[name] ?? 0) + count;
     }
     report(`${round}: ${journal.calls.length} calls`);
   }
-  await endUnharmed(service);
-  await endUnharmed(neighbour);
-  return { ...life.writes, ...counts };
+  await stopCleanly(service);
+  await stopCleanly(neighbour);
+  return { ...trial.writes, ...counts };
 }
 
 /** Lets clients call both services for a while, and others use the file. @returns the calls, and what others did */
@@ -60,9 +60,9 @@ async function callAndMeddle(
   seed: number,
 ): Promise<{ journal: Journal; done: Others['counts'] }> {
   const journal = new Journal();
-  const chance = new Chance(seed);
-  const shared = await createShared(targets, journal, chance);
-  const others = new Others(path, journal, shared, chance);
+  const random = new Random(seed);
+  const shared = await createShared(targets, journal, random);
+  const others = new Others(path, journal, shared, random);
   const clients = targets.flatMap((target, index) => [
     new Clients({ target, journal, count: CLIENTS, seed: seed * 4 + index }),
     new Clients({
@@ -83,14 +83,14 @@ async function callAndMeddle(
 }
 
 /** Creates books, by turns through each of the services. @returns their ids */
-async function createShared(targets: readonly Target[], journal: Journal, chance: Chance): Promise<number[]> {
+async function createShared(targets: readonly Target[], journal: Journal, random: Random): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < SHARED_BOOKS; index++) {
-    using line = new Line(targets[index % targets.length] as Target);
-    const wish = { kind: 'create', sent: newContents(chance) } as const;
-    const ending = await journal.note(wish, () => line.ask(wish));
-    assert.ok(ending.is === 'done' && ending.data);
-    ids.push(ending.data.id);
+    using client = new BookClient(targets[index % targets.length] as Target);
+    const operation = { kind: 'create', sent: newFields(random) } as const;
+    const outcome = await journal.record(operation, () => client.perform(operation));
+    assert.ok(outcome.is === 'done' && outcome.data);
+    ids.push(outcome.data.id);
   }
   return ids;
 }

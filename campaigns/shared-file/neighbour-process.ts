@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../src/book/book.ts';
-import type { Ending, Wish } from '../journal.ts';
+import type { Operation, Outcome } from '../journal.ts';
 import type { Reply, Task } from './neighbour.ts';
 
 // A process of its own that does to an SQLite file what it is told, one task after another.
@@ -24,7 +24,7 @@ async function answer(task: Task): Promise<void> {
 
 async function perform(task: Task): Promise<unknown> {
   if (task.verb === 'read') return read(task.holdMs);
-  if (task.verb === 'write') return write(task.wish, task.holdMs);
+  if (task.verb === 'write') return write(task.operation, task.holdMs);
   if (task.verb === 'back up') return backUp(task.path);
   return database.exec(`pragma wal_checkpoint(${task.mode})`);
 }
@@ -40,27 +40,27 @@ async function read(holdMs: number): Promise<void> {
   database.exec('commit');
 }
 
-async function write(wish: Wish, holdMs: number): Promise<Ending> {
+async function write(operation: Operation, holdMs: number): Promise<Outcome> {
   database.exec('begin immediate');
-  const book = change(wish) as Book | undefined;
+  const book = change(operation) as Book | undefined;
   await sleep(holdMs);
   database.exec('commit');
   if (!book) return { is: 'absent' };
-  return { is: 'done', data: wish.kind === 'delete' ? null : book };
+  return { is: 'done', data: operation.kind === 'delete' ? null : book };
 }
 
 /** @returns the book as it is now, or was until now; undefined where there is none */
-function change(wish: Wish): unknown {
-  if (wish.kind === 'create') {
-    const { title, author, year } = wish.sent;
+function change(operation: Operation): unknown {
+  if (operation.kind === 'create') {
+    const { title, author, year } = operation.sent;
     const sql = 'insert into books (title, author, year) values (?, ?, ?) returning id, title, author, year';
     return database.prepare(sql).get(title, author, year);
   }
-  if (wish.kind !== 'update')
-    return database.prepare('delete from books where id = ? returning *').get(wish.id);
-  const columns = Object.keys(wish.sent).map((column) => `${column} = ?`);
+  if (operation.kind !== 'update')
+    return database.prepare('delete from books where id = ? returning *').get(operation.id);
+  const columns = Object.keys(operation.sent).map((column) => `${column} = ?`);
   const sql = `update books set ${columns.join()} where id = ? returning id, title, author, year`;
-  return database.prepare(sql).get(...Object.values(wish.sent), wish.id);
+  return database.prepare(sql).get(...Object.values(operation.sent), operation.id);
 }
 
 async function backUp(copyPath: string): Promise<unknown[]> {

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Wish } from '../journal.ts';
+import type { Operation } from '../journal.ts';
 
 const PROGRAM = join(import.meta.dirname, 'neighbour-process.ts');
 
@@ -9,8 +9,8 @@ const PROGRAM = join(import.meta.dirname, 'neighbour-process.ts');
 export type Task =
   /** Looks at all books, and again after a while in the same transaction: fails if anything has changed. */
   | { readonly verb: 'read'; readonly holdMs: number }
-  /** Writes, and holds the lock for a while before the commit. Answers with the ending of the wish. */
-  | { readonly verb: 'write'; readonly wish: Wish; readonly holdMs: number }
+  /** Writes, and holds the lock for a while before the commit. Answers with the outcome of the operation. */
+  | { readonly verb: 'write'; readonly operation: Operation; readonly holdMs: number }
   /** Moves what the log holds into the database. */
   | { readonly verb: 'checkpoint'; readonly mode: (typeof CHECKPOINT_MODES)[number] }
   /** Copies the database to another file, and inspects the copy. Answers with the ids in it. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Chance } from '../chance.ts';
-import { newContents } from '../clients.ts';
-import type { Ending, Journal, Wish } from '../journal.ts';
+import { newFields } from '../clients.ts';
+import type { Journal, Operation, Outcome } from '../journal.ts';
+import type { Random } from '../random.ts';
 import { CHECKPOINT_MODES, Neighbour } from './neighbour.ts';
 
 /** How long a transaction that reads may be open, and one that writes. */
@@ -26,16 +26,16 @@ export class Others {
   readonly counts = { 'long reads': 0, 'writes of others': 0, checkpoints: 0, backups: 0 };
   readonly #path: string;
   readonly #journal: Journal;
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #backups: Backup[] = [];
   readonly #runs: Promise<unknown>;
   #isOver = false;
 
   /** @param path the SQLite file; @param journal where their writes go; @param shared ids that they change, too */
-  constructor(path: string, journal: Journal, shared: readonly number[], chance: Chance) {
+  constructor(path: string, journal: Journal, shared: readonly number[], random: Random) {
     this.#path = path;
     this.#journal = journal;
-    this.#chance = chance;
+    this.#random = random;
     this.#runs = Promise.all([this.#read(), this.#write([...shared]), this.#lookAfter()]);
     // Who fails is heard of in stop().
     this.#runs.catch(() => {});
@@ -48,8 +48,8 @@ export class Others {
     const { calls } = this.#journal;
     const deleted = calls.flatMap((call) => (call.kind === 'delete' ? [call.id] : []));
     for (const { callsBefore, ids } of this.#backups) {
-      const created = calls.slice(0, callsBefore).flatMap(({ kind, ending }) => {
-        const book = kind === 'create' && ending.is === 'done' ? ending.data : null;
+      const created = calls.slice(0, callsBefore).flatMap(({ kind, outcome }) => {
+        const book = kind === 'create' && outcome.is === 'done' ? outcome.data : null;
         return book ? [book.id] : [];
       });
       const missing = new Set(created).difference(new Set(deleted)).difference(ids);
@@ -60,7 +60,7 @@ export class Others {
   async #read(): Promise<void> {
     await using neighbour = new Neighbour(this.#path);
     while (!this.#isOver) {
-      await neighbour.perform({ verb: 'read', holdMs: this.#chance.below(READ_MS_MAX) });
+      await neighbour.perform({ verb: 'read', holdMs: this.#random.below(READ_MS_MAX) });
       this.counts['long reads']++;
     }
   }
@@ -68,20 +68,20 @@ export class Others {
   async #write(ids: number[]): Promise<void> {
     await using neighbour = new Neighbour(this.#path);
     while (!this.#isOver) {
-      const wish = this.#choose(ids);
-      const task = { verb: 'write', wish, holdMs: this.#chance.below(WRITE_MS_MAX) } as const;
-      const ending = await this.#journal.note(wish, () => neighbour.perform<Ending>(task));
-      if (wish.kind === 'create' && ending.is === 'done' && ending.data) ids.push(ending.data.id);
+      const operation = this.#choose(ids);
+      const task = { verb: 'write', operation, holdMs: this.#random.below(WRITE_MS_MAX) } as const;
+      const outcome = await this.#journal.record(operation, () => neighbour.perform<Outcome>(task));
+      if (operation.kind === 'create' && outcome.is === 'done' && outcome.data) ids.push(outcome.data.id);
       this.counts['writes of others']++;
-      await sleep(this.#chance.below(WRITE_PAUSE_MS_MAX));
+      await sleep(this.#random.below(WRITE_PAUSE_MS_MAX));
     }
   }
 
-  #choose(ids: readonly number[]): Wish {
-    const kind = this.#chance.pick(['create', 'update', 'update', 'delete'] as const);
-    const sent = newContents(this.#chance);
+  #choose(ids: readonly number[]): Operation {
+    const kind = this.#random.pick(['create', 'update', 'update', 'delete'] as const);
+    const sent = newFields(this.#random);
     if (kind === 'create' || kind === undefined) return { kind: 'create', sent };
-    const id = this.#chance.pick(ids) ?? 0;
+    const id = this.#random.pick(ids) ?? 0;
     return kind === 'update' ? { kind, id, sent: { title: sent.title } } : { kind, id };
   }
 
@@ -92,7 +92,7 @@ export class Others {
       const mode = CHECKPOINT_MODES[this.counts.checkpoints % CHECKPOINT_MODES.length] ?? 'passive';
       await neighbour.perform({ verb: 'checkpoint', mode });
       this.counts.checkpoints++;
-      await sleep(this.#chance.below(CARE_PAUSE_MS_MAX));
+      await sleep(this.#random.below(CARE_PAUSE_MS_MAX));
       const callsBefore = this.#journal.calls.length;
       const ids = await neighbour.perform<number[]>({ verb: 'back up', path });
       this.#backups.push({ callsBefore, ids: new Set(ids) });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
 import { Connection, request } from '../../test/http/connection.ts';
-import type { Target } from '../line.ts';
+import type { Target } from '../book-client.ts';
 
 const CLIENTS = 8;
 const PAUSE_MS = 10;

@@ -72,12 +72,12 @@ async function soak({ engine, rounds: count, seed, report }: CampaignOptions): P
 }
 
 /** A service as `npm start` runs it, on a store of its own. */
-interface Subject extends AsyncDisposable {
+interface OutageTrial extends AsyncDisposable {
   readonly server: ServerProcess;
   readonly access: Access;
 }
 
-async function startSubject(engine: string): Promise<Subject> {
+async function startSubject(engine: string): Promise<OutageTrial> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await createFolder());
   const { server } = resources.use(
@@ -98,7 +98,7 @@ async function startSubject(engine: string): Promise<Subject> {
 
 /** @returns what was seen in each round, and how many requests a second the service answers at most */
 async function observeRounds(
-  { server, access }: Subject,
+  { server, access }: OutageTrial,
   count: number,
   seed: number,
   report: CampaignOptions['report'],

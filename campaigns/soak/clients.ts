@@ -1,7 +1,7 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '../../test/http/connection.ts';
-import { Chance } from '../chance.ts';
+import { Random } from '../random.ts';
 import { Requests } from './requests.ts';
 
 /** How many clients there are, each with a connection of its own. */
@@ -24,7 +24,7 @@ export class Clients implements AsyncDisposable {
 
   constructor(access: Access, seed: number) {
     const each = Array.from({ length: CLIENTS }, (_, index) =>
-      this.#call(access, new Chance(seed * 1_000 + index)),
+      this.#call(access, new Random(seed * 1_000 + index)),
     );
     this.#runs = Promise.all(each);
     // Who fails is heard of in call().
@@ -51,8 +51,8 @@ export class Clients implements AsyncDisposable {
     await this.#runs;
   }
 
-  async #call(access: Access, chance: Chance): Promise<void> {
-    const requests = new Requests(access.secret, access.credentials, chance);
+  async #call(access: Access, random: Random): Promise<void> {
+    const requests = new Requests(access.secret, access.credentials, random);
     using connection = await Connection.open(access);
     for (let dueMs = performance.now(); !this.#isOver; ) {
       const { bytes, take } = requests.next();

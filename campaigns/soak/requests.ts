@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { makeToken } from '../../conformance/tokens.ts';
 import { type Answer, request } from '../../test/http/connection.ts';
-import type { Chance } from '../chance.ts';
-import { newContents } from '../clients.ts';
+import { newFields } from '../clients.ts';
+import type { Random } from '../random.ts';
 
 /** A request, and what becomes of its answer. */
 export interface Exchange {
@@ -28,31 +28,27 @@ const OWN_BOOKS = 20;
 
 /** The requests of one client: a little of everything. The number of books stays what it is. */
 export class Requests {
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #credentials: string;
   readonly #own: number[] = [];
   #token: string;
 
   /** @param credentials the body of a right login */
-  constructor(secret: string, credentials: string, chance: Chance) {
-    this.#chance = chance;
+  constructor(secret: string, credentials: string, random: Random) {
+    this.#random = random;
     this.#credentials = credentials;
     this.#token = makeToken(secret, {});
   }
 
   next(): Exchange {
-    const id = this.#chance.pick(this.#own);
+    const id = this.#random.pick(this.#own);
     if (id === undefined) return this.#create();
-    if (this.#chance.below(REQUESTS_PER_LIST) === 0) return this.#ask('GET /books', 200);
-    switch (this.#chance.pick(KINDS)) {
+    if (this.#random.below(REQUESTS_PER_LIST) === 0) return this.#ask('GET /books', 200);
+    switch (this.#random.pick(KINDS)) {
       case 'create or delete':
         return this.#own.length < OWN_BOOKS ? this.#create() : this.#delete();
       case 'update':
-        return this.#ask(
-          `PUT /book/${id}`,
-          200,
-          JSON.stringify({ author: newContents(this.#chance).author }),
-        );
+        return this.#ask(`PUT /book/${id}`, 200, JSON.stringify({ author: newFields(this.#random).author }));
       case 'log in':
         return this.#logIn();
       case 'mistake':
@@ -63,7 +59,7 @@ export class Requests {
   }
 
   #create(): Exchange {
-    const { bytes } = this.#ask('POST /book', 201, JSON.stringify(newContents(this.#chance)));
+    const { bytes } = this.#ask('POST /book', 201, JSON.stringify(newFields(this.#random)));
     return { bytes, take: (answer) => this.#own.push((dataOf(answer, 201) as { id: number }).id) };
   }
 
@@ -86,7 +82,7 @@ export class Requests {
       this.#ask('PATCH /books', 405),
       { bytes: request(`DELETE /book/${id}`), take: expecting(401) },
     ];
-    return mistakes[this.#chance.below(mistakes.length)] as Exchange;
+    return mistakes[this.#random.below(mistakes.length)] as Exchange;
   }
 
   #ask(start: string, status: number, body?: string): Exchange {

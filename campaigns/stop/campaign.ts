@@ -9,7 +9,7 @@ import { createBook, startService } from '../../test/process/service-process.ts'
 import { engines } from '../../test/support/engines.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
+import { Random } from '../random.ts';
 import { callUntilGone, type Habit, type Tally } from './clients.ts';
 import { Nuisances } from './nuisances.ts';
 
@@ -59,7 +59,7 @@ export async function stopOften(
   let slowestMs = 0;
   for (let round = 0; round < rounds; round++) {
     const isAmongNuisances = round % 3 === 0;
-    const ms = await stopOnce(engine, isAmongNuisances, tally, new Chance(seed * 1_000 + round));
+    const ms = await stopOnce(engine, isAmongNuisances, tally, new Random(seed * 1_000 + round));
     report(`ended ${Math.round(ms)} ms after the signal${isAmongNuisances ? ', among nuisances' : ''}`);
     assert.equal(tally.dropped, 0, 'requests that had arrived were not answered');
     assert.ok(ms <= endMsMax, `the process took ${ms} ms to end`);
@@ -73,7 +73,7 @@ async function stopOnce(
   engine: CampaignOptions['engine'],
   isAmongNuisances: boolean,
   tally: Tally,
-  chance: Chance,
+  random: Random,
 ): Promise<number> {
   await using folder = await createFolder();
   await using address = await engines.find(({ name }) => name === engine)?.createAddress();
@@ -87,7 +87,7 @@ async function stopOnce(
   using nuisances = isAmongNuisances ? await Nuisances.arrive(target) : undefined;
   const before = { ...tally };
   const clients = HABITS.flatMap((habit) =>
-    Array.from({ length: habit.clients }, () => callUntilGone(target, habit, tally, chance)),
+    Array.from({ length: habit.clients }, () => callUntilGone(target, habit, tally, random)),
   );
   const answered = tally.answered + 500;
   while (tally.answered < answered) await Promise.race([sleep(5), ...clients]);

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
 import { assertEnvelope } from '../../test/http/answers.ts';
 import { Connection, Cut, request } from '../../test/http/connection.ts';
-import type { Chance } from '../chance.ts';
-import type { Target } from '../line.ts';
+import type { Target } from '../book-client.ts';
+import type { Random } from '../random.ts';
 
 /** How a client sends its requests. */
 export interface Habit {
@@ -34,7 +34,7 @@ export async function callUntilGone(
   target: Target,
   habit: Habit,
   tally: Tally,
-  chance: Chance,
+  random: Random,
 ): Promise<void> {
   const authorization = `Authorization: ${makeToken(target.secret, {})}`;
   for (;;) {
@@ -46,13 +46,13 @@ export async function callUntilGone(
       const answers = readAnswers(connection, habit.pipelined);
       const isEnded = await Promise.race([
         answers.then(() => true),
-        sleep(chance.below(habit.pauseMsMax + 1)),
+        sleep(random.below(habit.pauseMsMax + 1)),
       ]);
       if (isEnded) {
         if (isNew) tally.unasked++;
         break;
       }
-      const starts = Array.from({ length: habit.pipelined }, () => chance.pick(STARTS) ?? '');
+      const starts = Array.from({ length: habit.pipelined }, () => random.pick(STARTS) ?? '');
       await connection.send(starts.map((start) => request(start, [authorization], '{"year":1}')).join(''));
       const { count, isOver } = await answers;
       tally.answered += count;

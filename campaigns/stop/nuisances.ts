@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
 import { Connection, request } from '../../test/http/connection.ts';
-import type { Target } from '../line.ts';
+import type { Target } from '../book-client.ts';
 
 /** Clients that do whatever keeps a service from ending, until it has ended. Disposing sends them away. */
 export class Nuisances implements Disposable {

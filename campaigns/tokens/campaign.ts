@@ -4,7 +4,7 @@ import { Secret } from '../../src/config/secret.ts';
 import { Connection, request } from '../../test/http/connection.ts';
 import { SECRET, type Service, startService } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Chance } from '../chance.ts';
+import { Random } from '../random.ts';
 import { attacksOn } from './attacks.ts';
 import { isSigned, Judge } from './judge.ts';
 import { Mutator } from './mutations.ts';
@@ -34,7 +34,7 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
   const differences: Record<string, number> = {};
   const tokens = newTokens();
   const judge = new Judge(SECRET, NOW);
-  const mutator = new Mutator(new Chance(seed), SECRET, NOW);
+  const mutator = new Mutator(new Random(seed), SECRET, NOW);
   for (let done = 0; done < rounds; done += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, rounds - done) }, () => mutator.next());
     await Promise.all(

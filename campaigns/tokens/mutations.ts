@@ -1,5 +1,5 @@
 import { makeToken } from '../../conformance/tokens.ts';
-import type { Chance } from '../chance.ts';
+import type { Random } from '../random.ts';
 
 const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
@@ -7,14 +7,14 @@ const FOREIGN = '.= \t\r\n\0+/*,;:%"~\x7f\x80\xa0\xc4\xff';
 
 /** Makes tokens that are valid, nearly valid, or were once: bytes changed in good ones, and odd ones that are signed. */
 export class Mutator {
-  readonly #chance: Chance;
+  readonly #random: Random;
   readonly #secret: string;
   readonly #now: number;
   readonly #valid: readonly string[];
 
   /** @param now the time of who verifies, in seconds since 1970 */
-  constructor(chance: Chance, secret: string, now: number) {
-    this.#chance = chance;
+  constructor(random: Random, secret: string, now: number) {
+    this.#random = random;
     this.#secret = secret;
     this.#now = now;
     // Payloads of all lengths modulo 3, as base64url ends differently.
@@ -25,28 +25,28 @@ export class Mutator {
 
   /** The next token. */
   next(): string {
-    const chance = this.#chance;
-    let token = chance.below(3) === 0 ? this.#signed() : this.#one(this.#valid);
-    for (let changes = chance.below(4); changes > 0; changes--) token = this.#change(token);
+    const random = this.#random;
+    let token = random.below(3) === 0 ? this.#signed() : this.#one(this.#valid);
+    for (let changes = random.below(4); changes > 0; changes--) token = this.#change(token);
     return token;
   }
 
   /** A token with a header and claims of any kind, mostly signed with the secret. */
   #signed(): string {
     const signedWith = this.#one(ALGORITHMS);
-    const alg = this.#chance.below(4) > 0 ? [`"alg":"${signedWith}"`] : [];
+    const alg = this.#random.below(4) > 0 ? [`"alg":"${signedWith}"`] : [];
     const header = `{${[...alg, ...this.#members(HEADER_MEMBERS)].join(',')}}`;
     const payload = `{${this.#members(this.#claims()).join(',')}}`;
-    const isDamaged = this.#chance.below(10) === 0;
-    return makeToken(this.#chance.below(10) > 0 ? this.#secret : 'another secret', {
+    const isDamaged = this.#random.below(10) === 0;
+    return makeToken(this.#random.below(10) > 0 ? this.#secret : 'another secret', {
       header: isDamaged ? this.#change(header) : header,
-      payload: this.#chance.below(10) > 0 ? payload : this.#change(payload),
+      payload: this.#random.below(10) > 0 ? payload : this.#change(payload),
       signedWith,
     });
   }
 
   #members(all: readonly string[]): string[] {
-    return Array.from({ length: this.#chance.below(3) }, () => this.#one(all));
+    return Array.from({ length: this.#random.below(3) }, () => this.#one(all));
   }
 
   #claims(): string[] {
@@ -56,12 +56,12 @@ export class Mutator {
   }
 
   #change(text: string): string {
-    const chance = this.#chance;
-    const at = chance.below(text.length + 1);
-    const until = at + chance.below(4);
-    const alphabet = chance.below(4) > 0 ? BASE64URL : FOREIGN;
-    const letter = alphabet.charAt(chance.below(alphabet.length));
-    switch (chance.below(8)) {
+    const random = this.#random;
+    const at = random.below(text.length + 1);
+    const until = at + random.below(4);
+    const alphabet = random.below(4) > 0 ? BASE64URL : FOREIGN;
+    const letter = alphabet.charAt(random.below(alphabet.length));
+    switch (random.below(8)) {
       case 0:
         return text.slice(0, at) + letter + text.slice(at);
       case 1:
@@ -85,11 +85,11 @@ export class Mutator {
   #exchangePart(token: string): string {
     const parts = token.split('.');
     const other = [...this.#one(this.#valid).split('.'), ''];
-    return parts.with(this.#chance.below(parts.length), this.#one(other)).join('.');
+    return parts.with(this.#random.below(parts.length), this.#one(other)).join('.');
   }
 
   #one<Item>(items: readonly Item[]): Item {
-    return this.#chance.pick(items) as Item;
+    return this.#random.pick(items) as Item;
   }
 }
 

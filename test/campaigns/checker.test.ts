@@ -1,38 +1,38 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Checker } from '../../campaigns/checker.ts';
-import type { Call, Ending, Wish } from '../../campaigns/journal.ts';
+import type { Call, Operation, Outcome } from '../../campaigns/journal.ts';
 import type { Book, BookFields } from '../../src/book/book.ts';
 
 const ILIAD: BookFields = { title: 'The Iliad', author: 'Homer', year: -750 };
 const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };
 const book = (id: number, fields: BookFields): Book => ({ id, ...fields });
 
-const done = (data: Book | null): Ending => ({ is: 'done', data });
-const absent: Ending = { is: 'absent' };
-const refused: Ending = { is: 'refused', status: 413 };
-const unknown: Ending = { is: 'unknown', reason: 'status 503' };
+const done = (data: Book | null): Outcome => ({ is: 'done', data });
+const absent: Outcome = { is: 'absent' };
+const rejected: Outcome = { is: 'rejected', status: 413 };
+const unknown: Outcome = { is: 'unknown', reason: 'status 503' };
 
-const call = (wish: Wish, start: number, end: number, ending: Ending): Call => ({
-  ...wish,
+const call = (operation: Operation, start: number, end: number, outcome: Outcome): Call => ({
+  ...operation,
   start,
   end,
-  ending,
+  outcome,
 });
-const create = (sent: BookFields, start: number, end: number, ending: Ending) =>
-  call({ kind: 'create', sent }, start, end, ending);
-const update = (id: number, sent: Partial<BookFields>, start: number, end: number, ending: Ending) =>
-  call({ kind: 'update', id, sent }, start, end, ending);
-const find = (id: number, start: number, end: number, ending: Ending) =>
-  call({ kind: 'find', id }, start, end, ending);
-const remove = (id: number, start: number, end: number, ending: Ending) =>
-  call({ kind: 'delete', id }, start, end, ending);
+const create = (sent: BookFields, start: number, end: number, outcome: Outcome) =>
+  call({ kind: 'create', sent }, start, end, outcome);
+const update = (id: number, sent: Partial<BookFields>, start: number, end: number, outcome: Outcome) =>
+  call({ kind: 'update', id, sent }, start, end, outcome);
+const find = (id: number, start: number, end: number, outcome: Outcome) =>
+  call({ kind: 'find', id }, start, end, outcome);
+const remove = (id: number, start: number, end: number, outcome: Outcome) =>
+  call({ kind: 'delete', id }, start, end, outcome);
 
-/** What happened, and the list after it. */
+/** The calls of a round, and the list after it. */
 type Round = readonly [calls: readonly Call[], list: readonly Book[]];
 
-/** The round that others follow: book 1 exists. */
-const MADE: Round = [[create(ILIAD, 1, 2, done(book(1, ILIAD)))], [book(1, ILIAD)]];
+/** The first round of others: it creates book 1. */
+const CREATED: Round = [[create(ILIAD, 1, 2, done(book(1, ILIAD)))], [book(1, ILIAD)]];
 
 const renamed = { ...ILIAD, title: 'Ilias' };
 const redated = { ...ILIAD, year: -720 };
@@ -40,8 +40,8 @@ const both = { ...renamed, year: -720 };
 
 const CLEAN: Readonly<Record<string, readonly Round[]>> = {
   'nothing at all': [[[], []]],
-  'a book that was acknowledged and is listed': [MADE],
-  'a book that stays over rounds': [MADE, [[], [book(1, ILIAD)]]],
+  'a book that was acknowledged and is listed': [CREATED],
+  'a book that is still listed a round later': [CREATED, [[], [book(1, ILIAD)]]],
   'an unknown create that happened': [[[create(ILIAD, 1, 2, unknown)], [book(1, ILIAD)]]],
   'an unknown create that did not happen': [[[create(ILIAD, 1, 2, unknown)], []]],
   'an unknown create that happens two rounds later': [
@@ -49,12 +49,15 @@ const CLEAN: Readonly<Record<string, readonly Round[]>> = {
     [[], []],
     [[], [book(1, ILIAD)]],
   ],
-  'a refused create': [[[create(ILIAD, 1, 2, refused)], []]],
-  'an update': [MADE, [[update(1, { title: 'Ilias' }, 1, 2, done(book(1, renamed)))], [book(1, renamed)]]],
-  'an unknown update that happened': [MADE, [[update(1, { year: -720 }, 1, 2, unknown)], [book(1, redated)]]],
-  'an unknown update that did not': [MADE, [[update(1, { year: -720 }, 1, 2, unknown)], [book(1, ILIAD)]]],
-  'an unknown update that is seen only after others were answered': [
-    MADE,
+  'a rejected create': [[[create(ILIAD, 1, 2, rejected)], []]],
+  'an update': [CREATED, [[update(1, { title: 'Ilias' }, 1, 2, done(book(1, renamed)))], [book(1, renamed)]]],
+  'an unknown update that happened': [
+    CREATED,
+    [[update(1, { year: -720 }, 1, 2, unknown)], [book(1, redated)]],
+  ],
+  'an unknown update that did not': [CREATED, [[update(1, { year: -720 }, 1, 2, unknown)], [book(1, ILIAD)]]],
+  'an unknown update that takes effect after later requests have ended': [
+    CREATED,
     [
       [
         update(1, { year: -720 }, 1, 2, unknown),
@@ -65,7 +68,7 @@ const CLEAN: Readonly<Record<string, readonly Round[]>> = {
     ],
   ],
   'updates of different fields at once': [
-    MADE,
+    CREATED,
     [
       [
         update(1, { title: 'Ilias' }, 1, 4, done(book(1, both))),
@@ -74,62 +77,65 @@ const CLEAN: Readonly<Record<string, readonly Round[]>> = {
       [book(1, both)],
     ],
   ],
-  'a delete': [MADE, [[remove(1, 1, 2, done(null)), find(1, 3, 4, absent), remove(1, 5, 6, absent)], []]],
-  'an unknown delete that happened': [MADE, [[remove(1, 1, 2, unknown)], []]],
-  'an unknown delete that did not': [MADE, [[remove(1, 1, 2, unknown)], [book(1, ILIAD)]]],
+  'a delete': [CREATED, [[remove(1, 1, 2, done(null)), find(1, 3, 4, absent), remove(1, 5, 6, absent)], []]],
+  'an unknown delete that happened': [CREATED, [[remove(1, 1, 2, unknown)], []]],
+  'an unknown delete that did not': [CREATED, [[remove(1, 1, 2, unknown)], [book(1, ILIAD)]]],
   'an unknown delete that happens a round later': [
-    MADE,
+    CREATED,
     [[remove(1, 1, 2, unknown)], [book(1, ILIAD)]],
     [[find(1, 1, 2, done(book(1, ILIAD))), find(1, 3, 4, absent)], []],
   ],
-  'unknown deletes of which only the first to begin explains a 404': [
-    MADE,
+  'unknown deletes of which only the first to start explains a 404': [
+    CREATED,
     [[find(1, 2, 3, absent), remove(1, 4, 5, unknown), remove(1, 1, 6, unknown)], []],
   ],
-  'a delete, while somebody still reads the book': [
-    MADE,
+  'a delete during a read of the book': [
+    CREATED,
     [[remove(1, 1, 4, done(null)), find(1, 2, 3, done(book(1, ILIAD)))], []],
   ],
 };
 
 const FAULTY: Readonly<Record<string, readonly [readonly Round[], RegExp]>> = {
-  'an acknowledged book that is lost': [[[MADE[0], []]], /Book 1 is lost/],
-  'a listed book that is lost a round later': [[MADE, [[], []]], /Book 1 is lost/],
-  'an acknowledged book with a field changed': [[[MADE[0], [book(1, redated)]]], /explains the list/],
-  'an answer that is not what was sent': [
+  'an acknowledged book that is lost': [[[CREATED[0], []]], /Book 1 is lost/],
+  'a listed book that is lost a round later': [[CREATED, [[], []]], /Book 1 is lost/],
+  'an acknowledged book with a field changed': [[[CREATED[0], [book(1, redated)]]], /explains the list/],
+  'a response that differs from the request': [
     [[[create(ILIAD, 1, 2, done(book(1, redated)))], [book(1, redated)]]],
     /explains .*"kind":"create"/,
   ],
-  'a book twice in the list': [[[MADE[0], [book(1, ILIAD), book(1, ILIAD)]]], /twice/],
-  'a book stored twice under two ids': [[[MADE[0], [book(1, ILIAD), book(2, ILIAD)]]], /Book 2 .*nobody/],
+  'a book twice in the list': [[[CREATED[0], [book(1, ILIAD), book(1, ILIAD)]]], /twice/],
+  'a book stored twice under two ids': [
+    [[CREATED[0], [book(1, ILIAD), book(2, ILIAD)]]],
+    /Book 2 .*no request/,
+  ],
   'an unknown create that happened twice': [
     [[[create(ILIAD, 1, 2, unknown)], [book(1, ILIAD), book(2, ILIAD)]]],
-    /Book 2 .*nobody/,
+    /Book 2 .*no request/,
   ],
-  'a book that nobody sent': [[[[], [book(1, EMMA)]]], /Book 1 .*nobody/],
-  'a refused create that happened': [[[[create(ILIAD, 1, 2, refused)], [book(1, ILIAD)]]], /nobody/],
-  'a refused update that happened': [
-    [MADE, [[update(1, { year: -720 }, 1, 2, refused)], [book(1, redated)]]],
+  'a book that no client sent': [[[[], [book(1, EMMA)]]], /Book 1 .*no request/],
+  'a rejected create that happened': [[[[create(ILIAD, 1, 2, rejected)], [book(1, ILIAD)]]], /no request/],
+  'a rejected update that happened': [
+    [CREATED, [[update(1, { year: -720 }, 1, 2, rejected)], [book(1, redated)]]],
     /explains the list/,
   ],
   'an acknowledged update that is lost': [
-    [MADE, [[update(1, { year: -720 }, 1, 2, done(book(1, redated)))], [book(1, ILIAD)]]],
+    [CREATED, [[update(1, { year: -720 }, 1, 2, done(book(1, redated)))], [book(1, ILIAD)]]],
     /explains the list/,
   ],
   'half of an unknown update': [
-    [MADE, [[update(1, { title: 'Ilias', year: -720 }, 1, 2, unknown)], [book(1, redated)]]],
+    [CREATED, [[update(1, { title: 'Ilias', year: -720 }, 1, 2, unknown)], [book(1, redated)]]],
     /explains the list/,
   ],
-  'an unknown update that is seen and then gone': [
+  'an unknown update that is read once and then lost': [
     [
-      MADE,
+      CREATED,
       [[update(1, { year: -720 }, 1, 2, unknown), find(1, 3, 4, done(book(1, redated)))], [book(1, ILIAD)]],
     ],
     /explains the list/,
   ],
-  'an update of one field that takes another back': [
+  'an update of one field that reverts another': [
     [
-      MADE,
+      CREATED,
       [
         [
           update(1, { title: 'Ilias' }, 1, 4, done(book(1, renamed))),
@@ -142,7 +148,7 @@ const FAULTY: Readonly<Record<string, readonly [readonly Round[], RegExp]>> = {
   ],
   'a stale read': [
     [
-      MADE,
+      CREATED,
       [
         [update(1, { year: -720 }, 1, 2, done(book(1, redated))), find(1, 3, 4, done(book(1, ILIAD)))],
         [book(1, redated)],
@@ -150,42 +156,51 @@ const FAULTY: Readonly<Record<string, readonly [readonly Round[], RegExp]>> = {
     ],
     /"kind":"find"/,
   ],
-  'a 404 for a book that exists': [[MADE, [[find(1, 1, 2, absent)], [book(1, ILIAD)]]], /"kind":"find"/],
-  'an answer about another book': [
-    [MADE, [[find(1, 1, 2, done(book(2, ILIAD)))], [book(1, ILIAD)]]],
+  'a 404 for a book that exists': [[CREATED, [[find(1, 1, 2, absent)], [book(1, ILIAD)]]], /"kind":"find"/],
+  'a response with another book': [
+    [CREATED, [[find(1, 1, 2, done(book(2, ILIAD)))], [book(1, ILIAD)]]],
     /"kind":"find"/,
   ],
   'a deleted book that is listed': [
-    [MADE, [[remove(1, 1, 2, done(null))], [book(1, ILIAD)]]],
+    [CREATED, [[remove(1, 1, 2, done(null))], [book(1, ILIAD)]]],
     /deletion was acknowledged/,
   ],
   'a deleted book that is back a round later': [
-    [MADE, [[remove(1, 1, 2, done(null))], []], [[], [book(1, ILIAD)]]],
-    /Book 1 .*nobody/,
+    [CREATED, [[remove(1, 1, 2, done(null))], []], [[], [book(1, ILIAD)]]],
+    /Book 1 .*no request/,
   ],
   'a deleted book that is found': [
-    [MADE, [[remove(1, 1, 2, done(null)), find(1, 3, 4, done(book(1, ILIAD)))], []]],
+    [CREATED, [[remove(1, 1, 2, done(null)), find(1, 3, 4, done(book(1, ILIAD)))], []]],
     /"kind":"find"/,
   ],
   'a book deleted twice': [
-    [MADE, [[remove(1, 1, 2, done(null)), remove(1, 3, 4, done(null))], []]],
+    [CREATED, [[remove(1, 1, 2, done(null)), remove(1, 3, 4, done(null))], []]],
     /"kind":"delete"/,
   ],
-  'an id given to two books at once': [
-    [[[...MADE[0], create(EMMA, 3, 4, done(book(1, EMMA)))], [book(1, EMMA)]]],
-    /given twice/,
+  'an id assigned to two books at once': [
+    [[[...CREATED[0], create(EMMA, 3, 4, done(book(1, EMMA)))], [book(1, EMMA)]]],
+    /assigned twice/,
   ],
-  'an id given again after its book was deleted': [
-    [[[...MADE[0], remove(1, 3, 4, done(null)), create(EMMA, 5, 6, done(book(1, EMMA)))], [book(1, EMMA)]]],
-    /given twice/,
+  'an id assigned again after its book was deleted': [
+    [
+      [
+        [...CREATED[0], remove(1, 3, 4, done(null)), create(EMMA, 5, 6, done(book(1, EMMA)))],
+        [book(1, EMMA)],
+      ],
+    ],
+    /assigned twice/,
   ],
-  'an id given again in a later round': [
-    [MADE, [[remove(1, 1, 2, done(null))], []], [[create(EMMA, 1, 2, done(book(1, EMMA)))], [book(1, EMMA)]]],
-    /given twice/,
+  'an id assigned again in a later round': [
+    [
+      CREATED,
+      [[remove(1, 1, 2, done(null))], []],
+      [[create(EMMA, 1, 2, done(book(1, EMMA)))], [book(1, EMMA)]],
+    ],
+    /assigned twice/,
   ],
-  'an id given again by an unknown create': [
-    [MADE, [[remove(1, 1, 2, done(null))], []], [[create(EMMA, 1, 2, unknown)], [book(1, EMMA)]]],
-    /given twice/,
+  'an id assigned again by an unknown create': [
+    [CREATED, [[remove(1, 1, 2, done(null))], []], [[create(EMMA, 1, 2, unknown)], [book(1, EMMA)]]],
+    /assigned twice/,
   ],
 };
 
@@ -196,14 +211,14 @@ describe('The verdict on a store', () => {
     });
   }
 
-  for (const [name, [rounds, complaint]] of Object.entries(FAULTY)) {
-    test(`tells of ${name}`, () => {
-      assert.match(judge(rounds).join('\n'), complaint);
+  for (const [name, [rounds, violation]] of Object.entries(FAULTY)) {
+    test(`reports ${name}`, () => {
+      assert.match(judge(rounds).join('\n'), violation);
     });
   }
 });
 
-/** The verdict on the last round; those before it must be clean. */
+/** The violations of the last round; the rounds before it must have none. */
 function judge(rounds: readonly Round[]): string[] {
   const checker = new Checker();
   for (const [calls, list] of rounds.slice(0, -1)) assert.deepEqual(checker.judge(calls, list), []);

@@ -1,12 +1,12 @@
-/** Chance that repeats itself: the same seed gives the same numbers (mulberry32). */
-export class Chance {
+/** Reproducible random numbers: the same seed gives the same numbers (mulberry32). */
+export class Random {
   #state: number;
 
   constructor(seed: number) {
     this.#state = seed >>> 0;
   }
 
-  /** A number from 0 up to 1, as of Math.random. */
+  /** A number from 0 up to, but not including, 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let bits = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -14,12 +14,12 @@ export class Chance {
     return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 up to, and without, a limit. */
+  /** A whole number from 0 up to, but not including, a limit. */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** One of these, or undefined when there is none. */
+  /** One of these items, or undefined when there are none. */
   pick<Item>(items: readonly Item[]): Item | undefined {
     return items[this.below(items.length)];
   }

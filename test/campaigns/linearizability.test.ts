@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Call, Ending } from '../../campaigns/journal.ts';
-import { findUnexplained, type State, stateAfter } from '../../campaigns/order.ts';
+import type { Call, Outcome } from '../../campaigns/journal.ts';
+import { findUnexplainedCall, type State, stateAfter } from '../../campaigns/linearizability.ts';
 
 const INITIAL: State = { title: 'title', author: 'author', year: 0 };
 
-/** What one call is to be; what it is answered comes of the order in which the calls are played. */
+/** A call before its outcome is known, which depends on the order of the calls. */
 const draft = fc.record({
   kind: fc.constantFrom('create', 'update', 'update', 'find', 'find', 'delete'),
   fields: fc.constantFrom('title', 'year', 'all'),
@@ -16,14 +16,14 @@ const draft = fc.record({
 });
 type Draft = typeof draft extends fc.Arbitrary<infer Value> ? Value : never;
 
-test('The search for an order agrees with trying every order, over small histories', () => {
+test('the linearizability check agrees with trying every order, over small histories', () => {
   const verdicts = { explained: 0, unexplained: 0 };
   fc.assert(
     fc.property(fc.array(draft, { maxLength: 6 }), fc.boolean(), (drafts, startsWithBook) => {
       const initial = startsWithBook ? INITIAL : null;
       const calls = play(drafts, initial);
       const isExplained = hasOrder(calls, initial);
-      assert.equal(findUnexplained(calls, initial) === undefined, isExplained);
+      assert.equal(findUnexplainedCall(calls, initial) === undefined, isExplained);
       verdicts[isExplained ? 'explained' : 'unexplained']++;
     }),
     { numRuns: 3_000 },
@@ -31,35 +31,35 @@ test('The search for an order agrees with trying every order, over small histori
   assert.ok(Math.min(verdicts.explained, verdicts.unexplained) > 300, JSON.stringify(verdicts));
 });
 
-/** Plays the calls one after another, as they stand, whatever their starts and ends say. */
+/** Executes the calls in this order, whatever their starts and ends. */
 function play(drafts: readonly Draft[], initial: State): Call[] {
   let state = initial;
   return drafts.map(({ kind, fields, isUnknown, start, length }, index): Call => {
-    // Ends and starts never fall together.
+    // No two starts or ends are equal.
     const at = { start: start + index / 100, end: start + length + 0.5 + index / 100 };
     const sent = { title: `title ${index}`, author: `author ${index}`, year: index + 1 };
     const changes = { title: { title: sent.title }, year: { year: sent.year }, all: sent }[fields];
-    const ended = (data: State): Ending =>
+    const ended = (data: State): Outcome =>
       isUnknown ? { is: 'unknown', reason: '' } : { is: 'done', data: data && { id: 1, ...data } };
 
     if (state === null && kind === 'create') {
       state = sent;
-      return { kind, sent, ...at, ending: ended(state) };
+      return { kind, sent, ...at, outcome: ended(state) };
     }
-    if (state === null) return { kind: 'find', id: 1, ...at, ending: { is: 'absent' } };
+    if (state === null) return { kind: 'find', id: 1, ...at, outcome: { is: 'absent' } };
     if (kind === 'update') {
       state = { ...state, ...changes };
-      return { kind, id: 1, sent: changes, ...at, ending: ended(state) };
+      return { kind, id: 1, sent: changes, ...at, outcome: ended(state) };
     }
     if (kind === 'delete') {
       state = null;
-      return { kind, id: 1, ...at, ending: ended(state) };
+      return { kind, id: 1, ...at, outcome: ended(state) };
     }
-    return { kind: 'find', id: 1, ...at, ending: ended(state) };
+    return { kind: 'find', id: 1, ...at, outcome: ended(state) };
   });
 }
 
-/** Whether the calls can be put in an order that explains them: tries them all. */
+/** Whether some order explains the calls: tries all. */
 function hasOrder(calls: readonly Call[], state: State): boolean {
   const firstEnd = Math.min(...calls.map(({ end }) => end));
   return (

@@ -5,8 +5,8 @@ import { LOGIN } from '../../test/http/service.ts';
 import { type ServiceProcess, send } from '../../test/process/service-process.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import { Clients } from '../clients.ts';
-import { Life } from '../life.ts';
-import { endUnharmed, startServiceAt } from './service.ts';
+import { Trial } from '../trial.ts';
+import { startServiceAt, stopCleanly } from './service.ts';
 import { type Exchange, TimedJournal } from './timed-journal.ts';
 
 /** What takes a store away from its service. */
@@ -37,16 +37,16 @@ const CLIENTS = 16;
 const WRITES = 100;
 
 /** A service in a process of its own that loses its store again and again, and the life of that store. */
-export class Subject implements AsyncDisposable {
-  readonly #life: Life;
+export class OutageTrial implements AsyncDisposable {
+  readonly #trial: Trial;
   readonly #service: ServiceProcess;
   readonly #resources: AsyncDisposableStack;
   /** Rejects when the service ends. */
   readonly #death: Promise<never>;
   #seed: number;
 
-  private constructor(life: Life, service: ServiceProcess, resources: AsyncDisposableStack, seed: number) {
-    this.#life = life;
+  private constructor(trial: Trial, service: ServiceProcess, resources: AsyncDisposableStack, seed: number) {
+    this.#trial = trial;
     this.#service = service;
     this.#resources = resources;
     this.#seed = seed;
@@ -57,26 +57,26 @@ export class Subject implements AsyncDisposable {
   }
 
   /** Starts the service on a store with nothing in it. */
-  static async start(dbUrl: string, seed: number): Promise<Subject> {
+  static async start(dbUrl: string, seed: number): Promise<OutageTrial> {
     await using resources = new AsyncDisposableStack();
-    const life = resources.use(await Life.begin({ dbUrl, seed }));
+    const trial = resources.use(await Trial.open({ dbUrl, seed }));
     const folder = resources.use(await createFolder());
-    const service = resources.use(await startServiceAt(life.target, folder.path, dbUrl));
-    return new Subject(life, service, resources.move(), seed);
+    const service = resources.use(await startServiceAt(trial.target, folder.path, dbUrl));
+    return new OutageTrial(trial, service, resources.move(), seed);
   }
 
   /** How many writes were acknowledged, and how many ended without anybody knowing, in all outages so far. */
-  get writes(): Life['writes'] {
-    return this.#life.writes;
+  get writes(): Trial['writes'] {
+    return this.#trial.writes;
   }
 
   /**
    * Lets clients write and read through an outage. Asserts that all their requests were answered, with 503 at worst
    * and with nothing else while the store was away, and that the verdict is clean.
    */
-  async endure(outage: Outage): Promise<Waits> {
+  async runThrough(outage: Outage): Promise<Waits> {
     const journal = new TimedJournal();
-    const load = { target: this.#life.target, journal, count: CLIENTS, seed: this.#seed++ };
+    const load = { target: this.#trial.target, journal, count: CLIENTS, seed: this.#seed++ };
     const clients = new Clients(load);
     let [awayMs, returningMs, backMs] = [0, 0, 0];
     try {
@@ -93,17 +93,17 @@ export class Subject implements AsyncDisposable {
     }
     for (const exchange of journal.exchanges) {
       if (isRefusal(exchange)) continue;
-      assert.notEqual(exchange.ending.is, 'unknown', JSON.stringify(exchange));
+      assert.notEqual(exchange.outcome.is, 'unknown', JSON.stringify(exchange));
       const isWithin = exchange.startMs > awayMs && exchange.endMs < returningMs;
       assert.ok(!isWithin || !outage.isAway, `answered without a store: ${JSON.stringify(exchange)}`);
     }
-    assert.deepEqual(await this.#life.judge(journal), []);
+    assert.deepEqual(await this.#trial.judge(journal), []);
     return waitsOf(journal.exchanges, backMs);
   }
 
   /** Ends the service, and asserts that it has lived to see this, and has met no defect. */
   stop(): Promise<void> {
-    return endUnharmed(this.#service);
+    return stopCleanly(this.#service);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -123,7 +123,7 @@ export class Subject implements AsyncDisposable {
 
   /** Asserts how requests are answered without a store that are not in a journal. */
   async #assertOthersServed(): Promise<void> {
-    const token = makeToken(this.#life.target.secret, {});
+    const token = makeToken(this.#trial.target.secret, {});
     const [list, badChange, unknownId, login] = await Promise.all([
       send(this.#service, 'GET', '/books', { token }),
       send(this.#service, 'PUT', '/book/1', { token, body: '{' }),
@@ -136,13 +136,13 @@ export class Subject implements AsyncDisposable {
   }
 }
 
-function isRefusal({ ending }: Exchange): boolean {
-  return ending.is === 'unknown' && ending.reason === 'status 503';
+function isRefusal({ outcome }: Exchange): boolean {
+  return outcome.is === 'unknown' && outcome.reason === 'status 503';
 }
 
 function waitsOf(exchanges: readonly Exchange[], backMs: number): Waits {
   const first = exchanges.find(
-    ({ wish, ending, endMs }) => wish.kind !== 'find' && ending.is === 'done' && endMs >= backMs,
+    ({ operation, outcome, endMs }) => operation.kind !== 'find' && outcome.is === 'done' && endMs >= backMs,
   );
   const lastRefusal = exchanges.findLast(isRefusal);
   return {

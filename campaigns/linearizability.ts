@@ -1,25 +1,25 @@
 import type { BookFields } from '../src/book/book.ts';
 import type { Call } from './journal.ts';
 
-/** What one id stands for: a book, or null where there is none. */
+/** The book with an id, or null without one. */
 export type State = BookFields | null;
 
 /**
- * Looks for an order in which the calls about one book explain each other: every call takes effect at one moment
- * between its start and its end, and is answered as that moment's book demands (linearizability; the search is that
- * of J. Wing and C. Gong, "Testing and Verifying Concurrent Objects", 1993, with a memory as by G. Lowe, 2017).
+ * Checks that the calls for one book are linearizable: that every call takes effect at one moment between its start and its
+ * end, and its response is that of this order (the search of J. Wing and C. Gong, "Testing and Verifying Concurrent Objects",
+ * 1993, with the cache of visited states of G. Lowe, 2017).
  *
- * @param calls acknowledged ones, ones that met no book, and unknown ones that did take effect
+ * @param calls acknowledged ones, ones that ended with 404, and ones of unvisited outcome that took effect
  * @param initial the book before the first call
- * @returns undefined where there is such an order; otherwise a call that none explains
+ * @returns undefined when there is such an order; otherwise a call that no order explains
  */
-export function findUnexplained(calls: readonly Call[], initial: State): Call | undefined {
+export function findUnexplainedCall(calls: readonly Call[], initial: State): Call | undefined {
   const ordered = calls.toSorted((one, other) => one.start - other.start);
-  const known = new Set<string>();
-  const untried: Position[] = [{ passed: 0, ahead: [], state: initial }];
+  const visited = new Set<string>();
+  const stack: Position[] = [{ passed: 0, ahead: [], state: initial }];
   let furthest = -1;
   let unexplained: Call | undefined;
-  for (let position = untried.pop(); position; position = untried.pop()) {
+  for (let position = stack.pop(); position; position = stack.pop()) {
     const candidates = candidatesAt(ordered, position);
     const [mostUrgent] = candidates;
     if (mostUrgent === undefined) return undefined;
@@ -31,23 +31,23 @@ export function findUnexplained(calls: readonly Call[], initial: State): Call | 
     }
     for (const step of steps.toReversed()) {
       const key = JSON.stringify(step);
-      if (!known.has(key)) untried.push(step);
-      known.add(key);
+      if (!visited.has(key)) stack.push(step);
+      visited.add(key);
     }
   }
   return unexplained;
 }
 
-/** How far an order has come: by then these calls have taken effect, and this is the book. */
+/** A state of the search: the calls that have taken effect, and the book after them. */
 interface Position {
-  /** So many calls, in the order of their starts. */
+  /** The number of calls, in the order of their starts, that have all taken effect. */
   readonly passed: number;
-  /** Calls beyond those, by their indices in ascending order. */
+  /** The indices of later calls that have taken effect, ascending. */
   readonly ahead: readonly number[];
   readonly state: State;
 }
 
-/** The calls that may come next: none of the others was over when they began. The one that ends first comes first. */
+/** The calls that may take effect next: those that started before any other ended. The first to end comes first. */
 function candidatesAt(ordered: readonly Call[], { passed, ahead }: Position): number[] {
   const candidates: number[] = [];
   let firstEnd = Infinity;
@@ -66,15 +66,15 @@ function stepsFrom(ordered: readonly Call[], position: Position, candidates: rea
   for (const index of candidates) {
     const state = stateAfter(ordered[index] as Call, position.state);
     if (state === undefined) continue;
-    const step = { ...pass(position, index), state };
-    // What changes nothing can come at once, and need not be tried later.
+    const step = { ...afterCall(position, index), state };
+    // A call that changes nothing can be taken at once: no other order needs to be tried.
     if (state === position.state) return [step];
     steps.push(step);
   }
   return steps;
 }
 
-function pass({ passed, ahead }: Position, index: number): Omit<Position, 'state'> {
+function afterCall({ passed, ahead }: Position, index: number): Omit<Position, 'state'> {
   const rest = [...ahead, index].toSorted((one, other) => one - other);
   while (rest[0] === passed) {
     rest.shift();
@@ -83,15 +83,15 @@ function pass({ passed, ahead }: Position, index: number): Omit<Position, 'state
   return { passed, ahead: rest };
 }
 
-/** The book after a call, or undefined where the call cannot have ended as it did. */
+/** The book after a call, or undefined when its outcome contradicts this state. */
 export function stateAfter(call: Call, state: State): State | undefined {
-  const { kind, ending } = call;
-  if (ending.is === 'absent') return state === null ? state : undefined;
+  const { kind, outcome } = call;
+  if (outcome.is === 'absent') return state === null ? state : undefined;
   if ((kind === 'create') !== (state === null)) return undefined;
   const next = nextState(call, state);
-  if (ending.is !== 'done') return next;
-  const isOfIt = kind === 'create' || kind === 'delete' || ending.data?.id === call.id;
-  return isOfIt && isSame(kind === 'delete' ? null : next, ending.data) ? next : undefined;
+  if (outcome.is !== 'done') return next;
+  const hasId = kind === 'create' || kind === 'delete' || outcome.data?.id === call.id;
+  return hasId && isSame(kind === 'delete' ? null : next, outcome.data) ? next : undefined;
 }
 
 function nextState(call: Call, state: State): State {
@@ -100,7 +100,7 @@ function nextState(call: Call, state: State): State {
   return call.kind === 'delete' ? null : state;
 }
 
-/** Whether both are no book, or the same one in all fields. */
+/** Whether both are null, or equal in all fields. */
 export function isSame(one: State, other: State): boolean {
   if (one === null || other === null) return one === other;
   return one.title === other.title && one.author === other.author && one.year === other.year;

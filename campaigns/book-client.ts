@@ -1,16 +1,16 @@
 import { makeToken } from '../conformance/tokens.ts';
 import type { Book } from '../src/book/book.ts';
 import { type Answer, Connection, Cut, request } from '../test/http/connection.ts';
-import type { Ending, Wish } from './journal.ts';
+import type { Operation, Outcome } from './journal.ts';
 
-/** Where a service listens on loopback, and the key that it verifies tokens with. */
+/** Where a service listens on loopback, and the secret of its tokens. */
 export interface Target {
   readonly port: number;
   readonly secret: string;
 }
 
-/** What one client calls a service over: a keep-alive connection, and a new one when that is lost. */
-export class Line implements Disposable {
+/** A client of the book endpoints: one keep-alive connection, and a new one when it is lost. */
+export class BookClient implements Disposable {
   readonly #target: Target;
   readonly #lines: readonly string[];
   #connection: Connection | undefined;
@@ -20,9 +20,9 @@ export class Line implements Disposable {
     this.#lines = [`Authorization: ${makeToken(target.secret, {})}`, 'Content-Type: application/json'];
   }
 
-  /** @returns whether the service can be called; nothing was sent to one that cannot */
+  /** Connects. @returns whether that succeeded */
   async open(): Promise<boolean> {
-    if (this.#connection?.isBroken) this.hangUp();
+    if (this.#connection?.isBroken) this.disconnect();
     try {
       this.#connection ??= await Connection.open(this.#target);
       return true;
@@ -31,61 +31,62 @@ export class Line implements Disposable {
     }
   }
 
-  /** Sends a request, which is unknown when no answer comes. @throws Error when an answer cannot be read */
-  async ask(wish: Wish): Promise<Ending> {
+  /** Sends a request. Its outcome is unknown without a response. @throws Error when a response is malformed */
+  async perform(operation: Operation): Promise<Outcome> {
     try {
-      return endingOf(await this.#exchange(wish));
+      return outcomeOf(await this.#exchange(operation));
     } catch (error) {
-      this.hangUp();
-      if (!isLoss(error)) throw error;
+      this.disconnect();
+      if (!isConnectionLoss(error)) throw error;
       return { is: 'unknown', reason: String(error) };
     }
   }
 
-  /** All books, in one answer. @throws Error when they cannot be had */
+  /** All books, in one response. @throws Error when the list fails */
   async list(): Promise<Book[]> {
     const { status, body } = await this.#send('GET /books');
-    if (status !== 200) throw new Error(`GET /books was answered with ${status}`);
+    if (status !== 200) throw new Error(`GET /books returned ${status}`);
     return (JSON.parse(body) as { data: Book[] }).data;
   }
 
   [Symbol.dispose](): void {
-    this.hangUp();
+    this.disconnect();
   }
 
-  #exchange(wish: Wish): Promise<Answer> {
-    if (wish.kind === 'create') {
-      const lines = wish.key === undefined ? [] : [`Idempotency-Key: ${wish.key}`];
-      return this.#send('POST /book', JSON.stringify(wish.sent), lines);
+  #exchange(operation: Operation): Promise<Answer> {
+    if (operation.kind === 'create') {
+      const lines = operation.key === undefined ? [] : [`Idempotency-Key: ${operation.key}`];
+      return this.#send('POST /book', JSON.stringify(operation.sent), lines);
     }
-    if (wish.kind === 'update') return this.#send(`PUT /book/${wish.id}`, JSON.stringify(wish.sent));
-    return this.#send(`${wish.kind === 'find' ? 'GET' : 'DELETE'} /book/${wish.id}`);
+    if (operation.kind === 'update')
+      return this.#send(`PUT /book/${operation.id}`, JSON.stringify(operation.sent));
+    return this.#send(`${operation.kind === 'find' ? 'GET' : 'DELETE'} /book/${operation.id}`);
   }
 
   async #send(start: string, body?: string, lines: readonly string[] = []): Promise<Answer> {
     this.#connection ??= await Connection.open(this.#target);
     await this.#connection.send(request(start, [...this.#lines, ...lines], body));
     const answer = await this.#connection.answer();
-    if (answer.headers.get('connection') === 'close') this.hangUp();
+    if (answer.headers.get('connection') === 'close') this.disconnect();
     return answer;
   }
 
-  /** Ends the connection; the next request goes over another. */
-  hangUp(): void {
+  /** Closes the connection; the next request opens another. */
+  disconnect(): void {
     this.#connection?.[Symbol.dispose]();
     this.#connection = undefined;
   }
 }
 
-function endingOf({ status, body }: Answer): Ending {
+function outcomeOf({ status, body }: Answer): Outcome {
   if (status === 404) return { is: 'absent' };
   if (status >= 500) return { is: 'unknown', reason: `status ${status}` };
-  if (status >= 400) return { is: 'refused', status };
+  if (status >= 400) return { is: 'rejected', status };
   return { is: 'done', data: (JSON.parse(body) as { data: Book | null }).data };
 }
 
-/** Whether no answer came, as against one that cannot be read. */
-function isLoss(error: unknown): boolean {
+/** Whether no response came, as against a malformed one. */
+function isConnectionLoss(error: unknown): boolean {
   if (error instanceof Cut) return true;
   return error instanceof Error && ('code' in error || error.message.endsWith('stays silent'));
 }

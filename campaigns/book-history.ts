@@ -1,0 +1,94 @@
+import type { Book } from '../src/book/book.ts';
+import type { Call, Outcome } from './journal.ts';
+import { findUnexplainedCall } from './linearizability.ts';
+
+/** What happened to one id in one round. */
+export interface BookHistory {
+  readonly id: number;
+  /** The book in the list before the round, and in the one after it. */
+  readonly before: Book | null;
+  readonly after: Book | null;
+  /** Whether a book had it in an earlier round. */
+  readonly wasUsed: boolean;
+  /** The calls for it that were acknowledged, or ended with 404. */
+  readonly ended: readonly Call[];
+  /** Its updates and deletes of unknown outcome. */
+  readonly unknown: readonly Call[];
+  /** All creates of unknown outcome by title: one of them may have created it. */
+  readonly creates: ReadonlyMap<string, Call>;
+  /** A time after the end of every call. */
+  readonly over: number;
+}
+
+/** The verdict on a history. */
+export interface HistoryVerdict {
+  /** The violation, in a sentence. */
+  readonly violation: string | undefined;
+  /** The writes of unknown outcome that took effect. */
+  readonly seen: readonly Call[];
+  /** Whether a book has or had this id. */
+  readonly isUsed: boolean;
+}
+
+/** Checks that the calls for one id are linearizable, together with the lists before and after them. */
+export function judgeHistory(history: BookHistory): HistoryVerdict {
+  const { id, before, after, wasUsed, ended, over } = history;
+  const seen = findSeen(history);
+  const writes = [...ended, ...seen].filter(({ outcome }) => outcome.is !== 'absent');
+  const creates = writes.filter(({ kind }) => kind === 'create').length;
+  const isUsed = before !== null || creates > 0;
+  const isDeleted = writes.some(({ kind }) => kind === 'delete');
+  const judged = (violation?: string): HistoryVerdict => ({ violation, seen, isUsed });
+
+  if (creates > (wasUsed ? 0 : 1)) return judged(`The id ${id} was assigned twice.`);
+  if (after && !isUsed)
+    return judged(`Book ${id} is listed, but no request can have created it: ${inJson(after)}.`);
+  if (after && isDeleted) return judged(`Book ${id} is listed, though its deletion was acknowledged.`);
+  if (!after && isUsed && !isDeleted)
+    return judged(`Book ${id} is lost: it was acknowledged, and is not listed.`);
+
+  const listed = {
+    kind: 'find',
+    id,
+    start: over + 1,
+    end: over + 2,
+    outcome: outcomeOf(after),
+  } satisfies Call;
+  const took = seen.map((call) => ({ ...call, end: over }));
+  const unexplained = findUnexplainedCall([...ended, ...took, listed], before);
+  if (!unexplained) return judged();
+  const what = unexplained === listed ? 'the list' : inJson(unexplained);
+  return judged(`Book ${id}: no order of all calls explains ${what}.`);
+}
+
+/** The writes of unknown outcome that took effect, as later responses show. */
+function findSeen({ before, after, ended, unknown, creates }: BookHistory): Call[] {
+  const answers = ended.map(({ outcome }) => (outcome.is === 'done' ? outcome.data : null));
+  const books = [...answers, after].filter((book) => book !== null);
+  const isCreated = before !== null || ended.some(({ kind }) => kind === 'create');
+  const creation = isCreated ? undefined : books.map(({ title }) => creates.get(title)).find((call) => call);
+  const changes = unknown.filter(
+    (call) => call.kind === 'update' && books.some((book) => showsChange(book, call.sent)),
+  );
+  // A missing book was deleted by an acknowledged call, or else by one of unknown outcome: the first to start explains
+  // whatever a later one would.
+  const isMissing = after === null && (isCreated || creation !== undefined);
+  const isDeleted = ended.some(({ kind, outcome }) => kind === 'delete' && outcome.is === 'done');
+  const deletes = unknown
+    .filter(({ kind }) => kind === 'delete')
+    .toSorted((one, other) => one.start - other.start);
+  const removal = isMissing && !isDeleted ? deletes[0] : undefined;
+  return [creation, ...changes, removal].filter((call) => call !== undefined);
+}
+
+function showsChange(book: Book, { title, author, year }: Partial<Book>): boolean {
+  return book.title === title || book.author === author || book.year === year;
+}
+
+function outcomeOf(book: Book | null): Outcome {
+  return book ? { is: 'done', data: book } : { is: 'absent' };
+}
+
+function inJson(value: unknown): string {
+  return JSON.stringify(value);
+}
