@@ -1,6 +1,7 @@
 import { type Book, type BookStore, StoreUnavailable } from '../src/book/book.ts';
 import type { StoreAddress } from '../src/store/address.ts';
-import { openStore as openSoundStore } from '../src/store/open.ts';
+import { loadEngine as loadSoundEngine } from '../src/store/load-engine.ts';
+import type { Engine } from '../src/store/store-engine.ts';
 import { PlainStore } from './plain-store.ts';
 
 /** The faults that can be planted, by name. */
@@ -18,11 +19,15 @@ const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookSto
   'reads from a cache': async (address) => withCache(await openSoundStore(address)),
 };
 
-/** Replaces `openStore` of src/store/open.ts. */
-export async function openStore(address: StoreAddress): Promise<BookStore> {
+/** Replaces `loadEngine` of src/store/load-engine.ts. */
+export async function loadEngine(address: StoreAddress): Promise<Engine> {
   const open = FAULTS[process.env.FAULT ?? ''];
   if (!open) throw new Error(`unknown fault: ${process.env.FAULT}`);
-  return open(address);
+  return { ...(await loadSoundEngine(address)), openStore: () => open(address) };
+}
+
+async function openSoundStore(address: StoreAddress): Promise<BookStore> {
+  return (await loadSoundEngine(address)).openStore();
 }
 
 function withMergingUpdate(store: BookStore): BookStore {

@@ -6,7 +6,7 @@ registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);
     const isForApp =
-      context.parentURL?.endsWith('/src/app.ts') && resolved.url.endsWith('/src/store/open.ts');
+      context.parentURL?.endsWith('/src/app.ts') && resolved.url.endsWith('/src/store/load-engine.ts');
     return isForApp ? { ...resolved, url: new URL('faulty-store.ts', import.meta.url).href } : resolved;
   },
 });

@@ -8,8 +8,8 @@ import { readVersion } from './config/version.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { type LogStream, openLogger } from './log/log.ts';
 import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
+import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
-import { openStore } from './store/open.ts';
 
 /** A service that is serving. */
 export interface App {
@@ -46,7 +46,8 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
   const metrics = config.hasMetrics
     ? new Metrics(readVersion(), config.store.engine, shareMetrics)
     : undefined;
-  const store = await openStore(config.store, observerOf(metrics, openLogger(logStream, config.logLevel)));
+  const engine = await loadEngine(config.store);
+  const store = await engine.openStore(observerOf(metrics, openLogger(logStream, config.logLevel)));
   const tokens = new Tokens(secrets.token, now, secrets.previousToken);
   const server = createServer({
     store,

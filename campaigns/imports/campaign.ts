@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readPeakMemoryBytes } from '../../bench/services/usage.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { openArchive } from '../../src/store/open.ts';
+import { loadEngine } from '../../src/store/load-engine.ts';
 import { startCommand } from '../../test/cli/command.ts';
 import { engines } from '../../test/support/engines.ts';
 import { createFolder } from '../../test/support/folder.ts';
@@ -116,7 +116,7 @@ function peakOf({ pid = 0 }: ChildProcess): number {
 }
 
 async function assertEveryRowOnce(dbUrl: string, rows: number): Promise<void> {
-  await using archive = await openArchive(parseStoreAddress(dbUrl));
+  await using archive = await (await loadEngine(parseStoreAddress(dbUrl))).openArchive();
   const times = new Uint8Array(rows);
   for await (const page of archive.pages()) {
     const books = JSON.parse(`[${Buffer.from(page).toString()}]`) as { year: number }[];

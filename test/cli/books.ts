@@ -1,7 +1,5 @@
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
-import { openArchive } from '../../src/store/open.ts';
-import { listBooks, openStoreAt } from '../support/stores.ts';
+import { listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 
 /** All books of a store, in the order of their ids. */
 export async function booksAt(dbUrl: string): Promise<Book[]> {
@@ -11,7 +9,7 @@ export async function booksAt(dbUrl: string): Promise<Book[]> {
 
 /** Puts books into a store that may be empty. */
 export async function putBooks(dbUrl: string, books: readonly BookFields[]): Promise<void> {
-  await using archive = await openArchive(parseStoreAddress(dbUrl));
+  await using archive = await openArchiveAt(dbUrl);
   await archive.add(books);
 }
 

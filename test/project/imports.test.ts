@@ -49,7 +49,7 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'an engine is chosen in one place',
-    modules: /^store\/(?!open\.ts|address\.ts)([^/]*|search\/.*)$/,
+    modules: /^store\/(?!load-engine\.ts|address\.ts)([^/]*|search\/.*)$/,
     mayNotImport: /^store\/(sqlite|postgres)\//,
   },
   {
@@ -63,9 +63,9 @@ const RULES: readonly ImportRule[] = [
     mayNotImport: /^(api|http)\/|^web\/(?!console\.ts)/,
   },
   {
-    rule: 'app.ts and the command line open a store',
+    rule: 'app.ts and the command line load an engine',
     modules: /^(?!app\.ts|cli\/)/,
-    mayNotImport: /^store\/open\.ts$/,
+    mayNotImport: /^store\/load-engine\.ts$/,
   },
   {
     rule: 'the command line knows no HTTP and no engine',
@@ -173,7 +173,7 @@ describe('The check of imports', () => {
   const PLANTED: Record<string, [path: string, source: string, violation: RegExp]> = {
     'of a store by http/': [
       'http/answer.ts',
-      `import { x } from '../store/open.ts';`,
+      `import { x } from '../store/load-engine.ts';`,
       /http\/ knows no book/,
     ],
     'of a type only': [
@@ -229,7 +229,11 @@ describe('The check of imports', () => {
       `import { x } from '../client/list.ts';`,
       /its client/,
     ],
-    'of the store by a format': ['formats/csv.ts', `import type { X } from '../store/open.ts';`, /formats\//],
+    'of the store by a format': [
+      'formats/csv.ts',
+      `import type { X } from '../store/load-engine.ts';`,
+      /formats\//,
+    ],
     'of Node by a format': ['formats/csv.ts', `import { Buffer } from 'node:buffer';`, /formats\//],
     'of metrics by the store': [
       'store/batch-queue.ts',

@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { ID_MAX, StoreUnavailable } from '../../src/book/book.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
-import { inspectStore, openArchive } from '../../src/store/open.ts';
 import { StoreNotReady } from '../../src/store/store-errors.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
@@ -13,7 +11,9 @@ import {
   assertNotReady,
   assertSameJson,
   createMany,
+  engineAt,
   listBooks,
+  openArchiveAt,
   openStoreAt,
   textOf,
 } from '../support/stores.ts';
@@ -211,7 +211,7 @@ describe('A table books that does not fit', () => {
     const before = await readFile(path);
 
     await assertNotReady(`sqlite:${path}`, /no column author/);
-    await assert.rejects(openArchive(parseStoreAddress(`sqlite:${path}`)), StoreNotReady);
+    await assert.rejects(openArchiveAt(`sqlite:${path}`), StoreNotReady);
     assert.deepEqual(await readdir(folder.path), ['books.db']);
     assert.deepEqual(await readFile(path), before);
   });
@@ -237,7 +237,7 @@ describe('A PostgreSQL user without a privilege', () => {
     await using database = await createDatabase();
     await using user = await createUser(database);
     await assertNotReady(user.url, /^there is no table books, and this user may not create one$/);
-    await assert.rejects(inspectStore(parseStoreAddress(user.url)), /may not create one$/);
+    await assert.rejects((await engineAt(user.url)).inspect(), /may not create one$/);
   });
 
   test('to use a schema is refused', async () => {
@@ -245,7 +245,7 @@ describe('A PostgreSQL user without a privilege', () => {
     await using user = await createUser(database);
     await database.query('revoke all on schema public from public');
     await assertNotReady(user.url, /^the search_path names no schema that this user may use/);
-    await assert.rejects(inspectStore(parseStoreAddress(user.url)), /^StoreNotReady: the search_path names/);
+    await assert.rejects((await engineAt(user.url)).inspect(), /^StoreNotReady: the search_path names/);
   });
 
   test('on the whole table is served when the columns suffice', async () => {

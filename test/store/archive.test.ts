@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
-import { openArchive, openArchiveForReading } from '../../src/store/open.ts';
 import { StoreNotReady } from '../../src/store/store-errors.ts';
 import { engines } from '../support/engines.ts';
-import { listBooks, openStoreAt } from '../support/stores.ts';
+import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';
 
 /** All books that an archive reads. */
@@ -25,7 +23,7 @@ for (const engine of engines) {
   describe(`BookArchive on ${engine.name}`, { concurrency: 2 }, () => {
     test('stores many books with new ids in their order, and reads them again, whatever is in them', async () => {
       await using address = await engine.createAddress();
-      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using archive = await openArchiveAt(address.dbUrl);
       const books = Object.values(ODD_TEXTS).map((text, index) => ({
         title: text,
         author: text,
@@ -41,11 +39,11 @@ for (const engine of engines) {
 
     test('reads the books of one moment, page by page, while others write', async () => {
       await using address = await engine.createAddress();
-      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using archive = await openArchiveAt(address.dbUrl);
       const books = Array.from({ length: 1_234 }, (_, index) => bookOf(index + 1));
       await archive.add(books);
       await using store = await openStoreAt(address.dbUrl);
-      await using reader = await openArchiveForReading(parseStoreAddress(address.dbUrl));
+      await using reader = await (await engineAt(address.dbUrl)).openArchiveForReading();
       const seen: Book[] = [];
       for await (const page of reader.pages()) {
         seen.push(...(JSON.parse(`[${Buffer.from(page).toString()}]`) as Book[]));
@@ -59,7 +57,7 @@ for (const engine of engines) {
 
     test('keeps ids, and gives out none of them again', async () => {
       await using address = await engine.createAddress();
-      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using archive = await openArchiveAt(address.dbUrl);
       await using store = await openStoreAt(address.dbUrl);
       const first = await store.create({ title: 'First', author: '', year: 0 });
       assert.deepEqual(await archive.addWithIds([bookOf(500), bookOf(7), bookOf(6)]), [
@@ -79,7 +77,7 @@ for (const engine of engines) {
 
     test('never overwrites a book, and tells the same from another', async () => {
       await using address = await engine.createAddress();
-      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using archive = await openArchiveAt(address.dbUrl);
       await archive.addWithIds([bookOf(1), bookOf(2)]);
       const books = [bookOf(2), bookOf(1, 'Another'), bookOf(3), bookOf(3), bookOf(3, 'Another'), bookOf(4)];
       const arrivals = ['present', 'taken', 'stored', 'present', 'taken', 'stored'];
@@ -89,7 +87,7 @@ for (const engine of engines) {
 
     test('keeps the last id that there is; then there are none left', async () => {
       await using address = await engine.createAddress();
-      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using archive = await openArchiveAt(address.dbUrl);
       await archive.addWithIds([bookOf(ID_MAX)]);
       await assert.rejects(archive.add([bookOf(0)]), StoreUnavailable);
       await using store = await openStoreAt(address.dbUrl);
@@ -102,7 +100,7 @@ for (const engine of engines) {
         await using address = await engine.createAddress();
         await using store = await openStoreAt(address.dbUrl);
         {
-          await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+          await using archive = await openArchiveAt(address.dbUrl);
           await archive.begin();
           if (isKept) await archive.addWithIds([bookOf(100)]);
           else await archive.add([bookOf(100)]);
@@ -110,7 +108,7 @@ for (const engine of engines) {
         }
         assert.deepEqual(await listBooks(store), []);
 
-        await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+        await using archive = await openArchiveAt(address.dbUrl);
         await archive.begin();
         for (const id of [1_000, 1_001]) {
           if (isKept) await archive.addWithIds([bookOf(id)]);
@@ -139,7 +137,7 @@ for (const engine of engines) {
         return (JSON.parse(`[${Buffer.from(json).toString()}]`) as Book[]).map(({ id }) => id);
       };
       assert.deepEqual(await found(), []);
-      await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+      await using archive = await openArchiveAt(address.dbUrl);
       await Promise.all([
         archive.add([bookOf(0, 'Ithaca 1')]),
         store.create({ title: 'Ithaca 2', author: '', year: 0 }),
@@ -155,7 +153,7 @@ for (const engine of engines) {
     test('reads nothing where there are no books, and makes nothing there', async () => {
       await using address = await engine.createAddress();
       for (let attempt = 1; attempt <= 2; attempt++) {
-        await assert.rejects(openArchiveForReading(parseStoreAddress(address.dbUrl)), (error) => {
+        await assert.rejects((await engineAt(address.dbUrl)).openArchiveForReading(), (error) => {
           assert.ok(error instanceof StoreNotReady);
           assert.match(error.message, /does not exist|there is no table books/);
           return true;

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BookFields, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
-import { openArchive, openStore } from '../../src/store/open.ts';
 import { engines } from '../support/engines.ts';
-import { assertSameJson, createMany, listBooks, openStoreAt } from '../support/stores.ts';
+import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
@@ -28,7 +26,7 @@ for (const engine of engines) {
     test('calls with long texts, or long results, share no more of a batch than memory has room for', async () => {
       await using address = await engine.createAddress();
       const batches: Record<string, number[]> = {};
-      await using store = await openStore(parseStoreAddress(address.dbUrl), {
+      await using store = await openStoreAt(address.dbUrl, {
         operation: (name) => (calls) => {
           batches[name] = [...(batches[name] ?? []), calls];
         },
@@ -189,7 +187,7 @@ for (const engine of engines) {
       const one = await store.createOnce(DUNE, 'a key');
       const other = await store.create(DUNE);
       {
-        await using archive = await openArchive(parseStoreAddress(address.dbUrl));
+        await using archive = await openArchiveAt(address.dbUrl);
         await archive.addWithIds([{ id: ID_MAX, ...DUNE }]);
       }
       const [, , , , found, again, updated, deleted] = await Promise.all([

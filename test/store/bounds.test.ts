@@ -4,10 +4,8 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type BookStore, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
 import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { openStore } from '../../src/store/open.ts';
 import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/result-rows.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -39,7 +37,7 @@ for (const engine of engines) {
           pool: () => {},
           part: () => () => {},
         };
-        await using store = await openStore(parseStoreAddress(address.dbUrl), observer);
+        await using store = await openStoreAt(address.dbUrl, observer);
         const results = await Promise.allSettled(
           Array.from({ length: queueItemsMax + EXCESS }, (_, index) => call(store, index + 1)),
         );

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseStoreAddress } from '../../src/store/address.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { openStore } from '../../src/store/open.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { openStoreAt } from '../support/stores.ts';
@@ -39,7 +37,7 @@ describe('Searches that are made at once', () => {
         pool: () => {},
         part: () => () => {},
       };
-      await using store = await openStore(parseStoreAddress(address.dbUrl), observer);
+      await using store = await openStoreAt(address.dbUrl, observer);
       await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });
       const gone = new AbortController();
       const calls = [

@@ -1,4 +1,4 @@
-import { openSqliteStore } from '../../src/store/sqlite/book-store.ts';
+import { openStore } from '../../src/store/sqlite/book-store.ts';
 
 // A process of its own, for which modes of files count also where root runs it: it opens the store, and sends how that ended.
 const NOBODY = 65_534;
@@ -12,7 +12,7 @@ process.disconnect?.();
 
 async function ending(): Promise<string> {
   try {
-    await using _ = await openSqliteStore(path);
+    await using _ = await openStore(path);
     return 'opened';
   } catch (error) {
     return String(error);

@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict';
 import type { Book, BookPage, BookStore } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { openStore } from '../../src/store/open.ts';
+import type { BookArchive } from '../../src/store/book-archive.ts';
+import { loadEngine } from '../../src/store/load-engine.ts';
+import type { StoreObserver } from '../../src/store/observer.ts';
+import type { Engine } from '../../src/store/store-engine.ts';
 import { StoreNotReady } from '../../src/store/store-errors.ts';
 
-/** Opens the store that a `DB_URL` names. */
-export async function openStoreAt(dbUrl: string): Promise<BookStore> {
-  return openStore(parseStoreAddress(dbUrl));
+/** The engine of a `DB_URL`. */
+export function engineAt(dbUrl: string): Promise<Engine> {
+  return loadEngine(parseStoreAddress(dbUrl));
+}
+
+/** Opens the store of a `DB_URL`. */
+export async function openStoreAt(dbUrl: string, observer?: StoreObserver): Promise<BookStore> {
+  return (await engineAt(dbUrl)).openStore(observer);
+}
+
+/** Opens the store of a `DB_URL` as an archive. */
+export async function openArchiveAt(dbUrl: string): Promise<BookArchive> {
+  return (await engineAt(dbUrl)).openArchive();
 }
 
 /** Walks the list from its first page to its last, and joins the pages as the engine rendered them. */

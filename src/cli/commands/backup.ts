@@ -1,13 +1,13 @@
 import { loadStoreAddress } from '../../config/config.ts';
-import { backUpStore } from '../../store/open.ts';
+import { loadEngine } from '../../store/load-engine.ts';
 import type { ArgumentsOf } from '../commands.ts';
 import { copyStore } from '../copy-store.ts';
 
 /** Copies the store into a file. */
-export function perform({ file }: ArgumentsOf<'backup'>): Promise<number> {
-  const address = loadStoreAddress();
+export async function perform({ file }: ArgumentsOf<'backup'>): Promise<number> {
+  const engine = await loadEngine(loadStoreAddress());
   return copyStore(async (onProgress) => {
-    await backUpStore(address, file, onProgress);
+    await engine.backUp(file, onProgress);
     return [`copied the store to ${file} and checked the copy`];
   });
 }

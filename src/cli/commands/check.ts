@@ -1,7 +1,7 @@
 import { ConfigError, loadVariables, readConfig } from '../../config/config.ts';
 import { ENV_FILE } from '../../config/env-file.ts';
 import type { StoreAddress } from '../../store/address.ts';
-import { inspectStore } from '../../store/open.ts';
+import { loadEngine } from '../../store/load-engine.ts';
 import { StoreNotReady } from '../../store/store-errors.ts';
 import { EXIT_CODES } from '../command.ts';
 
@@ -38,7 +38,7 @@ const PLACEHOLDER = '-'.repeat(64);
 /** @returns whether the store is usable */
 async function checkStore(address: StoreAddress): Promise<boolean> {
   try {
-    console.log(`store: ok; ${await inspectStore(address)}`);
+    console.log(`store: ok; ${await (await loadEngine(address)).inspect()}`);
     return true;
   } catch (error) {
     if (!(error instanceof StoreNotReady)) throw error;

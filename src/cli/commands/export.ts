@@ -1,7 +1,7 @@
 import type { Book } from '../../book/book.ts';
 import { loadStoreAddress } from '../../config/config.ts';
 import { writeBooks } from '../../formats/rendering.ts';
-import { openArchiveForReading } from '../../store/open.ts';
+import { loadEngine } from '../../store/load-engine.ts';
 import { EXIT_CODES } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
 import { formatOf, STANDARD_STREAM } from '../files/format.ts';
@@ -15,8 +15,8 @@ export async function perform({
   options,
 }: ArgumentsOf<'export'>): Promise<number> {
   const format = formatOf(path, options.format);
-  const address = loadStoreAddress();
-  await using archive = await openArchiveForReading(address);
+  const engine = await loadEngine(loadStoreAddress());
+  await using archive = await engine.openArchiveForReading();
   await using output = await openOutput(path);
   using interruption = new Interruption();
   let count = 0;

@@ -1,7 +1,7 @@
 import { loadStoreAddress } from '../../config/config.ts';
 import { type BookRow, bookReader } from '../../formats/book-row.ts';
 import { openRows } from '../../formats/rows.ts';
-import { openArchive, openArchiveForReading } from '../../store/open.ts';
+import { loadEngine } from '../../store/load-engine.ts';
 import { EXIT_CODES } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
 import { formatOf } from '../files/format.ts';
@@ -19,7 +19,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   const { 'keep-ids': keepsIds = false, 'dry-run': isDryRun = false, strict: isStrict = false } = options;
   const format = formatOf(path, options.format);
   const chosen = parseMap(options.map, keepsIds);
-  const address = loadStoreAddress();
+  const engine = await loadEngine(loadStoreAddress());
 
   const input = await InputFile.open(path);
   using interruption = new Interruption();
@@ -38,7 +38,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   if (isDryRun) console.log(`columns: ${describeColumns(mapping)}`);
   else if (isGuessed) console.error(`columns: ${describeColumns(mapping)}`);
 
-  await using archive = isDryRun ? undefined : await openArchive(address);
+  await using archive = isDryRun ? undefined : await engine.openArchive();
   const importer = new Importer(archive, { keepsIds, isStrict, mapping });
   let isComplete = false;
   try {
@@ -48,7 +48,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     }));
     importer.onBadRow = (line) => progress.print(line);
     if (options['skip-existing']) {
-      await using existing = isDryRun ? await openArchiveForReading(address) : undefined;
+      await using existing = isDryRun ? await engine.openArchiveForReading() : undefined;
       const books = existing ?? archive;
       if (books) await importer.skipExisting(books, signal);
     }

@@ -24,7 +24,7 @@ import { INSERT_PLAIN, INSERT_WITH_IDS, SELECT, SELECT_PAGE } from './sql.ts';
  *
  * @throws StoreNotReady when the server cannot be reached, or there are no books
  */
-export function openPostgresArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
+export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await expectUtf8(client);
     await expectPrivileges(client, ['select']);
@@ -37,7 +37,7 @@ export function openPostgresArchiveForReading(conninfo: Conninfo): Promise<BookA
  *
  * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
  */
-export function openPostgresArchive(conninfo: Conninfo): Promise<BookArchive> {
+export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, prepareSchema);
 }
 

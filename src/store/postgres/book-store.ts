@@ -42,7 +42,7 @@ import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED }
  * @param observer is told what the store does
  * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
  */
-export async function openPostgresStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
+export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   const { servers, client } = await Servers.find(conninfo);
   try {
     await retry(() => prepareSchema(client));

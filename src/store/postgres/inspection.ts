@@ -12,7 +12,7 @@ import { expectBooks, expectPrivileges, expectUtf8, MAY_NOT_CREATE, NO_SCHEMA } 
  * @returns what is there, in a few words for people
  * @throws StoreNotReady when a service could not use it
  */
-export async function inspectPostgresStore(conninfo: Conninfo): Promise<string> {
+export async function inspectStore(conninfo: Conninfo): Promise<string> {
   const { client } = await Servers.find(conninfo);
   try {
     await client.query('begin transaction read only');

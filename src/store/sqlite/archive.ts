@@ -22,7 +22,7 @@ import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
  *
  * @throws StoreNotReady when there is none, or it cannot be read
  */
-export async function openSqliteArchiveForReading(path: string): Promise<BookArchive> {
+export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   try {
     const database = new DatabaseSync(path, { readOnly: true });
@@ -38,7 +38,7 @@ export async function openSqliteArchiveForReading(path: string): Promise<BookArc
  *
  * @throws StoreNotReady when the file cannot be opened, written or prepared
  */
-export async function openSqliteArchive(path: string): Promise<BookArchive> {
+export async function openArchive(path: string): Promise<BookArchive> {
   try {
     makeFolderOf(path);
     expectWritable(path);

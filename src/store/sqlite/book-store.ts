@@ -30,7 +30,7 @@ import type { Write, WriteResult } from './worker/write-worker.ts';
  * @param observer is told what the store does
  * @throws StoreNotReady when the file cannot be opened, written or prepared
  */
-export async function openSqliteStore(path: string, observer?: StoreObserver): Promise<BookStore> {
+export async function openStore(path: string, observer?: StoreObserver): Promise<BookStore> {
   let writer: Writer | undefined;
   try {
     makeFolderOf(path);

@@ -12,7 +12,7 @@ import { expectBooks, hasBooks } from './schema.ts';
  * @returns what is there, in a few words for people
  * @throws StoreNotReady when a service could not use it
  */
-export async function inspectSqliteStore(path: string): Promise<string> {
+export async function inspectStore(path: string): Promise<string> {
   try {
     if (!existsSync(path)) {
       accessSync(nearestFolder(path), constants.W_OK);

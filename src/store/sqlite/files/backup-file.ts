@@ -18,7 +18,7 @@ export const FILE_ENDINGS = ['', '-journal', '-wal', '-shm'] as const;
  * @param onProgress is told what part of it is done, from 0 to 1; what it throws ends the copying
  * @throws StoreNotReady when that cannot be done
  */
-export async function backUpSqliteStore(
+export async function backUpStore(
   path: string,
   file: string,
   onProgress: (part: number) => void,

@@ -26,7 +26,7 @@ import { whileBusy } from './connection.ts';
  * @returns the name under which the store that was there is kept; undefined when there was none
  * @throws StoreNotReady when the backup is not a good store, or another process has the store open
  */
-export async function restoreSqliteStore(
+export async function restoreStore(
   path: string,
   file: string,
   onProgress: (part: number) => void,
