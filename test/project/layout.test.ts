@@ -127,6 +127,13 @@ describe('ARCHITECTURE.md', () => {
     assert.ok(words <= ARCHITECTURE_WORDS_MAX, `${words} words`);
   });
 
+  test('says of each file of a way which engine has it', () => {
+    const engines = [READ, WRITE].flatMap(({ name }) =>
+      rowsUnder(architecture, `\`${name}\``, 'engine').map(([, of]) => of),
+    );
+    assert.deepEqual(new Set(engines), new Set(['both', SQLITE.engine, POSTGRES.engine]));
+  });
+
   for (const { name, engine, ...rules } of WAYS) {
     test(`has the files of ${name} from the route to the SQL of ${engine}`, () => {
       const rows = rowsUnder(architecture, `\`${name}\``, 'engine').filter(
