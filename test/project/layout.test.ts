@@ -8,7 +8,14 @@ import {
   readPackage,
   readText,
 } from './files.ts';
-import { crowdedFolders, faultsOfWay, repeatedNames, unusedPackages, type Way } from './layout.ts';
+import {
+  crowdedFolders,
+  faultsOfWay,
+  filesWithoutTwin,
+  repeatedNames,
+  unusedPackages,
+  type Way,
+} from './layout.ts';
 import { codeIn, rowsUnder } from './markdown.ts';
 
 const FOLDER_FILES_MAX = 12;
@@ -69,6 +76,20 @@ describe('The name of a file in src', () => {
     assert.deepEqual(repeatedNames(['src/store/sqlite/a/pool.ts', 'src/store/postgres/pool.ts']), [
       'src/store/ENGINE/a/pool.ts, src/store/ENGINE/pool.ts',
     ]);
+  });
+});
+
+describe('A file at the top of an engine', () => {
+  test('has its twin at the top of the other one', () => {
+    assert.ok(listSources().includes('src/store/postgres/sql.ts'));
+    assert.deepEqual(filesWithoutTwin(listSources()), []);
+  });
+
+  test('that has none is noticed', () => {
+    const twins = ['src/store/sqlite/sql.ts', 'src/store/postgres/sql.ts', 'src/store/postgres/pool/pool.ts'];
+    assert.deepEqual(filesWithoutTwin(twins), []);
+    assert.deepEqual(filesWithoutTwin([...twins, 'src/store/postgres/feature.ts']), ['feature.ts']);
+    assert.deepEqual(filesWithoutTwin([...twins, 'src/store/sqlite/connection.ts']), ['connection.ts']);
   });
 });
 

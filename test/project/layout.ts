@@ -18,6 +18,17 @@ export function repeatedNames(paths: readonly string[]): string[] {
     .map(([, files]) => files.join(', '));
 }
 
+/** The files that one engine has at the top of its folder, and the other one has not. */
+export function filesWithoutTwin(paths: readonly string[]): string[] {
+  const namesOf = (engine: string) =>
+    new Set(
+      paths
+        .filter((path) => posix.dirname(path) === `src/store/${engine}`)
+        .map((path) => posix.basename(path)),
+    );
+  return [...namesOf('sqlite').symmetricDifference(namesOf('postgres'))];
+}
+
 /** The packages that no source imports, and of which the file that is said to use them does not have the text. */
 export function unusedPackages(
   names: readonly string[],
