@@ -16,7 +16,6 @@ import {
   SELECT_KEY,
   type Statement,
 } from '../sql.ts';
-import { columnsOf, matchCreated } from './result-rows.ts';
 
 /** A book that is to be created once. */
 interface KeyedBook {
@@ -164,4 +163,34 @@ export class Inserts {
 
 function toResult(first: Book | 'another book'): Book | undefined {
   return first === 'another book' ? undefined : first;
+}
+
+/** The fields of books as arrays, one for each column; what is absent is null. */
+export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
+  return [
+    books.map(({ title = null }) => title),
+    books.map(({ author = null }) => author),
+    books.map(({ year = null }) => year),
+  ];
+}
+
+/**
+ * The rows in the order of the books they were made from. PostgreSQL returns them so, but nothing promises it, and
+ * other engines do not; so a row out of place goes to a caller who asked for the like of it.
+ */
+function matchCreated(books: readonly BookFields[], rows: readonly Book[]): Book[] {
+  if (books.every((book, index) => isSame(book, rows[index]))) return [...rows];
+
+  const unclaimed = Map.groupBy(rows, ({ title, author, year }) => JSON.stringify([title, author, year]));
+  return books.map(({ title, author, year }) => {
+    const row = unclaimed.get(JSON.stringify([title, author, year]))?.pop();
+    if (!row) throw new Error('a created book was not returned');
+    return row;
+  });
+}
+
+function isSame(book: BookFields, row: Book | undefined): boolean {
+  return (
+    row !== undefined && row.title === book.title && row.author === book.author && row.year === book.year
+  );
 }
