@@ -115,8 +115,9 @@ async function load(name: string): Promise<Named> {
 
 function helpAbout(campaigns: readonly Named[]): string {
   const lines = campaigns.map(({ name, campaign: { summary, needs, engines, rounds } }) => {
-    const forms = engines.map((engine, index) => `${engine} ${rounds[index] ?? 1} rounds`).join(', ');
-    return `  ${name.padEnd(16)}${summary} (${forms}${needs === undefined ? '' : `; needs ${needs}`})`;
+    const forms = engines.map((engine, index) => `${engine} ${rounds[index] ?? 1}`).join(', ');
+    const requirements = needs === undefined ? '' : `; needs ${needs}`;
+    return `  ${name.padEnd(14)}${summary}\n${' '.repeat(16)}rounds: ${forms}${requirements}`;
   });
   return `Runs the service under faults, load or attacks, and checks every response and the stored books.
 

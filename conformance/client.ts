@@ -7,36 +7,36 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 
-/** An answer as it came over the wire. */
+/** A response as it was received. */
 export interface Answer {
-  /** The request it answers, for messages: method, path, what is odd about it, and the body. */
+  /** Its request, for messages: method, path, unusual headers and the body. */
   readonly request: string;
   readonly status: number;
   readonly headers: Headers;
-  /** The content, untouched. */
+  /** The content, unparsed. */
   readonly body: string;
 }
 
-/** A part of a request's body: text is sent as UTF-8. */
+/** A part of a request body; text is sent as UTF-8. */
 export type Piece = string | Uint8Array;
 
-/** What a request carries besides its method and path. */
+/** A request without its method and path. */
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent at once; several pieces are sent one after another with pauses, chunked unless a length is announced. */
+  /** Several pieces are sent with pauses between them, chunked unless there is a Content-Length. */
   readonly body?: Piece | readonly Piece[];
-  /** Said of the request in messages, where method, path and body do not tell. */
+  /** Describes the request in messages, in addition to method, path and body. */
   readonly note?: string | undefined;
-  /** Leaves the request unfinished, however long the answer takes. */
+  /** Never finishes the request, however long the response takes. */
   readonly unfinished?: boolean;
 }
 
-/** No answer came: the connection was refused, broke, or stayed silent. */
-export class NoAnswer extends Error {
-  override readonly name = 'NoAnswer';
-  /** The request, raw: who prints it hides what is confidential. */
+/** No response: the connection was refused, lost, or timed out. */
+export class NoResponse extends Error {
+  override readonly name = 'NoResponse';
+  /** The request, unredacted. */
   readonly request: string;
-  /** Why, in a few words. */
+  /** The reason, in a few words. */
   readonly reason: string;
 
   constructor(request: string, reason: string, options?: ErrorOptions) {
@@ -46,7 +46,7 @@ export class NoAnswer extends Error {
   }
 }
 
-/** Speaks HTTP with one address, a new connection for each request. Nothing waits longer than the time limit. */
+/** An HTTP client of one address, with a new connection for each request and a time limit. */
 export class Client implements Disposable {
   readonly #address: ReturnType<typeof urlToHttpOptions>;
   readonly #isSecure: boolean;
@@ -56,7 +56,7 @@ export class Client implements Disposable {
   constructor(origin: URL, timeoutMs: number) {
     this.#address = urlToHttpOptions(origin);
     this.#isSecure = origin.protocol === 'https:';
-    // Asks for the connection to be kept, as clients do, and yet never meets the leftovers of an earlier request.
+    // Requests keep-alive, as clients do, but never reuses a connection, which might have bytes of an earlier response.
     const connections = { keepAlive: true, maxFreeSockets: 0 };
     this.#agent = this.#isSecure ? new https.Agent(connections) : new http.Agent(connections);
     this.#timeoutMs = timeoutMs;
@@ -65,7 +65,7 @@ export class Client implements Disposable {
   /**
    * Sends a well-formed request. With `Expect: 100-continue` the body waits for the 100.
    *
-   * @throws {NoAnswer}
+   * @throws {NoResponse}
    */
   async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
     const { body = [], unfinished = false } = options;
@@ -97,22 +97,21 @@ export class Client implements Disposable {
     const continued = new Promise<void>((resolve) => request.on('continue', resolve));
     const sent = sendBody(request, pieces, 'Expect' in headers ? continued : undefined, unfinished);
     try {
-      // An answer may come before everything is sent; the rest is of no use then.
+      // A response may arrive before everything is sent.
       return await Promise.race([answered, sent.then(() => answered)]);
     } catch (error) {
-      throw new NoAnswer(description, this.#reason(error, limit), { cause: error });
+      throw new NoResponse(description, this.#reason(error, limit), { cause: error });
     } finally {
       request.destroy();
     }
   }
 
   /**
-   * Sends bytes as they are, reads only when all are sent, and until the other side closes: it is up to the bytes
-   * to make it close.
+   * Sends these bytes, then reads until the service closes the connection: the request has to make it do so.
    *
-   * @param lines the lines of the head, without their ends
-   * @param body pieces are sent one after another with pauses
-   * @throws {NoAnswer}
+   * @param lines the lines of the head, without line ends
+   * @param body pieces, sent with pauses between them
+   * @throws {NoResponse}
    */
   async exchange(lines: readonly string[], body: readonly Piece[] = []): Promise<Answer> {
     const description = describe(lines[0] ?? '', body);
@@ -130,9 +129,9 @@ export class Client implements Disposable {
     try {
       await Promise.race([closed, sent.then(() => closed)]);
     } catch (error) {
-      // A reset after the answer is no concern of the reader.
+      // A reset after the response does not matter.
       if (limit.aborted || received.length === 0) {
-        throw new NoAnswer(description, this.#reason(error, limit), { cause: error });
+        throw new NoResponse(description, this.#reason(error, limit), { cause: error });
       }
     } finally {
       socket.destroy();
@@ -145,7 +144,7 @@ export class Client implements Disposable {
   }
 
   #reason(error: unknown, limit: AbortSignal): string {
-    if (limit.aborted) return `no answer within ${this.#timeoutMs / 1000} s`;
+    if (limit.aborted) return `no response within ${this.#timeoutMs / 1000} s`;
     if (error instanceof Error && 'code' in error) return `the connection failed (${String(error.code)})`;
     return 'the connection failed';
   }
@@ -164,10 +163,10 @@ function describe(
   pieces: readonly Piece[],
   { headers = {}, note }: RequestOptions = {},
 ): string {
-  const odd = Object.entries(headers)
+  const unusual = Object.entries(headers)
     .filter(([name, value]) => name !== 'Authorization' && value !== 'application/json')
     .map(([name, value]) => `${name}: ${value}`);
-  const remarks = note === undefined ? odd : [note, ...odd];
+  const remarks = note === undefined ? unusual : [note, ...unusual];
   const start = remarks.length === 0 ? head : `${head} (${remarks.join(', ')})`;
   return `${start} ${Buffer.concat(pieces.map(bytesOf)).toString()}`.trimEnd();
 }
@@ -186,7 +185,7 @@ async function sendBody(
 
 const PAUSE_BETWEEN_PIECES_MS = 20;
 
-/** Resolves when all pieces are with the operating system; never when the connection breaks before. */
+/** Resolves when the operating system has all pieces; never when the connection is lost before. */
 async function sendPieces(stream: Writable, pieces: readonly Piece[]): Promise<void> {
   for (const [index, piece] of pieces.entries()) {
     if (index > 0) await sleep(PAUSE_BETWEEN_PIECES_MS);
@@ -212,7 +211,7 @@ function parseAnswer(request: string, bytes: Buffer): Answer {
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, Math.max(end, 0)).split('\r\n');
   const status = Number(/^HTTP\/1\.[01] ([0-9]{3})/.exec(statusLine)?.[1]);
   if (Number.isNaN(status)) {
-    throw new NoAnswer(request, `the connection closed after ${bytes.length} bytes that are no answer`);
+    throw new NoResponse(request, `the connection closed after ${bytes.length} bytes that are no answer`);
   }
   const rest = bytes.subarray(end + 4);
   if (status < 200) return parseAnswer(request, rest);

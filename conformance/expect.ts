@@ -30,25 +30,26 @@ export function expectSame(subject: string, actual: unknown, expected: unknown):
 }
 
 /**
- * Holds when the answer is the envelope and nothing else: exactly the keys `status`, `message` and `data`, the
+ * Passes when the response is exactly the envelope: exactly the keys `status`, `message` and `data`, the
  * status equal to that of HTTP.
  *
  * @returns its `data`
  */
 export function expectOutcome(answer: Answer, status: number, message: string): unknown {
   const data = dataIn(answer, status, message);
-  if (data === undefined) throw new Mismatch(answer.request, asText(status, message, '…'), cameAs(answer));
+  if (data === undefined)
+    throw new Mismatch(answer.request, asText(status, message, '…'), describeResponse(answer));
   return data;
 }
 
-/** Holds when the answer is the envelope with `data` null. */
+/** Passes when the response is the envelope with `data` null. */
 export function expectNull(answer: Answer, status: number, message: string): void {
   if (dataIn(answer, status, message) !== null) {
-    throw new Mismatch(answer.request, asText(status, message, 'null'), cameAs(answer));
+    throw new Mismatch(answer.request, asText(status, message, 'null'), describeResponse(answer));
   }
 }
 
-/** Holds when the answer carries one book, with the given fields where any are given. @returns the book */
+/** Passes when the response carries one book, with the given fields where any are given. @returns the book */
 export function expectBook(
   answer: Answer,
   status: number,
@@ -56,21 +57,21 @@ export function expectBook(
   fields: Partial<Book> = {},
 ): Book {
   const data = expectOutcome(answer, status, message);
-  if (!isBook(data)) throw new Mismatch(answer.request, 'a book as data', cameAs(answer));
+  if (!isBook(data)) throw new Mismatch(answer.request, 'a book as data', describeResponse(answer));
   expectSame(answer.request, data, { ...data, ...fields });
   return data;
 }
 
-/** Holds when the answer is the list of books. @returns the books */
+/** Passes when the response is the list of books. @returns the books */
 export function expectBooks(answer: Answer): readonly Book[] {
   const data = expectOutcome(answer, 200, 'Books retrieved successfully');
-  if (!Array.isArray(data)) throw new Mismatch(answer.request, 'an array as data', cameAs(answer));
-  const stranger: unknown = data.find((book) => !isBook(book));
-  if (stranger !== undefined) throw new Mismatch(answer.request, 'books only', inJson(stranger));
+  if (!Array.isArray(data)) throw new Mismatch(answer.request, 'an array as data', describeResponse(answer));
+  const other: unknown = data.find((book) => !isBook(book));
+  if (other !== undefined) throw new Mismatch(answer.request, 'books only', inJson(other));
   return data as Book[];
 }
 
-/** Holds when the answer has the header with this value, or one that matches. */
+/** Passes when the response has the header with this value, or one that matches. */
 export function expectHeader(answer: Answer, name: string, expected: string | RegExp): void {
   const value = answer.headers.get(name);
   const holds = typeof expected === 'string' ? value === expected : expected.test(value ?? '');
@@ -106,7 +107,11 @@ function isBook(value: unknown): value is Book {
 function dataIn(answer: Answer, status: number, message: string): unknown {
   const type = answer.headers.get('content-type') ?? 'none';
   if (!/^application\/json\s*(;|$)/i.test(type)) {
-    throw new Mismatch(answer.request, 'Content-Type application/json', `${type}: ${cameAs(answer)}`);
+    throw new Mismatch(
+      answer.request,
+      'Content-Type application/json',
+      `${type}: ${describeResponse(answer)}`,
+    );
   }
   const envelope = parseObject(answer.body);
   const data = envelope?.data;
@@ -119,7 +124,7 @@ function asText(status: number, message: string, data: string): string {
   return `${status} {"status":${status},"message":"${message}","data":${data}}`;
 }
 
-function cameAs(answer: Answer): string {
+function describeResponse(answer: Answer): string {
   return `${answer.status} ${answer.body || '(no content)'}`;
 }
 

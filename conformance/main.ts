@@ -4,21 +4,21 @@ import { rules } from './rules.ts';
 import { type Result, run } from './run.ts';
 import { CannotStart, Service, type ServiceOptions, TIMEOUT_MS } from './service.ts';
 
-const HELP = `Holds a running service to the contract, from outside. It makes books of its own and deletes them again.
+const HELP = `Tests a running service against the contract, over HTTP. It creates books, and deletes them afterwards.
 
   npm run conformance -- --url http://host:8080 --username NAME --password PASSWORD [--secret SECRET]
 
   --url       scheme, host and port of the service
   --username  the credential pair (default: AUTH_USERNAME
   --password  and AUTH_PASSWORD of the environment)
-  --secret    the signing secret, to try tokens made by hand as well (default: SECRET_TOKEN of the environment)
-  --only      "specification" or "decision": the rules of the specification, or the answers that this project
-              gives where the specification is silent (default: both)
-  --timeout   how long an answer may take, in seconds (default: ${TIMEOUT_MS / 1000})
-  --help      this text
+  --secret    the signing secret, to test self-made tokens as well (default: SECRET_TOKEN of the environment)
+  --only      "specification" or "decision": only the rules of the specification, or only those that this project
+              adds where the specification is silent (default: both)
+  --timeout   seconds until a response must arrive (default: ${TIMEOUT_MS / 1000})
+  --help      prints this text
 
-Exit code: 0 when every rule holds, 1 when one does not, 2 on wrong usage or when the service cannot be reached.
-Nothing that is printed contains a token, the password or the secret.`;
+Exit code: 0 when every rule passes, 1 when one fails, 2 on wrong usage or when the service cannot be reached.
+The output contains no token, password or secret.`;
 
 const EXIT = { pass: 0, fail: 1, cannotStart: 2, interrupted: 130 } as const;
 
@@ -43,7 +43,7 @@ async function main(): Promise<number> {
 
   await using service = await Service.open(options);
   console.log(`Conformance of ${service.host}`);
-  const counts = { pass: 0, fail: 0, 'not tried': 0 };
+  const counts = { pass: 0, fail: 0, skipped: 0 };
   let section = '';
   for await (const result of run(service, options.rules)) {
     if (result.rule.section !== section) {
@@ -56,20 +56,20 @@ async function main(): Promise<number> {
   }
 
   const remaining = await service.deleteBooks().catch(() => 0);
-  if (remaining > 0) console.log(`\nThe service did not delete ${remaining} books of this run`);
-  const { pass, fail, 'not tried': notTried } = counts;
-  const summary = `${pass + fail + notTried} rules: ${pass} passed, ${fail} failed, ${notTried} not tried`;
+  if (remaining > 0) console.log(`\n${remaining} books of this run could not be deleted`);
+  const { pass, fail, skipped } = counts;
+  const summary = `${pass + fail + skipped} rules: ${pass} passed, ${fail} failed, ${skipped} skipped`;
   console.log(`\n${paint(fail === 0 ? 'green' : 'red', summary)}`);
   return fail === 0 ? EXIT.pass : EXIT.fail;
 }
 
 type Options = ServiceOptions & { readonly rules: readonly Rule[] };
 
-/** @throws {CannotStart} what is wrong with the command line, without repeating values */
+/** @throws {CannotStart} with the error, which repeats no values */
 function readOptions(args: string[]): Options | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
-  if (positionals.length > 0) throw wrongUsage('there is an argument that belongs to no option');
+  if (positionals.length > 0) throw wrongUsage('unexpected argument');
 
   const url = URL.parse(values.url ?? '');
   const isOrigin = url !== null && url.href === `${url.origin}/` && /^https?:$/.test(url.protocol);
@@ -115,21 +115,21 @@ function parse(args: string[]) {
 }
 
 function wrongUsage(what: string): CannotStart {
-  return new CannotStart(`${what.replace(/\.$/, '')} (--help says more)`);
+  return new CannotStart(`${what.replace(/\.$/, '')} (see --help)`);
 }
 
 function headingOf({ section, group }: Rule): string {
-  return paint('bold', group === 'specification' ? section : `${section} (decided by this project)`);
+  return paint('bold', group === 'specification' ? section : `${section} (added by this project)`);
 }
 
 function lineOf(result: Result): string {
   const { outcome, rule } = result;
   if (outcome === 'pass') return `  ${paint('green', 'pass')}  ${rule.text}`;
   if (outcome === 'fail') return `  ${paint('red', 'FAIL')}  ${rule.text}\n        ${result.reason}`;
-  return `  ${paint('gray', 'skip')}  ${rule.text}: not tried: ${result.reason}`;
+  return `  ${paint('gray', 'skip')}  ${rule.text}: ${result.reason}`;
 }
 
-/** Colour on a terminal only. */
+/** Colours the text on a terminal. */
 function paint(format: 'bold' | 'gray' | 'green' | 'red', text: string): string {
   return styleText(format, text, { stream: process.stdout });
 }

@@ -1,13 +1,13 @@
 import { after, before, test } from 'node:test';
 import { nameOf, type Rule } from './rule.ts';
 import { rules } from './rules.ts';
-import { tryRule } from './run.ts';
+import { checkRule } from './run.ts';
 import { Service, type ServiceOptions } from './service.ts';
 
 /**
- * Makes one test of each rule, all against one service. To be called inside a suite.
+ * Registers a test for each rule, all against one service. Call it inside a suite.
  *
- * @param start starts the service; what it returns is disposed of after the last rule
+ * @param start starts the service, which is disposed of after the last rule
  */
 export function registerRules(
   start: () => Promise<ServiceOptions & AsyncDisposable>,
@@ -22,8 +22,8 @@ export function registerRules(
 
   for (const rule of chosen) {
     test(nameOf(rule), async (context) => {
-      const result = await tryRule(service, rule);
-      if (result.outcome === 'not tried') context.skip(result.reason);
+      const result = await checkRule(service, rule);
+      if (result.outcome === 'skipped') context.skip(result.reason);
       if (result.outcome === 'fail') throw new Error(result.reason);
     });
   }

@@ -1,25 +1,25 @@
 import type { Service } from './service.ts';
 
-/** One thing that a service must do, to be seen from outside. */
+/** A requirement that can be checked over HTTP. */
 export interface Rule {
-  /** The heading under which the specification, or the list of decisions, says so. */
+  /** The heading of the specification, or of the decisions, that states it. */
   readonly section: string;
-  /** Said by the specification, or decided where the specification is silent. */
+  /** Whether the specification states it, or this project where the specification is silent. */
   readonly group: 'specification' | 'decision';
-  /** What must hold, in the words of the specification. */
+  /** The requirement, in the words of the specification. */
   readonly text: string;
-  /** Present when the rule can only be tried by who knows the signing secret. */
+  /** Present when the check needs the signing secret. */
   readonly needs?: 'secret';
-  /** Resolves when the rule holds; rejects with what was expected and what came when it does not. */
+  /** Resolves when the service meets the requirement; otherwise rejects with the expected and the actual response. */
   check(service: Service): Promise<void>;
 }
 
-/** The rule in one line, unlike any other. */
+/** The unique name of a rule, in one line. */
 export function nameOf({ section, text }: Rule): string {
   return `${section}: ${text}`;
 }
 
-/** The rules of one section, each under its text. */
+/** The rules of one section, by text. */
 export function rulesOf(
   about: Omit<Rule, 'text' | 'check'>,
   checks: Readonly<Record<string, Rule['check']>>,

@@ -9,7 +9,7 @@ import { signedTokenRules } from './rules/signed-tokens.ts';
 import { tokenEndpointRules } from './rules/token-endpoint.ts';
 import { transportRules } from './rules/transport.ts';
 
-/** The headings of the specification, then those of the decisions, in the order in which they are tried. */
+/** The headings of the specification, then those of the decisions, in the order in which they are checked. */
 const SECTIONS = [
   'What the service does',
   'POST /token',
@@ -27,7 +27,7 @@ const SECTIONS = [
   'HTTP',
 ];
 
-/** Every rule that can be seen from outside, section by section. */
+/** All rules, by section. */
 export const rules: readonly Rule[] = [
   ...transportRules,
   ...tokenEndpointRules,

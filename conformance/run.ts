@@ -1,22 +1,22 @@
-import { NoAnswer } from './client.ts';
+import { NoResponse } from './client.ts';
 import { Mismatch } from './expect.ts';
 import type { Rule } from './rule.ts';
 import type { Service } from './service.ts';
 
-/** What came of a rule. Nothing in it is confidential. */
+/** The result of a rule, without anything confidential. */
 export type Result =
   | { readonly rule: Rule; readonly outcome: 'pass' }
-  | { readonly rule: Rule; readonly outcome: 'fail' | 'not tried'; readonly reason: string };
+  | { readonly rule: Rule; readonly outcome: 'fail' | 'skipped'; readonly reason: string };
 
-/** Tries the rules one after another. */
+/** Checks the rules one after another. */
 export async function* run(service: Service, rules: readonly Rule[]): AsyncGenerator<Result> {
-  for (const rule of rules) yield await tryRule(service, rule);
+  for (const rule of rules) yield await checkRule(service, rule);
 }
 
-/** Tries one rule, and removes the books it made. Never rejects. */
-export async function tryRule(service: Service, rule: Rule): Promise<Result> {
+/** Checks one rule, and deletes the books it created. Never rejects. */
+export async function checkRule(service: Service, rule: Rule): Promise<Result> {
   if (rule.needs === 'secret' && service.secret === undefined) {
-    return { rule, outcome: 'not tried', reason: 'needs --secret' };
+    return { rule, outcome: 'skipped', reason: 'needs --secret' };
   }
   try {
     await rule.check(service);
@@ -29,12 +29,12 @@ export async function tryRule(service: Service, rule: Rule): Promise<Result> {
 }
 
 function reasonOf(error: unknown, service: Service): string {
-  const inShort = (text: string) => shorten(service.redact(text));
+  const inOneLine = (text: string) => shorten(service.redact(text));
   if (error instanceof Mismatch) {
-    return `${inShort(error.subject)}: expected ${inShort(error.expected)}, got ${inShort(error.actual)}`;
+    return `${inOneLine(error.subject)}: expected ${inOneLine(error.expected)}, got ${inOneLine(error.actual)}`;
   }
-  if (error instanceof NoAnswer) return `${inShort(error.request)}: ${error.reason}`;
-  return inShort(`the rule itself failed: ${String(error)}`);
+  if (error instanceof NoResponse) return `${inOneLine(error.request)}: ${error.reason}`;
+  return inOneLine(`the rule itself failed: ${String(error)}`);
 }
 
 const REASON_PART_LENGTH_MAX = 160;

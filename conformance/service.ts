@@ -1,30 +1,30 @@
-import { type Answer, Client, NoAnswer, type Piece, type RequestOptions } from './client.ts';
+import { type Answer, Client, NoResponse, type Piece, type RequestOptions } from './client.ts';
 import { type Book, expectBook, expectNull, parseObject } from './expect.ts';
 import { makeToken, type TokenParts } from './tokens.ts';
 
-/** Where a service is, and what is known of it. */
+/** The address and the credentials of a service. */
 export interface ServiceOptions {
   /** Scheme, host and port. */
   readonly url: string | URL;
   readonly username: string;
   readonly password: string;
-  /** The signing secret; without it some rules cannot be tried. */
+  /** The signing secret; without it some rules are skipped. */
   readonly secret?: string | undefined;
-  /** How long an answer may take. Default: {@link TIMEOUT_MS}. */
+  /** The time limit of a response. Default: {@link TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
-  /** Is told of every answer. */
+  /** Called with every response. */
   readonly onAnswer?: ((answer: Answer) => Promise<void>) | undefined;
 }
 
-/** Long enough for any answer; a service that lets a client wait longer has not answered. */
+/** Longer than any response takes. */
 export const TIMEOUT_MS = 10_000;
 
-/** The rules cannot be tried at all: nobody answers, or nobody signs us in. */
+/** No rule can be checked: the command line is wrong, the service is unreachable or rejects the credentials. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart';
 }
 
-/** A service under test, seen by a client that is signed in. It remembers its books, and removes them. */
+/** A service under test, with a client that is logged in and deletes the books it created. */
 export class Service implements AsyncDisposable {
   readonly host: string;
   readonly username: string;
@@ -48,7 +48,7 @@ export class Service implements AsyncDisposable {
   }
 
   /**
-   * Signs in. A service that answers anything else than a token or a refusal is left to the rules.
+   * Logs in. A response other than a token, 401 or 429 is left to the rules.
    *
    * @throws {CannotStart}
    */
@@ -58,13 +58,13 @@ export class Service implements AsyncDisposable {
       const answer = await service.login();
       const reason = answer.status === 429 ? 'too many failed logins' : 'username or password';
       if (answer.status === 401 || answer.status === 429) {
-        throw new CannotStart(`the service refuses to sign in: ${reason} (${answer.status})`);
+        throw new CannotStart(`the service rejects the login: ${reason} (${answer.status})`);
       }
       service.#token = tokenIn(answer);
       return service;
     } catch (error) {
       service.#client[Symbol.dispose]();
-      if (error instanceof NoAnswer) throw new CannotStart(`cannot reach ${service.host}: ${error.reason}`);
+      if (error instanceof NoResponse) throw new CannotStart(`cannot reach ${service.host}: ${error.reason}`);
       throw error;
     }
   }
@@ -87,7 +87,7 @@ export class Service implements AsyncDisposable {
     return this.#remember(answer);
   }
 
-  /** Sends bytes as they are; see {@link Client.exchange}. `{token}` stands for the token of this client. */
+  /** Sends these bytes (see {@link Client.exchange}). `{token}` stands for the token of this client. */
   async exchange(lines: readonly string[], body?: readonly Piece[]): Promise<Answer> {
     const head = lines.map((line) => line.replace('{token}', this.#token));
     return this.#remember(await this.#client.exchange(head, body));
@@ -109,7 +109,7 @@ export class Service implements AsyncDisposable {
     return this.send('DELETE', path);
   }
 
-  /** POST /token, with the right username and password unless a body is given. */
+  /** POST /token, with the valid username and password unless a body is given. */
   login(body: Piece | object = { username: this.username, password: this.password }): Promise<Answer> {
     return this.sendWithoutToken('POST', '/token', { body: inJson(body) });
   }
@@ -119,31 +119,31 @@ export class Service implements AsyncDisposable {
     return tokenIn(await this.login());
   }
 
-  /** A token made by hand with the secret; expires in a minute unless the parts say otherwise. */
+  /** A token signed here with the secret; it expires in a minute unless the parts say otherwise. */
   sign(parts: TokenParts = {}): string {
-    if (this.secret === undefined) throw new Error('the rule needs the secret and does not say so');
+    if (this.secret === undefined) throw new Error('the rule needs the secret without declaring it');
     return makeToken(this.secret, { payload: { exp: this.now() + 60 }, ...parts });
   }
 
-  /** A book of our own. */
+  /** Creates a book. */
   async createBook(fields: Partial<Omit<Book, 'id'>> = {}): Promise<Book> {
     const book = { title: 'The Odyssey', author: 'Homer', year: -700, ...fields };
     return expectBook(await this.post('/book', book), 201, 'Book created successfully', book);
   }
 
-  /** An id that no book has: that of a book of ours, deleted. */
+  /** An id without a book: that of a book which was created here and deleted. */
   async absentId(): Promise<number> {
     const { id } = await this.createBook();
     expectNull(await this.delete(`/book/${id}`), 200, 'Book deleted successfully');
     return id;
   }
 
-  /** The time of the service by its own header `Date`, in Unix seconds; at most two seconds late, never early. */
+  /** The time of the service in Unix seconds, from its header `Date`: at most two seconds slow, never fast. */
   now(): number {
     return Math.floor((Date.now() + this.#aheadMs) / 1000);
   }
 
-  /** Deletes every book of ours. @returns how many remain because the service would not delete them */
+  /** Deletes the books created here. @returns how many could not be deleted */
   async deleteBooks(): Promise<number> {
     for (const id of this.#bookIds) {
       const { status } = await this.delete(`/book/${id}`);
@@ -152,7 +152,7 @@ export class Service implements AsyncDisposable {
     return this.#bookIds.size;
   }
 
-  /** The text without anything confidential: password, secret and tokens. */
+  /** The text without password, secret and tokens. */
   redact(text: string): string {
     const confidential = [this.password, this.secret ?? ''].filter((value) => value !== '');
     const spellings = confidential.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]);
@@ -166,7 +166,7 @@ export class Service implements AsyncDisposable {
     this.#client[Symbol.dispose]();
   }
 
-  /** Takes note of a book that the answer says is ours, and of the clock of the service. */
+  /** Records the book that a response says was created, and the clock of the service. */
   async #remember(answer: Answer): Promise<Answer> {
     const date = Date.parse(answer.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.#aheadMs = date - Date.now();
@@ -179,10 +179,10 @@ export class Service implements AsyncDisposable {
   }
 }
 
-/** The token in an answer of POST /token, or '' when there is none. */
+/** The token in a response of POST /token, or ''. */
 function tokenIn(answer: Answer): string {
   const { token } = (parseObject(answer.body)?.data ?? {}) as { token?: unknown };
-  // What does not belong in a header cannot be presented.
+  // Other characters cannot be sent in a header.
   return typeof token === 'string' && /^[\x21-\x7e]*$/.test(token) ? token : '';
 }
 

@@ -3,28 +3,28 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-/** What only single engines have, or what needs a transaction of several statements. */
+/** Features that not all engines with PostgreSQL's protocol have, and transactions of several statements. */
 const NOT_SHARED =
   /\b(serial|advisory|trigger|temp|temporary|truncate|lock table|begin|commit|savepoint|copy|listen|notify|vacuum|language|extension|on conflict)\b|\bselect \*/i;
 
-/** Asserts that what was sent to PostgreSQL is what `statements.sql` lists, and that no engine lacks what it rests on. */
+/** Asserts that the statements sent to PostgreSQL are those of `statements.sql`, and use no such feature. */
 export async function assertListed(sent: ReadonlySet<string>): Promise<void> {
   const listed = await readList();
   assert.deepEqual(
     [...sent].filter((statement) => !listed.has(statement)),
     [],
-    'sent, and not in statements.sql: judge whether engines that are distributed have this, and list it',
+    'sent, but not in statements.sql: check whether distributed engines support it, and list it',
   );
   assert.deepEqual(
     [...listed].filter((statement) => !sent.has(statement)),
     [],
-    'in statements.sql, and not sent',
+    'in statements.sql, but not sent',
   );
   for (const statement of listed) assert.doesNotMatch(statement, NOT_SHARED);
 }
 
-/** Takes down every statement that this process sends to PostgreSQL from now on, each once. */
-export function takeDownStatements(): Set<string> {
+/** Records every statement that this process sends to PostgreSQL from now on, each once. */
+export function recordStatements(): Set<string> {
   const sent = new Set<string>();
   const { query } = Client.prototype as { query: (this: Client, ...values: unknown[]) => unknown };
   Object.assign(Client.prototype, {
@@ -37,7 +37,7 @@ export function takeDownStatements(): Set<string> {
   return sent;
 }
 
-/** The statements of `statements.sql`, which end with a semicolon. */
+/** The statements of `statements.sql`, each ended by a semicolon. */
 async function readList(): Promise<ReadonlySet<string>> {
   const text = await readFile(join(import.meta.dirname, 'statements.sql'), 'utf8');
   const statements = text

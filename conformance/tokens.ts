@@ -2,19 +2,19 @@ import { createHmac } from 'node:crypto';
 
 const HASHES = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const;
 
-/** How to make a token; whatever is left out is as it should be. */
+/** How to make a token; every default is valid. */
 export interface TokenParts {
-  /** The header (JSON when it is no string). */
+  /** The header: JSON, or a string as it is. */
   readonly header?: unknown;
-  /** The payload (JSON when it is no string). */
+  /** The payload: JSON, or a string as it is. */
   readonly payload?: unknown;
-  /** The algorithm the signature is really made with. */
+  /** The algorithm of the signature, whatever the header says. */
   readonly signedWith?: keyof typeof HASHES;
-  /** Turns header and payload into segments. */
+  /** Encodes header and payload as segments. */
   readonly encode?: (text: string) => string;
 }
 
-/** Makes a token by hand (RFC 7515, section 7.1), so that every part of it can be wrong. */
+/** Makes a token (RFC 7515, section 7.1) of which every part may be invalid. */
 export function makeToken(key: string, parts: TokenParts): string {
   const { signedWith = 'HS256', encode = encodeBase64url } = parts;
   const { header = { alg: signedWith, typ: 'JWT' }, payload = {} } = parts;
@@ -22,7 +22,7 @@ export function makeToken(key: string, parts: TokenParts): string {
   return `${signed}.${createHmac(HASHES[signedWith], key).update(signed).digest('base64url')}`;
 }
 
-/** The header or the payload of a token: any JSON value, or undefined when it is none. */
+/** The header or the payload of a token, or undefined when it is not JSON. */
 export function readSegment(token: string, index: 0 | 1): unknown {
   try {
     return JSON.parse(Buffer.from(token.split('.')[index] ?? '', 'base64url').toString());
@@ -31,13 +31,13 @@ export function readSegment(token: string, index: 0 | 1): unknown {
   }
 }
 
-/** Sets a spare bit of the last character: the same bytes to a lenient reader, and not canonical (RFC 4648, 3.5). */
+/** Sets a padding bit of the last character: not canonical, though lenient decoders accept it (RFC 4648, 3.5). */
 export function withSpareBit(base64url: string): string {
   const last = ALPHABET.indexOf(base64url.at(-1) ?? '');
   return `${base64url.slice(0, -1)}${ALPHABET[last ^ 1] ?? ''}`;
 }
 
-/** Text as the last segment of a token would carry it. */
+/** Text as a segment of a token. */
 export function encodeBase64url(text: string): string {
   return Buffer.from(text).toString('base64url');
 }

@@ -15,7 +15,7 @@ import { Haproxy } from './haproxy.ts';
 
 export const campaign: Campaign = {
   summary:
-    'three copies behind HAProxy, on a synchronous pair of PostgreSQL: all restart in turn without a failed request, then the primary is killed, and nothing is lost',
+    'three copies behind HAProxy, on PostgreSQL with a synchronous standby, restart in turn without a failed request; then the primary is killed, and no write is lost',
   needs: 'haproxy',
   rounds: [5],
   engines: ['PostgreSQL'],
@@ -24,8 +24,8 @@ export const campaign: Campaign = {
 
 const COPIES = 3;
 
-/** How many clients keep their connections, and how many have a new one for every request. */
-const CLIENTS = { keeping: 16, leaving: 8 };
+/** How many clients keep their connections, and how many open one for every request. */
+const CLIENTS = { keepAlive: 16, reconnecting: 8 };
 
 /** How many writes are acknowledged before and after each event, at least. */
 const WRITES = 200;
@@ -74,7 +74,9 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
     const failures = failuresIn(rolling);
     seen.requests += rolling.calls.length;
     seen.failed += failures.length;
-    report(`${round}: ${rolling.calls.length} requests while all restarted, failed: ${failures.length}`);
+    report(
+      `${round}: ${rolling.calls.length} requests during the rolling restart, failed: ${failures.length}`,
+    );
     assert.deepEqual(failures, []);
 
     const former: Cluster = primary;
@@ -87,8 +89,8 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
       await clients.progress(WRITES);
     });
     const firstMs = Math.round(firstWriteAfter(failover, backMs) - backMs);
-    report(`${round}: after the failover the first write after ${firstMs} ms; unknown: ${failover.unknown}`);
-    assert.ok(firstMs <= WRITING_MS_MAX, `nothing was written for ${firstMs} ms`);
+    report(`${round}: first write ${firstMs} ms after the failover; outcome unknown: ${failover.unknown}`);
+    assert.ok(firstMs <= WRITING_MS_MAX, `no write was acknowledged for ${firstMs} ms`);
     seen['longest from promotion to first write, ms'] = Math.max(
       seen['longest from promotion to first write, ms'],
       firstMs,
@@ -100,33 +102,33 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
   return { 'rolling restarts': rounds, failovers: rounds, ...seen, ...trial.writes };
 }
 
-/** Lets clients call through the proxy while something happens, and asserts that nothing is lost. */
+/** Runs clients through the proxy during `disturb`, and asserts that no write is lost. */
 async function underLoad(
   trial: Trial,
   seed: number,
-  happen: (clients: Clients) => Promise<void>,
+  disturb: (clients: Clients) => Promise<void>,
 ): Promise<TimedJournal> {
   const journal = new TimedJournal();
   const { target } = trial;
-  const keeping = new Clients({ target, journal, count: CLIENTS.keeping, seed });
-  const leaving = new Clients({
+  const keepAlive = new Clients({ target, journal, count: CLIENTS.keepAlive, seed });
+  const reconnecting = new Clients({
     target,
     journal,
-    count: CLIENTS.leaving,
+    count: CLIENTS.reconnecting,
     seed: -seed,
     keepsConnections: false,
   });
   try {
-    await keeping.progress(WRITES);
-    await happen(keeping);
+    await keepAlive.progress(WRITES);
+    await disturb(keepAlive);
   } finally {
-    await Promise.all([keeping.stop(), leaving.stop()]);
+    await Promise.all([keepAlive.stop(), reconnecting.stop()]);
   }
   assert.deepEqual(await trial.judge(journal), []);
   return journal;
 }
 
-/** What was not answered with 2xx or 404. */
+/** The requests that got neither 2xx nor 404. */
 function failuresIn({ calls }: Journal): string[] {
   return calls.flatMap(({ kind, outcome }) => {
     if (outcome.is === 'unknown') return [`${kind}: ${outcome.reason}`];

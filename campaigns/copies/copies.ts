@@ -20,7 +20,7 @@ export class Copies implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Starts them; resolves when all listen. @param variables what they have in common */
+  /** Starts them; resolves when all listen. @param variables their common environment variables */
   static async start(count: number, variables: Readonly<Record<string, string>>): Promise<Copies> {
     const ports: number[] = [];
     while (ports.length < count) ports.push(await findFreePort());
@@ -39,7 +39,7 @@ export class Copies implements AsyncDisposable {
     return elapsedMs;
   }
 
-  /** Ends all, and asserts that they have lived to see this, and have met no defect. */
+  /** Stops all, and asserts that each exits with 0 and logged no error. */
   async stop(): Promise<void> {
     await Promise.all(this.#running.map(stopCleanly));
   }

@@ -8,19 +8,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const CONFIGURATION = join(import.meta.dirname, '..', '..', 'deploy', 'haproxy', 'haproxy.cfg');
 
-/** What the tests add to its configuration. */
-const OPERATOR = 'operator.cfg';
+/** The part that this campaign adds to the configuration. */
+const ADMIN = 'admin.cfg';
 
-/** HAProxy, as deploy/haproxy has it, in front of three copies on loopback. Disposing ends it. */
+/** HAProxy with the configuration of deploy/haproxy, in front of three copies on loopback. Disposing stops it. */
 export class Haproxy implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #socket: string;
-  #complaints = '';
+  #stderr = '';
 
   private constructor(port: number, copies: readonly number[], folder: string) {
-    this.#socket = join(folder, 'operator');
+    this.#socket = join(folder, 'admin');
     const [one, two, three] = copies.map((copy) => `127.0.0.1:${copy}`);
-    this.#process = spawn('haproxy', ['-db', '-f', CONFIGURATION, '-f', join(folder, OPERATOR)], {
+    this.#process = spawn('haproxy', ['-db', '-f', CONFIGURATION, '-f', join(folder, ADMIN)], {
       env: {
         ...process.env,
         BOOKS_ADDRESS: `localhost:${port}`,
@@ -31,45 +31,45 @@ export class Haproxy implements AsyncDisposable {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process.on('error', () => {});
-    this.#process.stderr?.setEncoding('utf8').on('data', (said: string) => {
-      this.#complaints = `${this.#complaints}${said}`.slice(-10_000);
+    this.#process.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+      this.#stderr = `${this.#stderr}${chunk}`.slice(-10_000);
     });
   }
 
   /**
    * Resolves when all copies get requests.
    *
-   * @param folder where its operator's socket may be
+   * @param folder for its admin socket
    * @throws Error when HAProxy does not start
    */
   static async start(port: number, copies: readonly number[], folder: string): Promise<Haproxy> {
-    await writeFile(join(folder, OPERATOR), `global\n    stats socket ${join(folder, 'operator')}\n`);
+    await writeFile(join(folder, ADMIN), `global\n    stats socket ${join(folder, 'admin')}\n`);
     const proxy = new Haproxy(port, copies, folder);
     await proxy.ready(copies.length);
     return proxy;
   }
 
-  /** Resolves when so many copies get requests. */
+  /** Resolves when this many copies are UP. */
   async ready(count: number): Promise<void> {
     while ((await this.#countReady()) < count) {
       if (this.#process.exitCode !== null || this.#process.pid === undefined)
-        throw new Error(`HAProxy has ended: ${this.#complaints}`);
+        throw new Error(`HAProxy has exited: ${this.#stderr}`);
       await sleep(20);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#process.pid === undefined || this.#process.exitCode !== null) return;
-    const isOver = once(this.#process, 'close');
+    const isClosed = once(this.#process, 'close');
     this.#process.kill('SIGTERM');
-    await isOver;
+    await isClosed;
   }
 
   async #countReady(): Promise<number> {
-    const operator = connect(this.#socket);
-    operator.on('error', () => {});
-    operator.write('show stat\n');
-    const answer = await text(operator).catch(() => '');
+    const socket = connect(this.#socket);
+    socket.on('error', () => {});
+    socket.write('show stat\n');
+    const answer = await text(socket).catch(() => '');
     const [heading = '', ...lines] = answer.replace(/^# /, '').split('\n');
     const [name, status] = ['svname', 'status'].map((column) => heading.split(',').indexOf(column));
     const copies = lines

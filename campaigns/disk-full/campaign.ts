@@ -12,7 +12,7 @@ import { SmallDisk } from './disk.ts';
 
 export const campaign: Campaign = {
   summary:
-    'the disk is full under 16 writing clients: reads go on, writes are refused, and space is all it takes',
+    'the disk is full under 16 writing clients: reads succeed, writes get 503, and succeed again once there is space',
   needs: 'Linux and root',
   rounds: [30],
   engines: ['SQLite'],
@@ -22,8 +22,8 @@ export const campaign: Campaign = {
 /** How many writes are acknowledged before the disk is full, and after there is space again. */
 const WRITES = 200;
 
-/** What SQLite has put by lasts for a while; then so many writes in a row are refused. */
-const REFUSED_IN_A_ROW = 50;
+/** SQLite uses its preallocated space first; then this many consecutive writes are rejected. */
+const CONSECUTIVE_REJECTIONS = 50;
 const TRIES_MAX = 20_000;
 
 /** How long it may take until a write is acknowledged again, after there is space. */
@@ -45,7 +45,7 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
       };
       await clients.progress(WRITES);
       disk.fill();
-      await untilRefused(write);
+      await untilRejected(write);
       await client.list();
       await disk.free();
       slowestMs = Math.max(slowestMs, await untilAcknowledged(write));
@@ -53,17 +53,17 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
       assertServed(journal.calls);
     });
     assertNoViolations(verdict, round);
-    if (round % 10 === 0) report(`${round} rounds, ${trial.writes.unknown} writes refused`);
+    if (round % 10 === 0) report(`${round} rounds, ${trial.writes.unknown} writes rejected`);
   }
   assert.ok(slowestMs <= RECOVERY_MS_MAX, `it took ${slowestMs} ms until a write was acknowledged again`);
   return { 'full disks': rounds, ...trial.writes, 'slowest recovery in milliseconds': Math.ceil(slowestMs) };
 }
 
-async function untilRefused(write: () => Promise<Outcome>): Promise<void> {
-  let refused = 0;
-  for (let tries = 0; refused < REFUSED_IN_A_ROW; tries++) {
+async function untilRejected(write: () => Promise<Outcome>): Promise<void> {
+  let rejected = 0;
+  for (let tries = 0; rejected < CONSECUTIVE_REJECTIONS; tries++) {
     assert.ok(tries < TRIES_MAX, 'the disk is not full');
-    refused = (await write()).is === 'unknown' ? refused + 1 : 0;
+    rejected = (await write()).is === 'unknown' ? rejected + 1 : 0;
   }
 }
 
@@ -74,7 +74,7 @@ async function untilAcknowledged(write: () => Promise<Outcome>): Promise<number>
   return performance.now() - started;
 }
 
-/** Asserts that every read was answered, and every write, if only with 503. */
+/** Asserts that every read succeeded, and that every write got a response, 503 at worst. */
 function assertServed(calls: readonly Call[]): void {
   for (const { kind, outcome } of calls) {
     if (outcome.is !== 'unknown') continue;

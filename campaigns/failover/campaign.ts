@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { inWords } from '../outage/campaign.ts';
+import { describeWaits } from '../outage/campaign.ts';
 import { OutageTrial } from '../outage/outage-trial.ts';
 import { Relay } from './relay.ts';
 import { addStandby } from './standby.ts';
@@ -24,17 +24,17 @@ export const campaign: Campaign = {
   },
 };
 
-/** How the primary's place is taken. */
+/** How the service finds the new primary. */
 export interface FailOver {
-  /** Whether the service knows both hosts, or one address that leads to the primary. */
+  /** Whether the service has both hosts in its address, or one address that is relayed to the primary. */
   readonly way: 'hosts' | 'relay';
-  /** How long it may take from the promotion until a write is acknowledged. */
+  /** The time limit from the promotion to the first acknowledged write. */
   readonly writingMsMax: number;
 }
 
 /**
- * Takes the primary away in every round, after it was given a standby that it waits for. One that freezes instead of
- * dying keeps its connections open, and takes new ones, but never answers.
+ * In every round adds a synchronous standby, then kills or freezes the primary. A frozen one keeps its connections, and the
+ * kernel accepts new ones, but it never responds.
  */
 export async function failOver(
   { rounds, seed, report }: CampaignOptions,
@@ -53,7 +53,7 @@ export async function failOver(
     const standby = await addStandby(former, vacantPort);
     primary = servers.use(standby.cluster);
     const waits = await trial.runThrough({
-      isAway: true,
+      isDown: true,
       lastsMs: 0,
       begin: () => (way === 'hosts' && round % 2 === 0 ? former.freeze() : former.stop('kill')),
       async end() {
@@ -61,8 +61,8 @@ export async function failOver(
         relay.target = primary.port;
       },
     });
-    report(`${round}: ${inWords(waits)}`);
-    assert.ok(waits.firstMs <= writingMsMax, `nothing was written for ${waits.firstMs} ms`);
+    report(`${round}: ${describeWaits(waits)}`);
+    assert.ok(waits.firstMs <= writingMsMax, `no write was acknowledged for ${waits.firstMs} ms`);
     slowestMs = Math.max(slowestMs, Math.round(waits.firstMs));
     await former[Symbol.asyncDispose]();
     vacantPort = former.port;

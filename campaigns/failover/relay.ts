@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** Passes on what comes to a port of its own, to whichever port on loopback stands behind it at the time. */
+/** A TCP relay to a port on loopback, which may change. */
 export class Relay implements AsyncDisposable {
-  /** Where new connections lead. */
+  /** The port that new connections are relayed to. */
   target: number;
-  /** How many connections have come. */
+  /** How many connections it has accepted. */
   accepted = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -8,21 +8,21 @@ import { startJanitor } from '../../test/support/cluster-janitor.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { run } from '../run.ts';
 
-/** A server that follows a primary, and takes its place when it is promoted. */
+/** A server that replicates a primary, and replaces it when it is promoted. */
 export interface Standby {
   readonly cluster: Cluster;
-  /** Resolves when it is a primary itself, and waits for nobody. */
+  /** Resolves when it is a primary, without a synchronous standby of its own. */
   promote(): Promise<void>;
 }
 
 /**
- * Gives a primary a standby, which every commit waits for from now on. The primary is restarted: the standby begins
- * as a copy of its files, as that needs no program that the npm package lacks.
+ * Adds a synchronous standby to a primary. The primary is restarted, since the standby is a copy of its files: the npm
+ * package has no pg_basebackup.
  *
- * @param port where it listens
+ * @param port the port of the standby
  */
 export async function addStandby(primary: Cluster, port?: number): Promise<Standby> {
-  const data = await ask<string>(primary.url, 'show data_directory');
+  const data = await queryValue<string>(primary.url, 'show data_directory');
   await primary.stop();
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-standby-'));
   const janitor = startJanitor(folder);
@@ -36,25 +36,25 @@ export async function addStandby(primary: Cluster, port?: number): Promise<Stand
   const place = { folder, programs: primary.programs, port: port ?? (await findFreePort()) };
   const cluster = new Cluster(place, password, janitor);
   await primary.start();
-  // It accepts connections, other than for reading, when it has been promoted.
+  // It accepts writes once it has been promoted.
   const isPrimary = cluster.start();
-  // What keeps it from that is heard of in promote().
+  // promote() reports an error.
   isPrimary.catch(() => {});
   const streaming = `select count(*)::integer from pg_stat_replication where sync_state = 'sync'`;
-  while ((await ask<number>(primary.url, streaming)) === 0) await Promise.race([sleep(20), isPrimary]);
+  while ((await queryValue<number>(primary.url, streaming)) === 0) await Promise.race([sleep(20), isPrimary]);
   return {
     cluster,
     async promote() {
-      await ask(cluster.url, 'select pg_promote()');
+      await queryValue(cluster.url, 'select pg_promote()');
       await isPrimary;
     },
   };
 }
 
-/** The file of settings that comes last, so that it prevails. */
+/** The settings file that is read last, so that it takes precedence. */
 const SETTINGS = 'postgresql.auto.conf';
 
-/** Makes a copy of a primary's files those of its standby. */
+/** Turns a copy of a primary's files into those of its standby. */
 async function follow(data: string, { url }: Cluster): Promise<void> {
   const { hostname, port, username, password } = new URL(url);
   const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`;
@@ -63,7 +63,7 @@ async function follow(data: string, { url }: Cluster): Promise<void> {
 }
 
 /** @returns the one value of a query's one row */
-async function ask<Value>(url: string, sql: string): Promise<Value> {
+async function queryValue<Value>(url: string, sql: string): Promise<Value> {
   const client = new Client(url);
   await client.connect();
   try {

@@ -17,17 +17,17 @@ import { Random } from '../random.ts';
 
 export const campaign: Campaign = {
   summary:
-    'a million rows are imported, whole, then again, and in every further round with a kill in the middle',
+    'a million rows are imported completely, then again, and in every further round with a kill during the import',
   needs: 'Linux',
   rounds: [5, 3],
   engines: ['SQLite', 'PostgreSQL'],
   run: (options) => runImports(options, 1_000_000),
 };
 
-/** What an import may take at most. The driver of PostgreSQL makes texts of batches, which are swept up later. */
+/** The limit of memory. PostgreSQL's driver makes strings of batches, which are collected later. */
 const MEMORY_BYTES_MAX = { SQLite: 200_000_000, PostgreSQL: 250_000_000 };
 
-/** How an import ended. */
+/** The result of an import. */
 interface Ending {
   readonly code: number | null;
   readonly seconds: number;
@@ -35,7 +35,7 @@ interface Ending {
   readonly output: string;
 }
 
-/** Runs it with files of so many rows. */
+/** Runs the campaign with a file of this many rows. */
 export async function runImports(
   { engine, rounds, seed, report }: CampaignOptions,
   rows: number,
@@ -59,7 +59,7 @@ export async function runImports(
   assert.match(again.output, new RegExp(`^read ${rows}, stored 0, skipped ${rows}, bad 0, `));
   for (const { peakBytes } of [whole, again])
     assert.ok(peakBytes < MEMORY_BYTES_MAX[engine], `${peakBytes} bytes`);
-  report(`imported, and again: ${whole.output.trim()}; ${again.output.trim()}`);
+  report(`imported, then again: ${whole.output.trim()}; ${again.output.trim()}`);
 
   for (let round = 1; round <= rounds; round++) {
     await using other = await createAddress();
@@ -70,19 +70,19 @@ export async function runImports(
     const { code, output } = await ended(load(other.dbUrl, '--skip-existing'));
     assert.equal(code, 0);
     await assertEveryRowOnce(other.dbUrl, rows);
-    report(`killed, and run again: ${output.trim()}`);
+    report(`killed, then run again: ${output.trim()}`);
   }
   return {
     rows,
-    'seconds of an import': whole.seconds.toFixed(1),
-    'seconds when all of it is there': again.seconds.toFixed(1),
-    'peak memory of an import in MB': Math.round(whole.peakBytes / 1e6),
-    'peak memory when all of it is there in MB': Math.round(again.peakBytes / 1e6),
+    'seconds, first import': whole.seconds.toFixed(1),
+    'seconds, import of existing books': again.seconds.toFixed(1),
+    'peak memory in MB, first import': Math.round(whole.peakBytes / 1e6),
+    'peak memory in MB, import of existing books': Math.round(again.peakBytes / 1e6),
     kills: rounds,
   };
 }
 
-/** Writes a file of books, all different; the year tells the row. */
+/** Writes a file of distinct books; the year is the number of the row. */
 async function writeRows(path: string, rows: number): Promise<void> {
   function* lines() {
     yield 'title,author,year\n';
@@ -106,7 +106,7 @@ async function ended(importing: ChildProcess): Promise<Ending> {
   return { code: importing.exitCode, seconds, peakBytes, output: await output };
 }
 
-/** The most memory that a process has had in use; 0 when it has just ended. */
+/** The peak memory of a process; 0 when it has just exited. */
 function peakOf({ pid = 0 }: ChildProcess): number {
   try {
     return readPeakMemoryBytes(pid) || 0;

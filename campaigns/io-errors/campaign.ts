@@ -11,8 +11,9 @@ import { Trial } from '../trial.ts';
 import { type Failure, Injection } from './injection.ts';
 
 export const campaign: Campaign = {
-  summary: 'of a script of writes every sync, and every write to the file, fails in turn, once and for good',
-  needs: 'Linux, root and strace; a round is one write of the script',
+  summary:
+    'every sync and every write to the file fails in turn, once and permanently, during a fixed sequence of writes; a round is one write of it',
+  needs: 'Linux, root and strace',
   rounds: [60],
   engines: ['SQLite'],
   run,

@@ -4,13 +4,13 @@ import { Random } from '../random.ts';
 import { assertNoViolations, Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
-  summary: 'SIGKILL under 16 writing clients, and once more while the service starts again, in every round',
+  summary: 'SIGKILL under 16 writing clients, and again while the service restarts, in every round',
   rounds: [200, 50],
   engines: ['SQLite', 'PostgreSQL'],
   run,
 };
 
-/** How many writes are acknowledged before a kill, at least, and after the start that follows. */
+/** The minimum of acknowledged writes before a kill, and after the restart. */
 const WRITES_BEFORE = 400;
 const WRITES_AFTER = 100;
 

@@ -7,7 +7,7 @@ import { Client } from './client.ts';
 
 export const campaign: Campaign = {
   summary:
-    'wrong passwords from a few addresses, directly and through a proxy, and right ones; a round is a right login',
+    'wrong passwords from a few addresses, directly and through a proxy, and valid logins; a round is a valid login',
   rounds: [1_000_000],
   engines: ['SQLite'],
   run,
@@ -48,10 +48,10 @@ async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
   report('guessed');
   await assertNeverCounted(directly, rounds, report);
   return {
-    'wrong passwords, each way': GUESSES,
-    'refused with 429, directly': refused.directly,
-    'refused with 429, through a proxy': refused.throughProxy,
-    'right logins, none of them counted': rounds,
+    'wrong passwords, directly and through a proxy each': GUESSES,
+    '429 responses, directly': refused.directly,
+    '429 responses, through a proxy': refused.throughProxy,
+    'valid logins, none counted as failed': rounds,
   };
 }
 

@@ -13,7 +13,7 @@ import { LONG_BOOK, LONG_BOOKS, type Load, loads } from './loads.ts';
 
 export const campaign: Campaign = {
   summary:
-    'requests that take much memory, many at once, to a service that has 512 MiB; a round is all of them',
+    'many concurrent requests that need much memory, to a service with 512 MiB; a round is all kinds of them',
   needs: 'Linux, and root for a limit that the kernel enforces',
   rounds: [1, 1],
   engines: ['SQLite', 'PostgreSQL'],
@@ -33,9 +33,9 @@ export const campaign: Campaign = {
 const MEBIBYTE = 1_024 * 1_024;
 const MEMORY_MIB = 512;
 
-/** What came of a load. */
+/** The result of a load. */
 interface Pressed {
-  /** The most memory that the service had in use, in MiB. */
+  /** The peak memory of the service, in MiB. */
   readonly peakMib: number;
   /** How many requests got each status. */
   readonly statuses: Readonly<Record<number, number>>;
@@ -73,7 +73,7 @@ export async function press(engine: EngineName, load: Load, times: number): Prom
   );
   const { 200: found = 0, 201: created = 0, 503: refused = 0, ...others } = statuses;
   assert.deepEqual(others, {});
-  assert.ok(found + created > 0, `all of ${refused} requests were refused`);
+  assert.ok(found + created > 0, `all of ${refused} requests were rejected`);
   const peakMib = Math.round(readPeakMemoryBytes(service.pid) / MEBIBYTE);
   assert.ok(peakMib < MEMORY_MIB, `${peakMib} MiB`);
   await createBook(service, token, 'The Iliad');

@@ -9,31 +9,31 @@ import { Trial } from '../trial.ts';
 import { startServiceAt, stopCleanly } from './service.ts';
 import { type Exchange, TimedJournal } from './timed-journal.ts';
 
-/** What takes a store away from its service. */
+/** An outage of a store. */
 export interface Outage {
-  /** Whether the store is away from begin to end. Otherwise it only loses its connections, or returns by itself. */
-  readonly isAway: boolean;
-  /** How long it is away at least, in milliseconds: until as many requests were refused as there are clients. */
+  /** Whether the store is down from begin to end. Otherwise it only closes connections, or recovers by itself. */
+  readonly isDown: boolean;
+  /** The minimum length, in milliseconds; it lasts until as many requests were rejected as there are clients. */
   readonly lastsMs: number;
-  /** Resolves when it has happened. */
+  /** Causes it. */
   begin(): Promise<void>;
-  /** Resolves when the store is back. */
+  /** Ends it; resolves when the store is available. */
   end(): Promise<void>;
 }
 
-/** What clients noticed of an outage, in milliseconds. */
+/** The waits of clients during an outage, in milliseconds. */
 export interface Waits {
-  /** The longest that anybody waited for an answer. */
+  /** The slowest response. */
   readonly slowestMs: number;
-  /** From the store's return to the first write that was acknowledged. */
+  /** From the end of the outage to the first acknowledged write. */
   readonly firstMs: number;
-  /** From the store's return to the last refusal; 0 when there was none. */
-  readonly lastRefusalMs: number;
+  /** From the end of the outage to the last 503; 0 without one. */
+  readonly last503Ms: number;
 }
 
 const CLIENTS = 16;
 
-/** How many writes are acknowledged before an outage, at least, and after it. */
+/** The minimum of acknowledged writes before and after an outage. */
 const WRITES = 100;
 
 /** A service in a process of its own that loses its store again and again, and the life of that store. */
@@ -41,8 +41,8 @@ export class OutageTrial implements AsyncDisposable {
   readonly #trial: Trial;
   readonly #service: ServiceProcess;
   readonly #resources: AsyncDisposableStack;
-  /** Rejects when the service ends. */
-  readonly #death: Promise<never>;
+  /** Rejects when the service exits. */
+  readonly #exited: Promise<never>;
   #seed: number;
 
   private constructor(trial: Trial, service: ServiceProcess, resources: AsyncDisposableStack, seed: number) {
@@ -50,13 +50,13 @@ export class OutageTrial implements AsyncDisposable {
     this.#service = service;
     this.#resources = resources;
     this.#seed = seed;
-    this.#death = service.ended().then(({ complaints }) => {
-      throw new Error(`the service has ended: ${complaints}`);
+    this.#exited = service.ended().then(({ complaints }) => {
+      throw new Error(`the service has exited: ${complaints}`);
     });
-    this.#death.catch(() => {});
+    this.#exited.catch(() => {});
   }
 
-  /** Starts the service on a store with nothing in it. */
+  /** Starts the service on an empty store. */
   static async start(dbUrl: string, seed: number): Promise<OutageTrial> {
     await using resources = new AsyncDisposableStack();
     const trial = resources.use(await Trial.open({ dbUrl, seed }));
@@ -71,19 +71,19 @@ export class OutageTrial implements AsyncDisposable {
   }
 
   /**
-   * Lets clients write and read through an outage. Asserts that all their requests were answered, with 503 at worst
-   * and with nothing else while the store was away, and that the verdict is clean.
+   * Runs clients through an outage. Asserts that every request got a response, 503 at worst and always 503 while the store
+   * was down, and that there are no violations.
    */
   async runThrough(outage: Outage): Promise<Waits> {
     const journal = new TimedJournal();
     const load = { target: this.#trial.target, journal, count: CLIENTS, seed: this.#seed++ };
     const clients = new Clients(load);
-    let [awayMs, returningMs, backMs] = [0, 0, 0];
+    let [downMs, returningMs, backMs] = [0, 0, 0];
     try {
       await clients.progress(WRITES);
       await outage.begin();
-      awayMs = performance.now();
-      if (outage.isAway) await this.#withoutStore(journal, outage.lastsMs);
+      downMs = performance.now();
+      if (outage.isDown) await this.#withoutStore(journal, outage.lastsMs);
       returningMs = performance.now();
       await outage.end();
       backMs = performance.now();
@@ -92,16 +92,16 @@ export class OutageTrial implements AsyncDisposable {
       await clients.stop();
     }
     for (const exchange of journal.exchanges) {
-      if (isRefusal(exchange)) continue;
+      if (is503(exchange)) continue;
       assert.notEqual(exchange.outcome.is, 'unknown', JSON.stringify(exchange));
-      const isWithin = exchange.startMs > awayMs && exchange.endMs < returningMs;
-      assert.ok(!isWithin || !outage.isAway, `answered without a store: ${JSON.stringify(exchange)}`);
+      const isWithin = exchange.startMs > downMs && exchange.endMs < returningMs;
+      assert.ok(!isWithin || !outage.isDown, `not 503 during the outage: ${JSON.stringify(exchange)}`);
     }
     assert.deepEqual(await this.#trial.judge(journal), []);
     return waitsOf(journal.exchanges, backMs);
   }
 
-  /** Ends the service, and asserts that it has lived to see this, and has met no defect. */
+  /** Stops the service, and asserts that it exits with 0 and logged no error. */
   stop(): Promise<void> {
     return stopCleanly(this.#service);
   }
@@ -110,18 +110,18 @@ export class OutageTrial implements AsyncDisposable {
     await this.#resources.disposeAsync();
   }
 
-  /** Resolves when the store was away for so long, and as many requests were refused as there are clients. */
+  /** Resolves when the store was down for this long, and as many requests were rejected as there are clients. */
   async #withoutStore({ exchanges }: TimedJournal, lastsMs: number): Promise<void> {
     const isOver = sleep(lastsMs);
     const before = exchanges.length;
     await this.#assertOthersServed();
-    while (exchanges.slice(before).filter(isRefusal).length < CLIENTS) {
-      await Promise.race([sleep(5), this.#death]);
+    while (exchanges.slice(before).filter(is503).length < CLIENTS) {
+      await Promise.race([sleep(5), this.#exited]);
     }
     await isOver;
   }
 
-  /** Asserts how requests are answered without a store that are not in a journal. */
+  /** Asserts the responses to requests that no journal has, during the outage. */
   async #assertOthersServed(): Promise<void> {
     const token = makeToken(this.#trial.target.secret, {});
     const [list, badChange, unknownId, login] = await Promise.all([
@@ -130,13 +130,13 @@ export class OutageTrial implements AsyncDisposable {
       send(this.#service, 'GET', '/book/x', { token }),
       send(this.#service, 'POST', '/token', { body: LOGIN }),
     ]);
-    const refusal = { status: 503, message: 'Service unavailable', data: null };
-    assert.deepEqual([list, badChange], [refusal, refusal]);
+    const unavailable = { status: 503, message: 'Service unavailable', data: null };
+    assert.deepEqual([list, badChange], [unavailable, unavailable]);
     assert.deepEqual([unknownId.status, login.status], [404, 200]);
   }
 }
 
-function isRefusal({ outcome }: Exchange): boolean {
+function is503({ outcome }: Exchange): boolean {
   return outcome.is === 'unknown' && outcome.reason === 'status 503';
 }
 
@@ -144,10 +144,10 @@ function waitsOf(exchanges: readonly Exchange[], backMs: number): Waits {
   const first = exchanges.find(
     ({ operation, outcome, endMs }) => operation.kind !== 'find' && outcome.is === 'done' && endMs >= backMs,
   );
-  const lastRefusal = exchanges.findLast(isRefusal);
+  const last503 = exchanges.findLast(is503);
   return {
     slowestMs: exchanges.reduce((slowest, { startMs, endMs }) => Math.max(slowest, endMs - startMs), 0),
     firstMs: (first?.endMs ?? Number.NaN) - backMs,
-    lastRefusalMs: Math.max(0, (lastRefusal?.endMs ?? 0) - backMs),
+    last503Ms: Math.max(0, (last503?.endMs ?? 0) - backMs),
   };
 }

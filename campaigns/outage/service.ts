@@ -4,7 +4,7 @@ import { PASSWORD, USERNAME } from '../../test/http/service.ts';
 import { type ServiceProcess, startService } from '../../test/process/service-process.ts';
 import type { Target } from '../book-client.ts';
 
-/** Starts a service in a folder, where clients look for it. */
+/** Starts a service in a folder, on the port of its clients. */
 export function startServiceAt(target: Target, folder: string, dbUrl: string): Promise<ServiceProcess> {
   return startService(folder, {
     DB_URL: dbUrl,
@@ -15,10 +15,10 @@ export function startServiceAt(target: Target, folder: string, dbUrl: string): P
   });
 }
 
-/** Ends a service, and asserts that it has lived to see this, and has met no defect. */
+/** Stops a service, and asserts that it exits with 0 and logged no error. */
 export async function stopCleanly(service: ServiceProcess): Promise<void> {
   const { code, output, complaints } = await service.stop();
   assert.deepEqual([code, complaints], [0, '']);
-  const defects = parseLog(output.trim().split('\n')).filter(({ err }) => err);
-  assert.deepEqual(defects, []);
+  const errors = parseLog(output.trim().split('\n')).filter(({ err }) => err);
+  assert.deepEqual(errors, []);
 }

@@ -1,6 +1,6 @@
 import { Journal, type Operation, type Outcome } from '../journal.ts';
 
-/** A request and how it ended, and when it was sent and ended, in milliseconds of `performance.now()`. */
+/** A request and its outcome, with start and end in milliseconds of `performance.now()`. */
 export interface Exchange {
   readonly operation: Operation;
   readonly startMs: number;
@@ -8,11 +8,11 @@ export interface Exchange {
   readonly outcome: Outcome;
 }
 
-/** A journal that looks at the clock, too. */
+/** A journal with times. */
 export class TimedJournal extends Journal {
   readonly #exchanges: Exchange[] = [];
 
-  /** What has ended, in this order. */
+  /** The requests in the order of their ends. */
   get exchanges(): readonly Exchange[] {
     return this.#exchanges;
   }

@@ -10,7 +10,7 @@ import type { Campaign, EngineName, Figures } from '../campaign.ts';
 import { type Load, type Outcome, send } from './generator.ts';
 
 export const campaign: Campaign = {
-  summary: 'four times as many requests as the service can answer, by a generator that waits for nobody',
+  summary: 'four times as many requests as the service can serve, from an open-loop generator',
   rounds: [1, 1],
   engines: ['SQLite', 'PostgreSQL'],
   async run({ engine, rounds, report }) {
@@ -31,18 +31,18 @@ export const campaign: Campaign = {
 
 export interface Overload {
   readonly engine: EngineName;
-  /** What is asked for. */
+  /** The requests. */
   readonly kinds: readonly Kind[];
   /** How long each load lasts. */
   readonly seconds: number;
   /** How many clients there are at most, each with one request under way. */
   readonly connections: number;
-  /** Whether what is measured is held to the goals. */
+  /** Whether the measurements are checked. */
   readonly isMeasured: boolean;
   readonly report: (line: string) => void;
 }
 
-/** How many times the peak comes. */
+/** The load, as a multiple of the peak. */
 const TIMES = 4;
 
 /** How many clients it takes to see the peak. */
@@ -55,7 +55,7 @@ const RECOVERY_MS = 5_000;
 /** Machines differ more than what is below this. */
 const USUAL_MS_MIN = 20;
 
-/** Asks far too much of a service, of each kind of request in turn, and asserts that it is well again afterwards. */
+/** Overloads a service with each kind of request in turn, and asserts that it recovers. */
 export async function overload(options: Overload): Promise<Figures> {
   await using folder = await createFolder();
   await using address = await engines.find(({ name }) => name === options.engine)?.createAddress();
@@ -109,7 +109,7 @@ async function flood(
   if (isMeasured) await sleep(RECOVERY_MS);
   const after = await send({ ...usual, rate: peak / TIMES });
   for (const outcome of [closed, most, before, beyond, after]) assertAnswered(outcome, kind);
-  assert.equal(after.refusals, 0, `${kind}: still refused`);
+  assert.equal(after.refusals, 0, `${kind}: still 503`);
   return {
     peak,
     share: beyond.good / most.good,
@@ -123,20 +123,20 @@ async function flood(
 function describe({ peak, share, goodMs, refusalMs, beforeMs, afterMs }: Measured): string {
   const [good, refused, early, late] = [goodMs, refusalMs, beforeMs, afterMs].map((ms) => ms.toFixed(0));
   return (
-    `${peak.toFixed(0)} a second at most; beyond it ${(100 * share).toFixed(0)} % of that, with a p99 of ${good} ms, ` +
-    `${refused} ms for refusals; before ${early} ms, after ${late} ms`
+    `${peak.toFixed(0)} requests/s peak; overloaded ${(100 * share).toFixed(0)} % of it succeed, p99 ${good} ms, ` +
+    `of 503s ${refused} ms; p99 before ${early} ms, after ${late} ms`
   );
 }
 
 function assertGoals(kind: Kind, { share, refusalMs, beforeMs, afterMs }: Measured): void {
-  assert.ok(share >= GOOD_SHARE_MIN, `${kind}: only ${share} of the peak was good`);
-  assert.ok(refusalMs <= REFUSAL_MS_MAX, `${kind}: refusals took ${refusalMs} ms`);
+  assert.ok(share >= GOOD_SHARE_MIN, `${kind}: only ${share} of the peak succeeded`);
+  assert.ok(refusalMs <= REFUSAL_MS_MAX, `${kind}: 503s took ${refusalMs} ms`);
   assert.ok(afterMs <= 2 * Math.max(beforeMs, USUAL_MS_MIN), `${kind}: p99 is still ${afterMs} ms`);
 }
 
-/** Asserts that every request was answered, as it should be or with a refusal. */
+/** Asserts that every request got the expected status, or 503. */
 function assertAnswered({ waitsMs, lost, refusals }: Outcome, kind: string): void {
-  assert.equal(lost, 0, `${kind}: requests without an answer`);
+  assert.equal(lost, 0, `${kind}: requests without a response`);
   const statuses = Object.keys(waitsMs).filter((status) => !['200', '201', '503'].includes(status));
   assert.deepEqual(statuses, [], kind);
   assert.equal(

@@ -11,7 +11,7 @@ import { Random } from '../random.ts';
 import { Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
-  summary: 'SIGKILL, three times, while the page for people imports 10,000 books, in every round',
+  summary: 'SIGKILL, three times, while the web console imports 10,000 books, in every round',
   rounds: [20, 20],
   engines: ['SQLite', 'PostgreSQL'],
   run,
@@ -33,7 +33,7 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
   for (let round = 1; round <= rounds; round++) {
     const titles = Array.from({ length: BOOKS }, (_, n) => `Book ${n} of round ${round}`);
     expected.push(...titles);
-    const progress = { stored: 0, isOver: false };
+    const progress = { stored: 0, isDone: false };
     let last: Phase = 'sending';
     const onPhase = (phase: Phase) => {
       if (phase === 'doubt' && last !== 'doubt') doubts++;
@@ -43,11 +43,11 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
       progress.stored += books;
     };
     const importing = importTitles(titles, onPhase, onStored).finally(() => {
-      progress.isOver = true;
+      progress.isDone = true;
     });
     for (let kill = 1; kill <= KILLS; kill++) {
       const at = ((kill - random.next()) * BOOKS) / KILLS;
-      while (progress.stored < at && !progress.isOver) await sleep(random.next() * 5);
+      while (progress.stored < at && !progress.isDone) await sleep(random.next() * 5);
       await trial.kill();
       await trial.start();
     }
@@ -55,9 +55,9 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     const found: string[] = [];
     for await (const { title } of client.list({ limit: 1_000 })) found.push(title);
     assert.deepEqual(found, expected, `round ${round}`);
-    report(`${round} rounds, ${found.length} books, each once`);
+    report(`${round} rounds, ${found.length} books, each stored once`);
   }
-  return { kills: KILLS * rounds, books: expected.length, 'batches not found at once': doubts };
+  return { kills: KILLS * rounds, books: expected.length, 'batches whose outcome was first unknown': doubts };
 
   async function importTitles(
     titles: readonly string[],

@@ -7,8 +7,7 @@ import { assertNoViolations, Trial, withFault } from '../trial.ts';
 import { Disk } from './disk.ts';
 
 export const campaign: Campaign = {
-  summary:
-    'the power of the disk is cut under 16 writing clients; and a store that does not sync, which must lose',
+  summary: 'power cuts of the disk under 16 writing clients; a store that does not sync must lose writes',
   needs: 'Linux, root, mkfs.ext4, loop devices and perl',
   rounds: [50],
   engines: ['SQLite'],

@@ -10,7 +10,7 @@ import { BOOKS, CLIENTS, type Exchange, Exchanges } from './exchanges.ts';
 
 export const campaign: Campaign = {
   summary:
-    'pipelined requests, good ones and then malformed HTTP, cut into pieces anywhere; a round is a connection',
+    'pipelined requests, valid ones and then malformed HTTP, in arbitrary pieces; a round is a connection',
   rounds: [15_000, 5_000],
   engines: ['SQLite', 'PostgreSQL'],
   run,

@@ -14,7 +14,7 @@ import { Others } from './others.ts';
 
 export const campaign: Campaign = {
   summary:
-    'two services on one SQLite file, with others who read, write, back up and checkpoint, under 32 clients',
+    'two services on one SQLite file, which other processes read, write, back up and checkpoint, under 32 clients',
   rounds: [12],
   engines: ['SQLite'],
   run: shareFile,

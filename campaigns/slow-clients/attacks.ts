@@ -20,49 +20,49 @@ const MEBIBYTE = 1_024 * 1_024;
 /** All attacks by what they are. @param authorization the header line with a token */
 export function attacksWith(authorization: string): Readonly<Record<string, Attack>> {
   return {
-    'connections that say nothing': { clients: 5_000, start: '', reads: true, limit: 'headers' },
-    'heads that trickle': {
+    'idle connections': { clients: 5_000, start: '', reads: true, limit: 'headers' },
+    'slow headers': {
       clients: 1_000,
       start: 'GET /books HTTP/1.1\r\nHost: localhost\r\n',
       drop: 'Name: value\r\n',
       reads: true,
       limit: 'headers',
     },
-    'logins that trickle': {
+    'slow login bodies': {
       clients: 1_000,
       start: login(100_000) + LOGIN.slice(0, 5),
       drop: 'x',
       reads: true,
       limit: 'request',
     },
-    'long logins that lack their last byte': {
+    'long login bodies without the last byte': {
       clients: 400,
       start: login(MEBIBYTE) + ' '.repeat(MEBIBYTE - 1),
       reads: true,
       limit: 'request',
     },
-    'logins in chunks of one byte': {
+    'login bodies in chunks of one byte': {
       clients: 20,
       start: request('POST /token', ['Transfer-Encoding: chunked']),
       drop: '1\r\n \r\n'.repeat(2_000),
       reads: true,
       limit: 'request',
     },
-    'readers of a long list who stall': {
+    'readers of a long list that stall': {
       clients: 200,
       start: request('GET /books', [authorization]),
       drop: '\r\n',
       reads: false,
       limit: 'stall',
     },
-    'readers of a long search who stall': {
+    'readers of a long search that stall': {
       clients: 200,
       start: request('GET /books?title=XX&sort=-author&count=true', [authorization]),
       drop: '\r\n',
       reads: false,
       limit: 'stall',
     },
-    'requests without end whose answers nobody reads': {
+    'endless requests whose responses are not read': {
       clients: 20,
       start: request('GET /book/1', [authorization]).repeat(500),
       drop: '\r\n',

@@ -12,7 +12,7 @@ import { type Attack, attacksWith } from './attacks.ts';
 import { Probe } from './probe.ts';
 
 export const campaign: Campaign = {
-  summary: 'clients that trickle, stall, say nothing or take up memory, while others go on',
+  summary: 'clients that send slowly, stall, stay idle or hold memory, while others are served',
   rounds: [1],
   engines: ['SQLite'],
   async run({ rounds, report }) {
@@ -83,7 +83,7 @@ export async function beset(siege: Siege): Promise<Figures> {
   await using probe = Probe.start({ port: service.port, secret: SECRET }, id);
   await sleep(PEACE_MS);
   const peacefulMs = await probe.takeP99Ms();
-  figures['p99 in peace, ms'] = peacefulMs;
+  figures['p99 without attack, ms'] = peacefulMs;
   for (const [name, wave] of waves) {
     const before = readMemoryBytes(service.pid);
     resetPeakMemory(service.pid);
@@ -93,8 +93,8 @@ export async function beset(siege: Siege): Promise<Figures> {
     report(
       `${name}: ${summaryOf(fates)}; p99 of others ${p99Ms.toFixed(1)} ms, ${moreMb.toFixed(0)} MB more`,
     );
-    figures[`p99 beside ${name}, ms`] = p99Ms;
-    figures[`MB more beside ${name}`] = moreMb;
+    figures[`p99 during ${name}, ms`] = p99Ms;
+    figures[`MB more during ${name}`] = moreMb;
     if (!isMeasured) continue;
     assert.ok(moreMb <= MORE_MB_MAX, `${name} took ${moreMb} MB`);
     assert.ok(p99Ms <= P99_TIMES_MAX * Math.max(P99_MS_MIN, peacefulMs), `${name}: p99 ${p99Ms} ms`);
@@ -128,5 +128,5 @@ function summaryOf(fates: readonly Fate[]): string {
   const answers = statuses.map(([status, all = []]) => `${all.length} × ${status}`);
   const seconds = fates.map((fate) => fate.seconds);
   const [first, last] = [Math.min(...seconds), Math.max(...seconds)];
-  return `cut off after ${first.toFixed(1)} to ${last.toFixed(1)} s, answered ${answers.join(', ')}`;
+  return `disconnected after ${first.toFixed(1)} to ${last.toFixed(1)} s, answered ${answers.join(', ')}`;
 }

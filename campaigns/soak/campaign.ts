@@ -14,8 +14,7 @@ import { type Access, Clients } from './clients.ts';
 import { trendOf } from './trend.ts';
 
 export const campaign: Campaign = {
-  summary:
-    'a little of everything, half as much as 32 clients get through at most, for a minute in every round',
+  summary: 'a mix of all requests from 32 clients at half the peak rate, for a minute in every round',
   needs: 'Linux',
   rounds: [30, 30],
   engines: ['SQLite', 'PostgreSQL'],
@@ -106,7 +105,7 @@ async function observeRounds(
   await using clients = new Clients(access, seed);
   await clients.call(WARM_UP_MS);
   const peak = (await clients.call(PEAK_MS)).count / (PEAK_MS / 1_000);
-  report(`${Math.round(peak)} requests a second at most`);
+  report(`${Math.round(peak)} requests/s peak`);
   const rounds: Round[] = [];
   for (let round = 1; round <= count; round++) {
     const seen = await observe(clients, server, peak / 2);
@@ -146,20 +145,20 @@ function judge(rounds: readonly Round[], peak: number, turns: { old: number; fre
   const memory = trendOf(warm.map(({ memoryBytes }) => memoryBytes));
   const figures = {
     requests: rounds.reduce((sum, { waits }) => sum + waits.count, 0),
-    'requests a second at most': Math.round(peak),
+    'peak requests/s': Math.round(peak),
     'memory slope, kB a round': Math.round(memory.slope / 1e3),
-    'memory slope is certain': String(memory.isCertain),
+    'memory slope is significant': String(memory.isCertain),
     'most descriptors, first tenth': mostDescriptors(early),
     'most descriptors, last tenth': mostDescriptors(late),
     'p99 of the first tenth, ms': p99MsOf(together(early)),
     'p99 of the last tenth, ms': p99MsOf(together(late)),
     'p99 afterwards, ms': turns.old,
-    'p99 afterwards of a fresh service, ms': turns.fresh,
+    'p99 afterwards of a new service, ms': turns.fresh,
   };
   assert.ok(!memory.isCertain || memory.slope < 0, `memory grows: ${inspect(figures)}`);
-  assert.ok(mostDescriptors(late) <= mostDescriptors(early), `descriptors grow: ${inspect(figures)}`);
+  assert.ok(mostDescriptors(late) <= mostDescriptors(early), `descriptors increase: ${inspect(figures)}`);
   const isSlower = p99MsOf(together(late)) > P99_TIMES_MAX * p99MsOf(together(early));
-  assert.ok(!isSlower || turns.old <= P99_TIMES_MAX * turns.fresh, `waits grow: ${inspect(figures)}`);
+  assert.ok(!isSlower || turns.old <= P99_TIMES_MAX * turns.fresh, `latency increases: ${inspect(figures)}`);
   return figures;
 }
 

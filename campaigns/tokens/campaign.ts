@@ -11,7 +11,7 @@ import { Mutator } from './mutations.ts';
 
 export const campaign: Campaign = {
   summary:
-    'forged tokens, and mutations of good ones, each compared with the verdict of jose itself; a round is one',
+    'forged tokens, and mutations of valid ones, each compared with the result of jose; a round is one mutation',
   rounds: [1_000_000],
   engines: ['SQLite'],
   run,
@@ -53,7 +53,7 @@ async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> 
     );
     if (done % 100_000 === 0) report(`${done} mutations`);
   }
-  return { attacks, ...tally, ...withPrefix('against jose: ', differences) };
+  return { attacks, ...tally, ...withPrefix('unlike jose: ', differences) };
 }
 
 /** Tries every attack twice, directly and over HTTP. @returns how many there are */

@@ -87,18 +87,18 @@ export class Api {
     const body = await this.#bodyOf(request);
     if (!body) return TOO_LARGE;
     const login = this.#fieldsOf(request, body, ['username', 'password']);
-    if (!login && !this.#has('an unreadable login is 401')) {
+    if (!login && !this.#has('an invalid login body is 401')) {
       return { status: 400, message: 'Invalid request payload' };
     }
-    const isKnown = login?.username === username || (login && this.#has('any username is right'));
-    const isRight = login?.password === password || (login && this.#has('any password is right'));
+    const isKnown = login?.username === username || (login && this.#has('any username is accepted'));
+    const isRight = login?.password === password || (login && this.#has('any password is accepted'));
     if (!isKnown || !isRight) {
       this.wrongLogins++;
       return { status: this.#has('failed logins are 403') ? 403 : 401, message: 'Invalid credentials' };
     }
     const token = issueToken(secret, this.#has);
     this.#issued.add(token);
-    const data = this.#has('a token comes with its type') ? { token, token_type: 'JWT' } : { token };
+    const data = this.#has('data has a token type') ? { token, token_type: 'JWT' } : { token };
     return { status: 200, message: 'Token generated successfully', data };
   }
 
@@ -147,11 +147,11 @@ export class Api {
     const data = { ...book, id: await this.#newId(book, body) };
     if (this.#has('a book has a fifth field')) Object.assign(data, { created_at: null });
     if (!this.#has('created books are not stored')) this.#books.set(data.id, data);
-    return { status: this.#has('POST answers 200') ? 200 : 201, message: 'Book created successfully', data };
+    return { status: this.#has('POST returns 200') ? 200 : 201, message: 'Book created successfully', data };
   }
 
   async #newId({ title, author, year }: Book, body: Buffer): Promise<number> {
-    if (this.#has('the id of a body is honoured')) {
+    if (this.#has('the id of a body is used')) {
       const { id } = JSON.parse(body.toString()) as { id?: unknown };
       if (typeof id === 'number' && id > 0) return id;
     }
@@ -161,21 +161,21 @@ export class Api {
       );
       if (equal) return equal.id;
     }
-    if (this.#has('an id is given out again')) return Math.max(0, ...this.#books.keys()) + 1;
+    if (this.#has('an id is reused')) return Math.max(0, ...this.#books.keys()) + 1;
     const last = this.#lastId;
-    if (this.#has('two creations at the same time share an id')) await sleep(5);
+    if (this.#has('concurrent creates share an id')) await sleep(5);
     this.#lastId = last + 1;
     return this.#lastId;
   }
 
   #list(): Reply {
-    const deleted = this.#has('GET /books holds deleted books') ? this.#deleted.values() : [];
+    const deleted = this.#has('GET /books has deleted books') ? this.#deleted.values() : [];
     const books = [...this.#books.values(), ...deleted]
       .filter((book) => !this.#has('DELETE hides the book from the list only') || !this.#deleted.has(book.id))
       .toSorted((a, b) => a.id - b.id);
-    if (this.#has('GET /books leaves the newest book out')) books.pop();
+    if (this.#has('GET /books omits the newest book')) books.pop();
     if (this.#has('GET /books has the newest first')) books.reverse();
-    if (this.#has('GET /books holds ten books at most')) books.splice(10);
+    if (this.#has('GET /books has ten books at most')) books.splice(10);
     const isNull = books.length === 0 && this.#has('GET /books is null when empty');
     return { status: 200, message: 'Books retrieved successfully', data: isNull ? null : books };
   }
@@ -192,7 +192,7 @@ export class Api {
       return INVALID_INPUT;
     }
     const updated = await this.#apply(changes, book.id);
-    const data = this.#has('PUT answers the book as it was') ? book : updated;
+    const data = this.#has('PUT returns the book before the update') ? book : updated;
     return { status: 200, message: 'Book updated successfully', data };
   }
 
@@ -209,14 +209,14 @@ export class Api {
 
   #delete(request: IncomingMessage, book: Book | undefined): Reply {
     const announced = request.headers['content-type'];
-    if (announced && this.#has('DELETE wants a body when a type is announced')) return INVALID_INPUT;
+    if (announced && this.#has('DELETE needs a body when there is a Content-Type')) return INVALID_INPUT;
     if (!book && !this.#has('DELETE of an absent book is 200')) return NO_SUCH_BOOK;
     if (book) {
       this.#deleted.set(book.id, book);
       if (!this.#has('DELETE hides the book from the list only')) this.#books.delete(book.id);
     }
     if (this.#has('DELETE deletes every book')) this.#books.clear();
-    const data = this.#has('DELETE answers the book') ? book : null;
+    const data = this.#has('DELETE returns the book') ? book : null;
     return { status: 200, message: 'Book deleted successfully', data };
   }
 
@@ -246,8 +246,8 @@ function methodsOf(path: string): readonly string[] | undefined {
 /** The id in a path, or NaN when no book can have it. */
 function idOf(path: string, has: Planted): number {
   const text = path.slice('/book/'.length);
-  if (has('ids are read leniently')) return Number.parseInt(text, 10);
+  if (has('ids are parsed leniently')) return Number.parseInt(text, 10);
   if (has('ids have no leading zeros') && text.startsWith('0')) return Number.NaN;
   if (!/^[0-9]+$/.test(text)) return Number.NaN;
-  return has('ids are cut to 64 bits') ? Number(BigInt.asUintN(64, BigInt(text))) : Number(text);
+  return has('ids are truncated to 64 bits') ? Number(BigInt.asUintN(64, BigInt(text))) : Number(text);
 }

@@ -26,7 +26,7 @@ export async function receive(request: IncomingMessage, has: Planted): Promise<B
   }
   if (size > limit || (size === limit && has('a body of 1 MiB is too large'))) return undefined;
   if (has('the last piece of a body is lost') && pieces.length > 1) pieces.pop();
-  if (has('pieces are decoded one by one')) return Buffer.from(pieces.map(String).join(''));
+  if (has('pieces are decoded separately')) return Buffer.from(pieces.map(String).join(''));
   return Buffer.concat(pieces);
 }
 
@@ -68,7 +68,7 @@ function decode(bytes: Uint8Array, has: Planted): string | undefined {
   try {
     const text = new TextDecoder('utf-8', { fatal, ignoreBOM }).decode(bytes);
     if (has('text behind the JSON value is ignored')) return text.replace(/\}[^}]*$/, '}');
-    if (has('a comma behind the last field is skipped')) return text.replace(/,\s*\}/, '}');
+    if (has('a trailing comma is accepted')) return text.replace(/,\s*\}/, '}');
     return has('null is an empty object') ? text.replace(/^null$/, '{}') : text;
   } catch {
     return undefined;
@@ -107,7 +107,9 @@ function* membersOf(text: string, has: Planted): Generator<[name: string, litera
 }
 
 function readName(literal: string, has: Planted): string {
-  return has('escapes in field names are not read') ? literal.slice(1, -1) : (JSON.parse(literal) as string);
+  return has('escapes in field names are not decoded')
+    ? literal.slice(1, -1)
+    : (JSON.parse(literal) as string);
 }
 
 function readValue(literal: string, type: 'string' | 'number', has: Planted): string | number | undefined {
@@ -124,7 +126,7 @@ function readInteger(value: unknown, literal: string, has: Planted): number | un
   if (typeof value !== 'number') return undefined;
   if (has('1999.0 is no integer') && !/^-?[0-9]+$/.test(literal)) return undefined;
   if (has('years have 32 bits') && value !== Math.trunc(value | 0)) return undefined;
-  if (has('fractions of a year are cut'))
+  if (has('fractions of a year are truncated'))
     return readInteger(Math.trunc(value), String(Math.trunc(value)), never);
   if (has('fractions of a year are lost in reading')) return Number.isSafeInteger(value) ? value : undefined;
   if (has('years beyond 2^53 are rounded') && isWhole(literal)) return value;

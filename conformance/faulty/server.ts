@@ -4,14 +4,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Api, type Credentials, type Reply } from './api.ts';
 import type { Planted, Violation } from './violations.ts';
 
-/** A server that keeps the whole contract but for the violation planted in it. */
+/** A server that meets the contract, except for one planted violation. */
 export interface FaultyServer extends AsyncDisposable {
   readonly url: string;
-  /** How many logins it refused so far. */
+  /** How many logins it has rejected. */
   readonly wrongLogins: number;
 }
 
-/** Starts the server on a free port of this machine, without any book. */
+/** Starts the server on a free port, without books. */
 export async function startFaultyServer(
   credentials: Credentials,
   planted?: Violation,
@@ -21,12 +21,12 @@ export async function startFaultyServer(
   const server = http.createServer({ requireHostHeader: false }, (request, response) => {
     api.answer(request).then(
       (reply) => send(request, response, reply, has),
-      // The request broke off: whoever sent it was answered by clientError, or is gone.
+      // The request was cut off: clientError has responded, or the client has disconnected.
       () => request.socket.destroySoon(),
     );
   });
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    if (has('Expect is not looked at')) server.emit('request', request, response);
+    if (has('Expect is ignored')) server.emit('request', request, response);
     else send(request, response, { status: 417, message: 'Expectation failed' }, has);
   });
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -48,7 +48,7 @@ export async function startFaultyServer(
 }
 
 function send(request: IncomingMessage, response: ServerResponse, reply: Reply, has: Planted): void {
-  const isPlain = reply.message === 'Not found' && has('an unknown path is answered in plain text');
+  const isPlain = reply.message === 'Not found' && has('an unknown path gets plain text');
   const text = isPlain ? '404 page not found' : inEnvelope(reply, has);
   const { status } = reply;
   const headers = headersOf(reply, has);
@@ -80,7 +80,7 @@ function refuse(error: Error & { code?: string }, socket: Socket, has: Planted):
 
 function headersOf({ status, headers = {} }: Reply, has: Planted): Record<string, string> {
   const all: Record<string, string> = { 'Content-Type': 'application/json', ...headers };
-  if (has('answers are text/html')) all['Content-Type'] = 'text/html';
+  if (has('responses are text/html')) all['Content-Type'] = 'text/html';
   if (has('answers may be cached')) delete all['Cache-Control'];
   if (has('every origin is let in')) all['Access-Control-Allow-Origin'] = '*';
   if (status === 401 && !has('401 has no challenge')) all['WWW-Authenticate'] = 'Token realm="books"';

@@ -6,9 +6,9 @@ const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha3
 /** Issues a token that expires in 15 minutes. */
 export function issueToken(secret: string, has: Planted): string {
   const alg = has('tokens are signed with HS512') ? 'HS512' : 'HS256';
-  const lifetime = has('a token lives an hour') ? 3600 : 900;
+  const lifetime = has('a token expires after an hour') ? 3600 : 900;
   const exp = (now() + lifetime) * (has('exp is in milliseconds') ? 1000 : 1);
-  const claims = has('a token has a claim besides exp') ? { exp, iat: now() } : { exp };
+  const claims = has('a token has a second claim') ? { exp, iat: now() } : { exp };
   const key = has('tokens are signed with another secret') ? 'another secret' : secret;
   const signed = [{ alg, typ: 'JWT' }, claims].map((part) => encode(JSON.stringify(part))).join('.');
   return `${signed}.${sign(signed, alg, key)}`;

@@ -1,12 +1,12 @@
 /**
- * Realistic ways to break the contract. The faulty server can be started with each of them, and then these rules
- * must fail, by name. Every rule stands here at least once: none is kept by everybody.
+ * Realistic violations of the contract, each with the names of the rules that must fail when the faulty server is started
+ * with it. Every rule is listed at least once: none always passes.
  */
 export const violations = {
   // The envelope
   'data is missing on errors': [
     'POST /token: 400 Invalid request payload when the body is empty or not JSON',
-    'GET /book/{id}: 404 Book not found when there is none',
+    'GET /book/{id}: 404 Book not found when there is no such book',
     'Authentication: 401 Authorization token required when the header is absent',
     'HTTP: 404 Not found when there is no such path; paths are exact, and no token is needed',
   ],
@@ -15,79 +15,81 @@ export const violations = {
     'POST /token: 401 Invalid credentials when the password does not match',
   ],
   'a message is off by one letter': [
-    'GET /book/{id}: 404 Book not found when there is none',
-    'PUT /book/{id}: 404 Book not found, also when the body is bad',
+    'GET /book/{id}: 404 Book not found when there is no such book',
+    'PUT /book/{id}: 404 Book not found, also when the body is invalid',
     'DELETE /book/{id}: 200 Book deleted successfully, data null; reading the same id gives 404',
   ],
   'the envelope has a fourth key': [
-    'POST /token: 200 Token generated successfully otherwise; data holds the token alone',
-    'GET /books: 200 Books retrieved successfully; data holds every stored book',
+    'POST /token: 200 Token generated successfully otherwise; data has only the token',
+    'GET /books: 200 Books retrieved successfully; data has every stored book',
   ],
   'the keys of the envelope are sorted': [
-    'HTTP: keys stand in order: status, message, data; id, title, author, year',
+    'HTTP: keys are in this order: status, message, data; id, title, author, year',
   ],
-  'answers are text/html': ['GET /books: 200 Books retrieved successfully; data holds every stored book'],
+  'responses are text/html': ['GET /books: 200 Books retrieved successfully; data has every stored book'],
 
   // POST /token
-  'any username is right': ['POST /token: 401 Invalid credentials when the username does not match'],
-  'any password is right': ['POST /token: 401 Invalid credentials when the password does not match'],
+  'any username is accepted': ['POST /token: 401 Invalid credentials when the username does not match'],
+  'any password is accepted': ['POST /token: 401 Invalid credentials when the password does not match'],
   'failed logins are 403': [
     'POST /token: 401 Invalid credentials when the password does not match',
     'POST /token: 401 Invalid credentials when the username does not match',
     'Reading a body: a field absent in POST /token is "": 401 Invalid credentials',
   ],
-  'an unreadable login is 401': [
+  'an invalid login body is 401': [
     'POST /token: 400 Invalid request payload when the body is empty or not JSON',
     'POST /token: 400 Invalid request payload when the body is JSON but not an object',
     'POST /token: 400 Invalid request payload when username or password is not a string',
   ],
-  'POST /token needs a token': ['POST /token: needs no token, and does not look at the header Authorization'],
-  'a token comes with its type': [
-    'POST /token: 200 Token generated successfully otherwise; data holds the token alone',
+  'POST /token needs a token': ['POST /token: needs no token, and ignores the header Authorization'],
+  'data has a token type': [
+    'POST /token: 200 Token generated successfully otherwise; data has only the token',
   ],
-  'a token lives an hour': ['Limits: a token lives 15 minutes from issue; exp is in Unix seconds'],
-  'exp is in milliseconds': ['Limits: a token lives 15 minutes from issue; exp is in Unix seconds'],
-  'a token has a claim besides exp': ['Authentication: a token has one claim, exp'],
+  'a token expires after an hour': ['Limits: a token expires 15 minutes after issue; exp is in Unix seconds'],
+  'exp is in milliseconds': ['Limits: a token expires 15 minutes after issue; exp is in Unix seconds'],
+  'a token has a second claim': ['Authentication: a token has one claim, exp'],
   'tokens are signed with HS512': ['Authentication: a token is signed with HS256'],
   'tokens are signed with another secret': ['Authentication: an issued token is signed with SECRET_TOKEN'],
 
   // Books
-  'POST answers 200': [
-    'What the service does: a body that arrives in pieces is read whole',
+  'POST returns 200': [
+    'What the service does: a body that arrives in pieces is read completely',
     'POST /book: 201 Book created successfully otherwise; data is the stored Book',
   ],
   'created books are not stored': [
     'POST /book: 201 Book created successfully otherwise; data is the stored Book',
     'GET /book/{id}: 200 Book retrieved successfully otherwise; data is the Book',
   ],
-  'equal books share an id': ['POST /book: every book gets an id of its own'],
+  'equal books share an id': ['POST /book: every book gets a distinct id'],
   'a book has a fifth field': ['GET /book/{id}: 200 Book retrieved successfully otherwise; data is the Book'],
-  'text is trimmed': ['POST /book: text is kept as it was sent'],
-  'the id of a body is honoured': [
-    'Ids: the id in a body is not honoured: the store gives one in POST, the path in PUT',
+  'text is trimmed': ['POST /book: text is stored unchanged'],
+  'the id of a body is used': [
+    'Ids: the id in a body is ignored: the store assigns it in POST, the path names it in PUT',
   ],
-  'an id is given out again': ['Ids: an id is never given out twice, not even after its book was deleted'],
-  'two creations at the same time share an id': ['Ids: books created at the same time get ids of their own'],
-  'GET /books is null when empty': ['Lists: data is an array, [] when there is no book'],
+  'an id is reused': ['Ids: an id is never reused, even after its book was deleted'],
+  'concurrent creates share an id': ['Ids: books created concurrently get distinct ids'],
+  'GET /books is null when empty': ['Lists: data is an array, [] without books'],
   'GET /books has the newest first': ['Lists: books are ordered by id'],
-  'GET /books holds ten books at most': [
-    'Lists: a book that exists during the whole call appears exactly once, while others come and go',
+  'GET /books has ten books at most': [
+    'Lists: a book that exists during the whole request appears exactly once, while others are created and deleted',
   ],
-  'GET /books leaves the newest book out': [
-    'GET /books: 200 Books retrieved successfully; data holds every stored book',
+  'GET /books omits the newest book': [
+    'GET /books: 200 Books retrieved successfully; data has every stored book',
   ],
-  'GET /books holds deleted books': ['GET /books: shows a change, and no longer what was deleted'],
+  'GET /books has deleted books': ['GET /books: shows updates, and no deleted books'],
   'PUT replaces absent fields': [
     'PUT /book/{id}: a field absent from the body keeps its stored value',
     'Reading a body: {} in PUT is 200 and changes nothing',
   ],
-  'PUT skips "" and 0': ['PUT /book/{id}: a field that is present counts, also when it is "" or 0'],
-  'PUT reads, waits and writes': ['PUT /book/{id}: changes of different fields at the same time all survive'],
-  'PUT answers the book as it was': [
+  'PUT skips "" and 0': ['PUT /book/{id}: a field that is present is stored, also when it is "" or 0'],
+  'PUT reads, waits and writes': ['PUT /book/{id}: concurrent updates of different fields are all kept'],
+  'PUT returns the book before the update': [
     'PUT /book/{id}: 200 Book updated successfully otherwise; data is the updated Book',
   ],
   'PUT changes every book': ['PUT /book/{id}: changes no other book'],
-  'PUT checks the body before the book': ['PUT /book/{id}: 404 Book not found, also when the body is bad'],
+  'PUT checks the body before the book': [
+    'PUT /book/{id}: 404 Book not found, also when the body is invalid',
+  ],
   'PUT checks the size before the book': ['HTTP: 404 Book not found comes before 413'],
   'DELETE hides the book from the list only': [
     'DELETE /book/{id}: 200 Book deleted successfully, data null; reading the same id gives 404',
@@ -95,39 +97,39 @@ export const violations = {
   ],
   'DELETE of an absent book is 200': [
     'Ids: 404 Book not found when DELETE finds no book',
-    'Ids: of several DELETEs at the same time one alone deletes',
+    'Ids: of several concurrent DELETEs exactly one succeeds',
   ],
-  'DELETE answers the book': [
+  'DELETE returns the book': [
     'DELETE /book/{id}: 200 Book deleted successfully, data null; reading the same id gives 404',
   ],
   'DELETE deletes every book': ['DELETE /book/{id}: deletes no other book'],
-  'DELETE wants a body when a type is announced': [
+  'DELETE needs a body when there is a Content-Type': [
     'DELETE /book/{id}: needs no body, whatever Content-Type announces',
   ],
-  'ids are read leniently': [
-    'Ids: 404 Book not found when {id} is not digits alone, also when a lenient reader would find a book',
+  'ids are parsed leniently': [
+    'Ids: 404 Book not found when {id} is not digits alone, also when a lenient parser would find a book',
   ],
-  'ids are cut to 64 bits': ['Ids: 404 Book not found when {id} is beyond what any book can have'],
+  'ids are truncated to 64 bits': ['Ids: 404 Book not found when {id} is larger than any id'],
   'ids have no leading zeros': ['Ids: an {id} may have leading zeros'],
 
   // Bodies
   'the last piece of a body is lost': [
-    'What the service does: a body that arrives in pieces is read whole',
-    'What the service does: a chunked body is read whole',
+    'What the service does: a body that arrives in pieces is read completely',
+    'What the service does: a chunked body is read completely',
   ],
-  'pieces are decoded one by one': ['What the service does: a character torn between two pieces stays one'],
+  'pieces are decoded separately': ['What the service does: a character split between two pieces is kept'],
   '100 Continue never comes': [
-    'What the service does: a client that expects 100 Continue gets it, and then its answer',
+    'What the service does: a client that expects 100 Continue gets it, and then its response',
   ],
-  'escapes in field names are not read': ['POST /book: escapes in JSON are read'],
-  'a comma behind the last field is skipped': ['Reading a body: 400 when the JSON is only nearly JSON'],
+  'escapes in field names are not decoded': ['POST /book: escapes in JSON are decoded'],
+  'a trailing comma is accepted': ['Reading a body: 400 when the JSON is malformed'],
   'null is an empty object': ['Reading a body: 400 when the body is null'],
   'null counts as absent': ['Reading a body: 400 when a known field is null'],
   'year may be a string': [
     'POST /book: 400 Invalid input when the body cannot be read as a Book',
     'PUT /book/{id}: 400 Invalid input when the body cannot be read as a Book',
   ],
-  'fractions of a year are cut': [
+  'fractions of a year are truncated': [
     'POST /book: 400 Invalid input when the body cannot be read as a Book',
     'Reading a body: 400 when year is not an integer within ±9007199254740991',
   ],
@@ -145,21 +147,21 @@ export const violations = {
     'Reading a body: 400 when a string holds U+0000 or a lone surrogate',
   ],
   'unknown fields are refused': [
-    'Reading a body: an unknown field is ignored, whatever its value, and never answered',
+    'Reading a body: an unknown field is ignored, whatever its value, and never returned',
   ],
-  'field names count in lower case only': ['Reading a body: a field name counts in any case'],
+  'field names count in lower case only': ['Reading a body: field names are case-insensitive'],
   'the first of two fields counts': [
-    'Reading a body: of a field given twice the last one counts, across spellings too',
+    'Reading a body: of duplicate fields the last one counts, also when their case differs',
   ],
   'fields of POST are required': ['Reading a body: a field absent in POST /book is "" or 0: {} is 201'],
-  'text behind the JSON value is ignored': ['Reading a body: 400 when text stands behind the JSON value'],
-  'a byte-order mark is skipped': ['Reading a body: 400 when a byte-order mark stands before the JSON value'],
+  'text behind the JSON value is ignored': ['Reading a body: 400 when text follows the JSON value'],
+  'a byte-order mark is skipped': ['Reading a body: 400 when a byte-order mark precedes the JSON value'],
   'bytes that are not UTF-8 are replaced': ['Reading a body: 400 when the bytes are not UTF-8'],
-  'Content-Type must be JSON': ['Reading a body: the bytes are read as JSON, whatever Content-Type says'],
+  'Content-Type must be JSON': ['Reading a body: the body is read as JSON, whatever the Content-Type'],
   'Content-Encoding is not looked at': [
     'Reading a body: 400 when Content-Encoding is other than identity, compressed or not',
   ],
-  'every Content-Encoding is refused': ['Reading a body: Content-Encoding: identity is none'],
+  'every Content-Encoding is refused': ['Reading a body: Content-Encoding: identity is accepted'],
   'a bad body in PUT still changes the book': ['Reading a body: a 400 never changes the store'],
 
   // Tokens
@@ -171,20 +173,20 @@ export const violations = {
     'Authentication: 401 Authorization token required when the header is empty',
   ],
   'a word before the token is skipped': [
-    'Authentication: 401 Invalid token when a word stands before the token',
+    'Authentication: 401 Invalid token when a scheme precedes the token',
   ],
-  'a token works once': ['Authentication: a token works as often as it is presented, beside others'],
+  'a token works once': ['Authentication: a token can be used repeatedly, and together with others'],
   'only issued tokens are accepted': [
-    'Authentication: a token that somebody else signed with the secret is as good',
+    'Authentication: a token that was signed elsewhere with the secret is accepted',
   ],
   'the signature is not checked': [
     'Authentication: 401 Invalid token when the signature does not verify',
-    'Authentication: 401 Invalid token when another secret signed it',
+    'Authentication: 401 Invalid token when it is signed with another secret',
     'Authentication: 401 Invalid token when the header names another HMAC algorithm than the signature has',
   ],
   'alg none is accepted': ['Authentication: 401 Invalid token when the algorithm is not an HMAC one'],
   'RS256 is verified with the secret as key': [
-    'Authentication: 401 Invalid token when the header names no HMAC algorithm, though the secret signed it',
+    'Authentication: 401 Invalid token when the header names no HMAC algorithm, though it is signed with the secret',
   ],
   'the header of a token is not looked at': [
     'Authentication: 401 Invalid token when header or payload is not JSON',
@@ -192,24 +194,22 @@ export const violations = {
   'expired tokens are accepted': ['Authentication: 401 Invalid token when it has expired'],
   'tokens get a minute of leeway': [
     'Authentication: 401 Invalid token when it has expired',
-    'Tokens: 401 Invalid token from the very second of exp, without leeway',
+    'Tokens: 401 Invalid token from the second of exp on, without leeway',
   ],
   'a token lives through the second of exp': [
-    'Tokens: 401 Invalid token from the very second of exp, without leeway',
+    'Tokens: 401 Invalid token from the second of exp on, without leeway',
   ],
   'only HS256 is accepted': ['Authentication: every HMAC algorithm is accepted: HS256, HS384, HS512'],
-  'exp is required': ['Tokens: exp that is absent has not expired: accepted'],
+  'exp is required': ['Tokens: a token without exp is accepted'],
   'exp may be a string': ['Tokens: 401 Invalid token when exp is not a number'],
   'nbf is not looked at': [
     'Tokens: 401 Invalid token when nbf is in the future',
     'Tokens: 401 Invalid token when nbf is not a number',
   ],
   'nbf is refused': ['Tokens: nbf in the past is accepted'],
-  'unknown claims are refused': [
-    'Tokens: claims and header members without a meaning here are not looked at',
-  ],
+  'unknown claims are refused': ['Tokens: unknown claims and header members are ignored'],
   'crit is not looked at': [
-    'Tokens: 401 Invalid token when crit names what nobody knows, or is no list of names',
+    'Tokens: 401 Invalid token when crit names an unknown extension, or is not a list of names',
   ],
   'a payload that is no object has no claims': [
     'Tokens: 401 Invalid token when the payload is not an object',
@@ -219,14 +219,14 @@ export const violations = {
     'Tokens: 401 Invalid token when the signature is not canonical base64url',
   ],
   'the token is checked after the book': [
-    'Authentication: the token is checked before the book is looked for and the body is read',
-    'Ids: a bad {id} is looked at after the token',
+    'Authentication: the token is checked before the book and the body',
+    'Ids: the token is checked before {id}',
   ],
-  'the token is checked after the body': ['HTTP: 401 comes before 413, and before a byte of the body'],
-  'DELETE runs without a valid token': ['Authentication: the endpoint does not run without a valid token'],
+  'the token is checked after the body': ['HTTP: 401 comes before 413, and before the body is sent'],
+  'DELETE runs without a valid token': ['Authentication: nothing is changed without a valid token'],
 
   // HTTP
-  'an unknown path is answered in plain text': [
+  'an unknown path gets plain text': [
     'HTTP: 404 Not found when there is no such path; paths are exact, and no token is needed',
   ],
   'a slash at the end of a path is ignored': [
@@ -238,11 +238,11 @@ export const violations = {
   '405 names no methods': [
     'HTTP: 405 Method not allowed when the path exists, with Allow; no token is needed',
   ],
-  'HEAD has content': ['HTTP: HEAD is answered like GET, without content'],
-  'HEAD is 405': ['HTTP: HEAD is answered like GET, without content'],
-  'a request without Host is taken': ['HTTP: 400 Bad request when HTTP/1.1 comes without Host, or with two'],
+  'HEAD has content': ['HTTP: HEAD gets the same response as GET, without content'],
+  'HEAD is 405': ['HTTP: HEAD gets the same response as GET, without content'],
+  'a request without Host is taken': ['HTTP: 400 Bad request when an HTTP/1.1 request has no Host, or two'],
   'the first of two Host lines counts': [
-    'HTTP: 400 Bad request when HTTP/1.1 comes without Host, or with two',
+    'HTTP: 400 Bad request when an HTTP/1.1 request has no Host, or two',
   ],
   'HTTP/1.0 needs Host too': ['HTTP: HTTP/1.0 needs no Host'],
   'malformed HTTP closes the connection': [
@@ -253,15 +253,15 @@ export const violations = {
   'bodies have no limit': ['HTTP: 413 Payload too large when the body is over 1 MiB, announced or not'],
   'a body of 1 MiB is too large': ['HTTP: a body of exactly 1 MiB is read'],
   '413 breaks the connection': [
-    'HTTP: 413 Payload too large also reaches a client that reads only when it has sent everything',
+    'HTTP: 413 Payload too large also reaches a client that reads only after it has sent everything',
   ],
-  'Expect is not looked at': ['HTTP: 417 Expectation failed when Expect is other than 100-continue'],
+  'Expect is ignored': ['HTTP: 417 Expectation failed when Expect is other than 100-continue'],
   '401 has no challenge': ['HTTP: 401 carries WWW-Authenticate: Token realm="books"'],
   'answers may be cached': [
     'HTTP: Cache-Control is no-store on POST /token',
     'HTTP: Cache-Control is private, no-cache on what a token protects',
   ],
-  'every origin is let in': ['HTTP: a browser of an origin that nobody listed is not let in'],
+  'every origin is let in': ['HTTP: a browser of an origin that is not listed gets no CORS headers'],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 
 /** The name of a violation. */

@@ -29,7 +29,7 @@ export const authenticationRules = rulesOf(
       for (const [note, token] of Object.entries(tokens)) await expectInvalid(service, token, note);
       await expectRefused(service, 'nonsense', 'Invalid token');
     },
-    '401 Invalid token when a word stands before the token': async (service) => {
+    '401 Invalid token when a scheme precedes the token': async (service) => {
       const token = await service.newToken();
       for (const word of ['Bearer', 'bearer', 'Token', 'JWT'])
         await expectInvalid(service, `${word} ${token}`, word);
@@ -50,7 +50,7 @@ export const authenticationRules = rulesOf(
         await expectInvalid(service, `${header}.${payload}.${signature}`, `alg ${alg}`);
       }
     },
-    'the token is checked before the book is looked for and the body is read': async (service) => {
+    'the token is checked before the book and the body': async (service) => {
       const id = await service.absentId();
       for (const [method, path] of [
         ['GET', `/book/${id}`],
@@ -65,7 +65,7 @@ export const authenticationRules = rulesOf(
         expectNull(invalid, 401, 'Invalid token');
       }
     },
-    'the endpoint does not run without a valid token': async (service) => {
+    'nothing is changed without a valid token': async (service) => {
       const book = await service.createBook();
       const title = `never stored, beside ${book.id}`;
       const body = JSON.stringify({ title });

@@ -10,9 +10,9 @@ const YEAR_MAX = Number.MAX_SAFE_INTEGER;
 export const bodyRules = rulesOf(
   { section: 'Reading a body', group: 'decision' },
   {
-    '400 when text stands behind the JSON value': (service) =>
+    '400 when text follows the JSON value': (service) =>
       expectUnreadable(service, ['{"title":"a"} x', '{"title":"a"}{}', '{},', '{}\n]', '{}\0']),
-    '400 when the JSON is only nearly JSON': (service) =>
+    '400 when the JSON is malformed': (service) =>
       expectUnreadable(service, [
         "{'title':'a'}",
         '{"title":"a",}',
@@ -26,7 +26,7 @@ export const bodyRules = rulesOf(
         '{"title":"\\x41"}',
         '{/**/}',
       ]),
-    '400 when a byte-order mark stands before the JSON value': (service) =>
+    '400 when a byte-order mark precedes the JSON value': (service) =>
       expectUnreadable(service, ['\ufeff{}', Buffer.from('\ufeff{}', 'utf16le')]),
     '400 when the bytes are not UTF-8': (service) =>
       expectUnreadable(service, [
@@ -88,7 +88,7 @@ export const bodyRules = rulesOf(
           (text) => [`{"title":"${text}"}`, `{"author":"${text}"}`],
         ),
       ),
-    'an unknown field is ignored, whatever its value, and never answered': async (service) => {
+    'an unknown field is ignored, whatever its value, and never returned': async (service) => {
       const { id } = await service.createBook();
       for (const unknown of UNKNOWN_FIELDS) {
         const body = `{"title":"a",${unknown},"year":1}`;
@@ -105,7 +105,7 @@ export const bodyRules = rulesOf(
       const { username, password } = service;
       await expectSignsIn(service, JSON.stringify({ username, password, remember: null }));
     },
-    'a field name counts in any case': async (service) => {
+    'field names are case-insensitive': async (service) => {
       const fields = { title: 'a', author: 'b', year: 1 };
       for (const body of ['{"Title":"a","Author":"b","Year":1}', '{"TITLE":"a","aUTHOR":"b","yeaR":1}']) {
         expectBook(await service.post('/book', body), 201, 'Book created successfully', fields);
@@ -122,7 +122,7 @@ export const bodyRules = rulesOf(
       );
       await expectUnreadableLogin(service, ['{"Username":1}']);
     },
-    'of a field given twice the last one counts, across spellings too': async (service) => {
+    'of duplicate fields the last one counts, also when their case differs': async (service) => {
       for (const [body, title] of [
         ['{"title":"a","title":"b"}', 'b'],
         ['{"Title":"a","title":"b"}', 'b'],
@@ -155,7 +155,7 @@ export const bodyRules = rulesOf(
       expectNull(await service.login('{}'), 401, 'Invalid credentials');
       expectNull(await service.login({ username: service.username }), 401, 'Invalid credentials');
     },
-    'the bytes are read as JSON, whatever Content-Type says': async (service) => {
+    'the body is read as JSON, whatever the Content-Type': async (service) => {
       const login = JSON.stringify({ username: service.username, password: service.password });
       for (const type of [
         'text/plain',
@@ -196,7 +196,7 @@ export const bodyRules = rulesOf(
         expectNull(login, 400, 'Invalid request payload');
       }
     },
-    'Content-Encoding: identity is none': async (service) => {
+    'Content-Encoding: identity is accepted': async (service) => {
       const options = { body: '{"title":"a"}', headers: { 'Content-Encoding': 'identity' } };
       expectBook(await service.send('POST', '/book', options), 201, 'Book created successfully', {
         title: 'a',

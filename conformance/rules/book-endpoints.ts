@@ -35,11 +35,11 @@ export const bookEndpointRules = [
         );
         expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
       },
-      'every book gets an id of its own': async (service) => {
+      'every book gets a distinct id': async (service) => {
         const [first, second] = [await service.createBook(), await service.createBook()];
         expectSame('two ids', first.id === second.id, false);
       },
-      'text is kept as it was sent': async (service) => {
+      'text is stored unchanged': async (service) => {
         for (const title of TEXTS) {
           const { id } = await service.createBook({ title, author: title });
           expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', {
@@ -48,7 +48,7 @@ export const bookEndpointRules = [
           });
         }
       },
-      'escapes in JSON are read': async (service) => {
+      'escapes in JSON are decoded': async (service) => {
         const body = '{"\\u0074itle":"\\u0041\\n\\ud83d\\udcd6","author":"\\/","year":1}';
         const fields = { title: 'A\n📖', author: '/', year: 1 };
         expectBook(await service.post('/book', body), 201, 'Book created successfully', fields);
@@ -58,7 +58,7 @@ export const bookEndpointRules = [
   ...rulesOf(
     { section: 'GET /books', group: 'specification' },
     {
-      '200 Books retrieved successfully; data holds every stored book': async (service) => {
+      '200 Books retrieved successfully; data has every stored book': async (service) => {
         const books = [
           await service.createBook({ title: 'one' }),
           await service.createBook({ title: 'two' }),
@@ -66,7 +66,7 @@ export const bookEndpointRules = [
         const listed = new Map(expectBooks(await service.get('/books')).map((book) => [book.id, book]));
         for (const book of books) expectSame('GET /books', listed.get(book.id), book);
       },
-      'shows a change, and no longer what was deleted': async (service) => {
+      'shows updates, and no deleted books': async (service) => {
         const { id } = await service.createBook();
         const deleted = await service.absentId();
         await service.put(`/book/${id}`, { title: 'changed' });
@@ -79,7 +79,7 @@ export const bookEndpointRules = [
   ...rulesOf(
     { section: 'GET /book/{id}', group: 'specification' },
     {
-      '404 Book not found when there is none': async (service) => {
+      '404 Book not found when there is no such book': async (service) => {
         expectNull(await service.get(`/book/${await service.absentId()}`), 404, 'Book not found');
       },
       '200 Book retrieved successfully otherwise; data is the Book': async (service) => {
@@ -91,7 +91,7 @@ export const bookEndpointRules = [
   ...rulesOf(
     { section: 'PUT /book/{id}', group: 'specification' },
     {
-      '404 Book not found, also when the body is bad': async (service) => {
+      '404 Book not found, also when the body is invalid': async (service) => {
         const id = await service.absentId();
         for (const body of ['{"title":"The Iliad"}', ...UNREADABLE]) {
           expectNull(await service.put(`/book/${id}`, body), 404, 'Book not found');
@@ -117,7 +117,7 @@ export const bookEndpointRules = [
           expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
         }
       },
-      'a field that is present counts, also when it is "" or 0': async (service) => {
+      'a field that is present is stored, also when it is "" or 0': async (service) => {
         let book = await service.createBook();
         for (const change of [{ title: '' }, { author: '' }, { year: 0 }]) {
           book = { ...book, ...change };
@@ -130,7 +130,7 @@ export const bookEndpointRules = [
         await service.put(`/book/${changed.id}`, { title: 'changed' });
         expectBook(await service.get(`/book/${other.id}`), 200, 'Book retrieved successfully', other);
       },
-      'changes of different fields at the same time all survive': async (service) => {
+      'concurrent updates of different fields are all kept': async (service) => {
         const { id } = await service.createBook();
         for (let year = 1; year <= CONCURRENT_ROUNDS; year++) {
           const fields = { title: `title ${year}`, author: `author ${year}`, year };

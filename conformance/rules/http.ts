@@ -20,7 +20,7 @@ const ADDITION = 'POST /books';
 export const httpRules = rulesOf(
   { section: 'HTTP', group: 'decision' },
   {
-    'keys stand in order: status, message, data; id, title, author, year': async (service) => {
+    'keys are in this order: status, message, data; id, title, author, year': async (service) => {
       const created = await service.post('/book', '{"year":1,"author":"b","title":"a"}');
       const { id } = expectBook(created, 201, 'Book created successfully');
       const book = `{"id":${id},"title":"a","author":"b","year":1}`;
@@ -84,7 +84,7 @@ export const httpRules = rulesOf(
         }
       }
     },
-    'HEAD is answered like GET, without content': async (service) => {
+    'HEAD gets the same response as GET, without content': async (service) => {
       const { id } = await service.createBook();
       for (const [path, status] of [
         [`/book/${id}`, 200],
@@ -104,7 +104,7 @@ export const httpRules = rulesOf(
         [401, ''],
       );
     },
-    '400 Bad request when HTTP/1.1 comes without Host, or with two': async (service) => {
+    '400 Bad request when an HTTP/1.1 request has no Host, or two': async (service) => {
       const head = ['GET /books HTTP/1.1', 'Connection: close', 'Authorization: {token}'];
       const host = `Host: ${service.host}`;
       expectNull(await service.exchange(head), 400, 'Bad request');
@@ -158,7 +158,7 @@ export const httpRules = rulesOf(
         title: 'The Odyssey',
       });
     },
-    '413 Payload too large also reaches a client that reads only when it has sent everything': async (
+    '413 Payload too large also reaches a client that reads only after it has sent everything': async (
       service,
     ) => {
       const length = 2 * BODY_BYTES_MAX;
@@ -180,7 +180,7 @@ export const httpRules = rulesOf(
       const answer = await service.put(`/book/${await service.absentId()}`, bookOf(BODY_BYTES_MAX + 1));
       expectNull(answer, 404, 'Book not found');
     },
-    '401 comes before 413, and before a byte of the body': async (service) => {
+    '401 comes before 413, and before the body is sent': async (service) => {
       const large = await service.sendWithoutToken('POST', '/book', { body: bookOf(BODY_BYTES_MAX + 1) });
       expectNull(large, 401, 'Authorization token required');
       for (const path of ['/book', '/book/1']) {
@@ -227,7 +227,7 @@ export const httpRules = rulesOf(
       ];
       for (const answer of answers) expectHeader(answer, 'cache-control', /^private, ?no-cache$/);
     },
-    'a browser of an origin that nobody listed is not let in': async (service) => {
+    'a browser of an origin that is not listed gets no CORS headers': async (service) => {
       const headers = { Origin: 'https://nobody-listed-this.invalid' };
       const answer = await service.send('GET', `/book/${await service.absentId()}`, { headers });
       expectOutcome(answer, 404, 'Book not found');

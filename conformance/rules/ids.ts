@@ -5,7 +5,7 @@ import { rulesOf } from '../rule.ts';
 export const idRules = rulesOf(
   { section: 'Ids', group: 'decision' },
   {
-    '404 Book not found when {id} is not digits alone, also when a lenient reader would find a book': async (
+    '404 Book not found when {id} is not digits alone, also when a lenient parser would find a book': async (
       service,
     ) => {
       const { id } = await service.createBook();
@@ -41,7 +41,7 @@ export const idRules = rulesOf(
       }
       expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully');
     },
-    '404 Book not found when {id} is beyond what any book can have': async (service) => {
+    '404 Book not found when {id} is larger than any id': async (service) => {
       const { id } = await service.createBook();
       const wrapped = [64n, 32n].map((bits) => String(2n ** bits + BigInt(id)));
       const ids = [
@@ -63,7 +63,7 @@ export const idRules = rulesOf(
       const book = await service.createBook();
       expectBook(await service.get(`/book/000${book.id}`), 200, 'Book retrieved successfully', book);
     },
-    'a bad {id} is looked at after the token': async (service) => {
+    'the token is checked before {id}': async (service) => {
       for (const id of ['abc', '%zz', '9007199254740992']) {
         const path = `/book/${id}`;
         expectNull(await service.sendWithoutToken('GET', path), 401, 'Authorization token required');
@@ -76,13 +76,13 @@ export const idRules = rulesOf(
       expectNull(await service.delete(`/book/${id}`), 200, 'Book deleted successfully');
       expectNull(await service.delete(`/book/${id}`), 404, 'Book not found');
     },
-    'of several DELETEs at the same time one alone deletes': async (service) => {
+    'of several concurrent DELETEs exactly one succeeds': async (service) => {
       const { id } = await service.createBook();
       const answers = await Promise.all(Array.from({ length: 8 }, () => service.delete(`/book/${id}`)));
       const statuses = answers.map((answer) => answer.status).toSorted((a, b) => a - b);
       expectSame(`DELETE /book/${id}, 8 times`, statuses, [200, ...Array.from({ length: 7 }, () => 404)]);
     },
-    'an id is never given out twice, not even after its book was deleted': async (service) => {
+    'an id is never reused, even after its book was deleted': async (service) => {
       let last = await service.absentId();
       for (let round = 0; round < 5; round++) {
         const id = await service.absentId();
@@ -90,13 +90,15 @@ export const idRules = rulesOf(
         last = id;
       }
     },
-    'books created at the same time get ids of their own': async (service) => {
+    'books created concurrently get distinct ids': async (service) => {
       const books = await Promise.all(Array.from({ length: 32 }, (_, year) => service.createBook({ year })));
       expectSame('different ids of 32 books', new Set(books.map((book) => book.id)).size, 32);
       const [book] = books;
       if (book) expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
     },
-    'the id in a body is not honoured: the store gives one in POST, the path in PUT': async (service) => {
+    'the id in a body is ignored: the store assigns it in POST, the path names it in PUT': async (
+      service,
+    ) => {
       const unused = await service.absentId();
       const created = await service.post('/book', { id: unused, title: 'a' });
       const { id } = expectBook(created, 201, 'Book created successfully', { title: 'a' });

@@ -19,7 +19,7 @@ export const signedTokenRules = [
           .digest('base64url');
         expectSame('the signature verifies against the given secret', token.slice(end + 1) === mac, true);
       },
-      'a token that somebody else signed with the secret is as good': async (service) => {
+      'a token that was signed elsewhere with the secret is accepted': async (service) => {
         await expectAccepted(service, service.sign(), 'signed elsewhere');
         await expectAccepted(service, service.sign({ header: { alg: 'HS256' } }), 'without typ');
       },
@@ -34,7 +34,7 @@ export const signedTokenRules = [
           await expectInvalid(service, token, `expired ${seconds} s ago`);
         }
       },
-      '401 Invalid token when another secret signed it': async (service) => {
+      '401 Invalid token when it is signed with another secret': async (service) => {
         const payload = { exp: service.now() + HOUR_SECONDS };
         const secret = service.secret ?? '';
         const keys = { longer: `${secret}x`, shorter: secret.slice(1), guessed: 'secret', empty: '' };
@@ -42,27 +42,26 @@ export const signedTokenRules = [
           await expectInvalid(service, makeToken(key, { payload }), `key ${note}`);
         }
       },
-      '401 Invalid token when the header names no HMAC algorithm, though the secret signed it': async (
-        service,
-      ) => {
-        for (const alg of [
-          'none',
-          'RS256',
-          'RS512',
-          'ES256',
-          'PS256',
-          'EdDSA',
-          'hs256',
-          'HS1',
-          '',
-          null,
-          256,
-        ]) {
-          const token = service.sign({ header: { alg, typ: 'JWT' } });
-          await expectInvalid(service, token, `alg ${JSON.stringify(alg)}`);
-        }
-        await expectInvalid(service, service.sign({ header: { typ: 'JWT' } }), 'no alg');
-      },
+      '401 Invalid token when the header names no HMAC algorithm, though it is signed with the secret':
+        async (service) => {
+          for (const alg of [
+            'none',
+            'RS256',
+            'RS512',
+            'ES256',
+            'PS256',
+            'EdDSA',
+            'hs256',
+            'HS1',
+            '',
+            null,
+            256,
+          ]) {
+            const token = service.sign({ header: { alg, typ: 'JWT' } });
+            await expectInvalid(service, token, `alg ${JSON.stringify(alg)}`);
+          }
+          await expectInvalid(service, service.sign({ header: { typ: 'JWT' } }), 'no alg');
+        },
       '401 Invalid token when the header names another HMAC algorithm than the signature has': async (
         service,
       ) => {
@@ -82,9 +81,9 @@ export const signedTokenRules = [
   ...rulesOf(
     { section: 'Tokens', group: 'decision', needs: 'secret' },
     {
-      'exp that is absent has not expired: accepted': (service) =>
+      'a token without exp is accepted': (service) =>
         expectAccepted(service, service.sign({ payload: {} }), 'no exp'),
-      '401 Invalid token from the very second of exp, without leeway': (service) =>
+      '401 Invalid token from the second of exp on, without leeway': (service) =>
         expectInvalid(service, service.sign({ payload: { exp: service.now() } }), 'exp now'),
       '401 Invalid token when exp is not a number': async (service) => {
         const later = service.now() + HOUR_SECONDS;
@@ -106,12 +105,14 @@ export const signedTokenRules = [
           await expectInvalid(service, service.sign({ payload }), JSON.stringify({ nbf }));
         }
       },
-      'claims and header members without a meaning here are not looked at': async (service) => {
+      'unknown claims and header members are ignored': async (service) => {
         const payload = { exp: service.now() + HOUR_SECONDS, sub: 'reader', admin: false };
         const token = service.sign({ payload, header: { alg: 'HS256', kid: '../../key' } });
         await expectAccepted(service, token, 'sub, admin and kid');
       },
-      '401 Invalid token when crit names what nobody knows, or is no list of names': async (service) => {
+      '401 Invalid token when crit names an unknown extension, or is not a list of names': async (
+        service,
+      ) => {
         for (const crit of [['x'], ['exp'], [], 'x', null, [1]]) {
           const token = service.sign({ header: { alg: 'HS256', crit, x: 1 } });
           await expectInvalid(service, token, JSON.stringify({ crit }));

@@ -37,13 +37,13 @@ export const tokenEndpointRules = [
         const { username, password } = service;
         expectNull(await service.login({ username: `${username}x`, password }), 401, 'Invalid credentials');
       },
-      '200 Token generated successfully otherwise; data holds the token alone': async (service) => {
+      '200 Token generated successfully otherwise; data has only the token': async (service) => {
         const data = expectOutcome(await service.login(), 200, 'Token generated successfully');
         const { token, ...others } = (data ?? {}) as Record<string, unknown>;
         expectSame('type of data.token', typeof token, 'string');
         expectSame('other keys of data', Object.keys(others), []);
       },
-      'needs no token, and does not look at the header Authorization': async (service) => {
+      'needs no token, and ignores the header Authorization': async (service) => {
         const { username, password } = service;
         const options = {
           body: JSON.stringify({ username, password }),
@@ -66,7 +66,7 @@ export const tokenEndpointRules = [
         const claims = readSegment(await service.newToken(), 1);
         expectSame('claims of the token', Object.keys(claims ?? {}), ['exp']);
       },
-      'a token works as often as it is presented, beside others': async (service) => {
+      'a token can be used repeatedly, and together with others': async (service) => {
         const tokens = [await service.newToken(), await service.newToken()];
         const { id } = await service.createBook();
         for (const token of [...tokens, ...tokens]) {
@@ -79,7 +79,7 @@ export const tokenEndpointRules = [
   ...rulesOf(
     { section: 'Limits', group: 'specification' },
     {
-      'a token lives 15 minutes from issue; exp is in Unix seconds': async (service) => {
+      'a token expires 15 minutes after issue; exp is in Unix seconds': async (service) => {
         const token = await service.newToken();
         const { exp } = (readSegment(token, 1) ?? {}) as Record<string, unknown>;
         const seconds = Number(exp) - service.now();

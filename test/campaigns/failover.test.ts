@@ -8,7 +8,7 @@ const WAYS = {
 } as const;
 
 for (const way of ['hosts', 'relay'] as const) {
-  test(`nothing that was acknowledged is lost where a synchronous standby, ${WAYS[way]}, takes the place of a primary that was killed`, async () => {
+  test(`no acknowledged write is lost when a synchronous standby, ${WAYS[way]}, replaces a killed primary`, async () => {
     const seed = Date.now() % 1_000_000;
     const options = { engine: 'PostgreSQL', rounds: 1, seed, report: () => {} } as const;
     const { acknowledged } = await failOver(options, { way, writingMsMax: Number.POSITIVE_INFINITY });

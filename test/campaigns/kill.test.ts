@@ -6,7 +6,7 @@ for (const [engine, rounds] of [
   ['SQLite', 5],
   ['PostgreSQL', 2],
 ] as const) {
-  test(`nothing that was acknowledged is lost by SIGKILL, also while it starts: ${rounds} times on ${engine}`, async () => {
+  test(`no acknowledged write is lost by SIGKILL, also during startup: ${rounds} times on ${engine}`, async () => {
     const seed = Date.now() % 1_000_000;
     const { acknowledged } = await campaign.run({ engine, rounds, seed, report: () => {} });
     assert.ok(Number(acknowledged) >= rounds * 500);

@@ -6,7 +6,7 @@ import { engines } from '../support/engines.ts';
 
 for (const { name: engine } of engines) {
   for (const name of ['POST /book of 1 MiB, mixed', 'POST /books of 15 MiB, 16 books, mixed']) {
-    test(`${name}: more at once than 512 MiB allow get success or 503, on ${engine}`, async () => {
+    test(`${name}: requests beyond 512 MiB of memory succeed or get 503, on ${engine}`, async () => {
       const load = loads()[name];
       assert.ok(load);
       const { statuses } = await press(engine, load, 1);

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { overload } from '../../campaigns/overload/campaign.ts';
 
-test('far too many requests are all answered, with 2xx or 503 and Retry-After, and then all is well', async () => {
+test('under overload every request gets 2xx, or 503 with Retry-After, and afterwards latency is as before', async () => {
   await overload({
     engine: 'SQLite',
     kinds: ['searches', 'all kinds'],

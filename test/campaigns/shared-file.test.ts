@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { campaign } from '../../campaigns/shared-file/campaign.ts';
 
-test('two services share an SQLite file with others who read for long, write, back up and checkpoint: all are served', async () => {
+test('two services share an SQLite file with processes that read, write, back up and checkpoint it, and serve all requests', async () => {
   const seed = Date.now() % 1_000_000;
   const figures = await campaign.run({ engine: 'SQLite', rounds: 1, seed, report: () => {} });
   for (const name of ['acknowledged', 'long reads', 'writes of others', 'checkpoints', 'backups']) {

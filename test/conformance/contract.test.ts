@@ -1,7 +1,7 @@
 import { after, describe } from 'node:test';
 import type { Answer } from '../../conformance/client.ts';
 import { registerRules } from '../../conformance/register.ts';
-import { assertListed, takeDownStatements } from '../../conformance/statements.ts';
+import { assertListed, recordStatements } from '../../conformance/statements.ts';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { assertDescribed } from '../openapi/described.ts';
@@ -13,10 +13,10 @@ const CREDENTIALS = {
   secret: 'a secret of at least 32 bytes, or so',
 };
 
-const sent = takeDownStatements();
+const sent = recordStatements();
 
 for (const engine of engines) {
-  describe(`the service keeps the contract on ${engine.name}`, () => {
+  describe(`the service meets the contract on ${engine.name}`, () => {
     let needed: ReadonlySet<string> = new Set();
     registerRules(async () => {
       await using resources = new AsyncDisposableStack();

@@ -14,19 +14,19 @@ const CREDENTIALS = {
   secret: 'a secret of at least 32 bytes, or so',
 };
 
-describe('a server that keeps the contract passes every rule', () => {
+describe('a server that meets the contract passes every rule', () => {
   let server: FaultyServer;
   registerRules(async () => {
     server = await startFaultyServer(CREDENTIALS);
     return { ...CREDENTIALS, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   });
 
-  test('and all of them fail few logins, so that nobody is throttled', () => {
+  test('the rules send few wrong logins, so that none is throttled', () => {
     assert.ok(server.wrongLogins < 10, `${server.wrongLogins} wrong logins`);
   });
 });
 
-describe('a server that breaks the contract fails the rules that say so', { concurrency: 4 }, () => {
+describe('a server that violates the contract fails the rules that state it', { concurrency: 4 }, () => {
   for (const violation of Object.keys(violations) as Violation[]) {
     test(violation, async () => {
       const broken: ReadonlySet<string> = new Set(violations[violation]);
@@ -55,7 +55,7 @@ describe('the list of rules', () => {
     );
   });
 
-  test('no two rules have one name', () => {
+  test('no two rules have the same name', () => {
     const names = rules.map(nameOf);
     assert.equal(new Set(names).size, names.length);
   });

@@ -11,8 +11,8 @@ import { ask } from './ask.ts';
 
 const HOLDER = join(import.meta.dirname, 'lock-holder.ts');
 
-describe('An SQLite file that another process is writing to', () => {
-  test('for a while: writes wait and succeed, reads go on', async () => {
+describe('While another process holds the write lock of an SQLite file', () => {
+  test('for a short time, writes wait and succeed, and reads succeed', async () => {
     await using address = await createSqliteAddress();
     await using service = await startService({ dbUrl: address.dbUrl });
     await createBooks(service, 2);
@@ -34,7 +34,7 @@ describe('An SQLite file that another process is writing to', () => {
     assert.deepEqual(statuses, [201, 200, 200]);
   });
 
-  test('for too long: writes are 503, reads go on, and later all is well', async () => {
+  test('for too long, writes get 503 and reads succeed; afterwards writes succeed', async () => {
     await using address = await createSqliteAddress();
     await using service = await startService({ dbUrl: address.dbUrl });
     await createBooks(service, 2);
@@ -57,7 +57,7 @@ describe('An SQLite file that another process is writing to', () => {
     await assertReadable(service);
   });
 
-  test('for a while: books of a client that has gone still count among the long bodies', async () => {
+  test('bodies of disconnected clients still count towards the memory limit', async () => {
     await using address = await createSqliteAddress();
     const httpLimits = { bodyBytesAtOnce: 2 * 1_048_576 };
     await using service = await startService({ dbUrl: address.dbUrl, httpLimits });
@@ -78,7 +78,7 @@ describe('An SQLite file that another process is writing to', () => {
     assert.equal(((await ask(service, 'GET', '/books')).data as unknown[]).length, 2);
   });
 
-  test('and is killed: writes that waited succeed', async () => {
+  test('and is killed, the waiting writes succeed', async () => {
     await using address = await createSqliteAddress();
     await using service = await startService({ dbUrl: address.dbUrl });
     const holder = await holdLock(address.path);

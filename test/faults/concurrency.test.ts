@@ -7,7 +7,7 @@ import { findViolation, type Operation } from './history.ts';
 
 for (const engine of engines) {
   describe(`Concurrent requests on ${engine.name}`, () => {
-    test('PUTs of different fields all survive', async () => {
+    test('updates of different fields are all kept', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       const { id } = await ask<Book>(service, 'POST', '/book', {});
@@ -22,7 +22,7 @@ for (const engine of engines) {
       }
     });
 
-    test('PUTs and GETs of a book take effect one after another, between request and answer', async () => {
+    test('PUTs and GETs of a book are linearizable', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       for (let round = 0; round < 2; round++) {
@@ -32,7 +32,7 @@ for (const engine of engines) {
       }
     });
 
-    test('GET /books holds every book that exists all the while, once, in the order of ids', async () => {
+    test('GET /books has every book that exists throughout the request, once, ordered by id', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await churn(service);

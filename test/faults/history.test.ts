@@ -12,7 +12,7 @@ const write = (value: number, start: number, end: number): Operation => ({
 const read = (value: number, start: number, end: number): Operation => ({ kind: 'read', value, start, end });
 
 describe('The checker of histories', () => {
-  test('finds nothing where every read gives a value that it can give', () => {
+  test('reports nothing when every read returns a possible value', () => {
     for (const history of [
       [],
       [read(0, 0, 1)],
@@ -39,7 +39,7 @@ describe('The checker of histories', () => {
       read(1, 6, 7),
     ],
   })) {
-    test(`finds ${name}`, () => {
+    test(`reports ${name}`, () => {
       assert.notEqual(findViolation(history, 0), undefined);
     });
   }

@@ -7,7 +7,7 @@ import { type Service, startService } from '../http/service.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
 import { ask } from './ask.ts';
 
-test('PostgreSQL dies in the middle of a walk past ids that somebody else has used: 503, then as before', async () => {
+test('when PostgreSQL crashes while the id sequence advances past ids used by others, requests get 503, and succeed afterwards', async () => {
   await using cluster = await startCluster();
   const { url } = await createDatabase({ server: cluster.url });
   await using service = await startService({ dbUrl: url });

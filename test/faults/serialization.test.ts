@@ -29,9 +29,9 @@ const CALLS: readonly (readonly [start: string, status: number, count: number, .
 ];
 type Sent = [body?: string | undefined, headers?: Record<string, string>];
 
-describe('Where PostgreSQL says that a call lost against others', { timeout: 300_000 }, () => {
+describe('When PostgreSQL reports a serialization failure', { timeout: 300_000 }, () => {
   for (const [what, state] of Object.entries(STATES)) {
-    test(`by ${what}, it is sent again, and happens once`, async () => {
+    test(`(${what}), the statement is retried and takes effect once`, async () => {
       await using scene = await stage();
       for (const [start, status, count, ...sent] of CALLS) {
         await scene.restore();
@@ -43,7 +43,7 @@ describe('Where PostgreSQL says that a call lost against others', { timeout: 300
     });
   }
 
-  test('again and again, the answer is 503, and nothing has happened', async () => {
+  test('on every retry, the response is 503, and nothing is changed', async () => {
     await using scene = await stage();
     for (const [start, , , ...sent] of CALLS) {
       await scene.restore();
