@@ -61,7 +61,7 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
     logLevel: config.logLevel,
     metrics,
   });
-  metrics?.begin(() => ({ ...server.state(), tokens: tokens.cache }));
+  metrics?.start(() => ({ ...server.state(), tokens: tokens.cache }));
   try {
     const url = await server.listen(config.port, config.host);
     return {

@@ -4,7 +4,7 @@ import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } 
 import { Secret } from './secret.ts';
 import { parseVariables } from './variables.ts';
 
-/** How the service is to run. */
+/** The configuration of the service, without secrets. */
 export interface Config {
   readonly port: number;
   /** The address to listen on; all interfaces when absent. */
@@ -13,31 +13,30 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
   readonly clientLimits: ClientLimits;
-  /** The least grave of the log lines that are written. */
+  /** The minimum level of log lines. */
   readonly logLevel: LogLevel;
-  /** Whether the service measures itself, and shows it at `/metrics`. */
+  /** Whether the service has `/metrics`. */
   readonly hasMetrics: boolean;
 }
 
-/** What clients may take of the service. */
+/** The limits that operators choose. */
 export interface ClientLimits {
-  /** How long the head of a request may take to arrive. */
+  /** Time for receiving the headers of a request. */
   readonly headersMs: number;
-  /** How long a whole request may take to arrive. */
+  /** Time for receiving a whole request. */
   readonly requestMs: number;
-  /** How long a client may take to read the next part of its answer, or stand still in its request. */
+  /** Time for a client to read the next part of a response, or to send the next part of a request. */
   readonly stallMs: number;
-  /** How many connections there may be; who comes then is refused. */
+  /** The maximum number of connections; further ones are rejected. */
   readonly connections: number;
-  /** How long all are served as before when the service is told to stop, so that who sends them here may notice. */
+  /** How long the service keeps serving after SIGTERM, so that a load balancer can notice. */
   readonly stopDelayMs: number;
 }
 
-/** What nobody else may know. */
 export interface Secrets {
   /** The key that signs and verifies tokens. */
   readonly token: Secret;
-  /** Another key whose signatures are accepted, while one key takes the place of the other. */
+  /** Its signatures are accepted as well, while the key is being changed. */
   readonly previousToken?: Secret;
   readonly username: string;
   readonly password: Secret;
@@ -46,39 +45,38 @@ export interface Secrets {
 /** A key shorter than the hash is weaker than the algorithm (RFC 7518, section 3.2). */
 const SECRET_BYTES_RECOMMENDED = 32;
 
-/** A configuration that cannot be used. The message names every fault with its variable, and no value. */
+/** An invalid configuration. The message has every error with its variable, and no value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** What a start needs to know, and what people should. */
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
-  /** How many processes serve. */
+  /** The number of processes that serve. */
   readonly workers: number;
-  /** Where the password was found. */
+  /** The source of the password. */
   readonly passwordIn: 'environment' | 'file';
-  /** The names of the variables that were generated just now. */
+  /** The names of the variables that this start generated. */
   readonly generated: readonly string[];
   readonly warnings: readonly string[];
-  /** All that was read: a process with this environment is configured alike, whatever becomes of `.env`. */
+  /** The environment for a worker: it has the same configuration even if `.env` changes. */
   readonly variables: Variables;
 }
 
 /**
- * Reads the configuration from the environment and, where that is silent, from `.env` in the working directory. What
- * must not be left unset is generated and written there, unless `NODE_ENV` is `production`.
+ * Reads the configuration from the environment, and from `.env` in the working directory for unset variables. Generates
+ * missing secrets and writes them to `.env`, unless `NODE_ENV` is `production`.
  *
- * @throws ConfigError with all faults at once
+ * @throws ConfigError with all errors at once
  */
 export function loadConfig(): Configuration {
   const known = loadVariables();
   const environment = withoutEmpty(process.env);
   try {
     const isProduction = known.NODE_ENV === 'production';
-    // What cannot be used ends the start before anything is written.
-    if (!isProduction) readConfig({ SECRET_TOKEN: 'to come', AUTH_PASSWORD: 'to come', ...known });
+    // An invalid configuration fails before anything is written.
+    if (!isProduction) readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
     const { variables, generated } = isProduction
       ? { variables: known, generated: [] }
       : generateMissing(environment);
@@ -112,7 +110,7 @@ function toConfigError(error: unknown): unknown {
   );
 }
 
-/** Reads the configuration from variables. @throws ConfigError with all faults at once */
+/** Reads the configuration from variables. @throws ConfigError with all errors at once */
 export function readConfig(
   variables: Variables,
 ): Omit<Configuration, 'generated' | 'passwordIn' | 'variables'> {
@@ -150,9 +148,7 @@ export function readConfig(
       ...(previousToken && isWeak(previousToken)
         ? [`SECRET_TOKEN_PREVIOUS is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`]
         : []),
-      ...(isSqlite && values.WORKERS > 1
-        ? ['WORKERS is taken as 1: a SQLite file is written by one process']
-        : []),
+      ...(isSqlite && values.WORKERS > 1 ? ['WORKERS is ignored: SQLite is served by one process'] : []),
     ],
   };
 }

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
-/** Where generated values are kept, in the working directory. */
+/** In the working directory; generated values are kept here. */
 export const ENV_FILE = '.env';
 
-/** Variables by name; what is empty counts as unset. */
+/** Non-empty variables by name. */
 export type Variables = Readonly<Record<string, string>>;
 
 /**
@@ -23,10 +23,10 @@ export function readEnvFile(): Variables {
   return withoutEmpty(parseEnv(text));
 }
 
-/** An assignment, whose value may span lines in quotes, a comment or nothing. */
+/** An assignment, whose quoted value may span lines; or a comment or an empty line. */
 const STATEMENT = /[ \t]*(?:(?:export +)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*|#.*)?(?:\n|$)/y;
 
-/** parseEnv ignores what it cannot read, and the service would run with a default in its place. */
+/** parseEnv ignores malformed lines, and the service would run with defaults. */
 function requireAssignments(text: string): void {
   const faults: string[] = [];
   for (let index = 0; index < text.length; ) {
@@ -43,21 +43,21 @@ function requireAssignments(text: string): void {
 }
 
 /**
- * Generates what must be set and is not, and writes it to the file, which only its owner may read. Processes that do
- * this at once agree on one set of values.
+ * Generates missing secrets and writes them to the file, which only its owner may read. Concurrent processes get the same
+ * values.
  *
- * @param environment what wins over the file
- * @returns all variables, and the names of the ones that were generated
+ * @param environment takes precedence over the file
+ * @returns all variables, and the names of the generated ones
  * @throws SyntaxError with the number of each line that is not an assignment
  * @throws Error when the file cannot be written
  */
 export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
   const known = () => ({ ...readEnvFile(), ...environment });
   const before = known();
-  if (!lacks(before)) return { variables: before, generated: [] };
+  if (!lacksSecret(before)) return { variables: before, generated: [] };
   return withLock(() => {
     const variables = known();
-    if (!lacks(variables)) return { variables, generated: [] };
+    if (!lacksSecret(variables)) return { variables, generated: [] };
     const values = {
       SECRET_TOKEN: randomBytes(48).toString('base64url'),
       AUTH_USERNAME: 'admin',
@@ -69,12 +69,12 @@ export function generateMissing(environment: Variables): { variables: Variables;
   });
 }
 
-/** The username alone is no reason to write: it has a default. */
-function lacks({ SECRET_TOKEN, AUTH_PASSWORD }: Variables): boolean {
+/** A missing username alone is not generated: it has a default. */
+function lacksSecret({ SECRET_TOKEN, AUTH_PASSWORD }: Variables): boolean {
   return SECRET_TOKEN === undefined || AUTH_PASSWORD === undefined;
 }
 
-/** The variables that are set to something. */
+/** The non-empty variables. */
 export function withoutEmpty(variables: Readonly<Record<string, string | undefined>>): Variables {
   return Object.fromEntries(
     Object.entries(variables).filter(
@@ -83,15 +83,15 @@ export function withoutEmpty(variables: Readonly<Record<string, string | undefin
   );
 }
 
-/** Adds lines in one step: a reader sees the file as it was or as it is. */
+/** Appends lines atomically. */
 function append(lines: string[]): void {
   const text = readText();
-  const draft = `${ENV_FILE}.draft`;
-  rmSync(draft, { force: true });
-  writeFileSync(draft, `${text.trimEnd()}${text.trim() === '' ? '' : '\n'}${lines.join('')}`, {
+  const temporaryFile = `${ENV_FILE}.draft`;
+  rmSync(temporaryFile, { force: true });
+  writeFileSync(temporaryFile, `${text.trimEnd()}${text.trim() === '' ? '' : '\n'}${lines.join('')}`, {
     mode: 0o600,
   });
-  renameSync(draft, ENV_FILE);
+  renameSync(temporaryFile, ENV_FILE);
 }
 
 function readText(): string {
@@ -105,17 +105,17 @@ function readText(): string {
 
 const LOCK = `${ENV_FILE}.lock`;
 
-/** How long to wait for a process that holds the lock; it needs a few milliseconds. */
+/** How long to wait for the lock, which is held for a few milliseconds. */
 const LOCK_MS_MAX = 10_000;
 
 /**
- * Runs the operation in one process at a time. The lock is one of SQLite's, as the system releases it when its process
- * ends; its empty file stays, as a process may already wait for the lock of the one that is removed.
+ * Runs the operation in one process at a time. SQLite holds the lock, which the system releases when the process exits. The
+ * empty lock file stays: another process may be waiting for it.
  */
 function withLock<Result>(operation: () => Result): Result {
-  // SQLite's errors do not say why a file cannot be created.
+  // SQLite's error would not have the reason.
   closeSync(openSync(LOCK, 'a', 0o600));
-  // Only a start that generates something loads SQLite for this.
+  // SQLite is loaded only when something is generated.
   const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
   using lock = new DatabaseSync(LOCK, { timeout: LOCK_MS_MAX });
   lock.exec('begin exclusive');

@@ -1,18 +1,16 @@
 import { isIP } from 'node:net';
 import { isLogLevel, LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
 
-/** Parsers of the variables' texts. Each throws an Error that says what the text must be, without repeating it. */
+/** Parsers of variables. Each throws an Error with what the text must be, and without the text. */
 
-/** More workers than any machine has cores; each opens its own connections to the store. */
+/** Each worker opens its own connections to PostgreSQL. */
 const WORKERS_MAX = 64;
 
-/** Any text, unchanged. */
-export function parseText(text: string): string {
+export function parseString(text: string): string {
   return text;
 }
 
-/** A text that must not be empty. */
-export function required(text: string): string {
+export function parseRequired(text: string): string {
   if (text === '') throw new Error('must be set');
   return text;
 }

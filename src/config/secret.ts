@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A text that must not be shown: however it is printed, logged or serialised, it stays hidden. */
+/** A text that is hidden when it is printed, logged or serialised. */
 export class Secret {
   readonly #text: string;
 
@@ -8,7 +8,6 @@ export class Secret {
     this.#text = text;
   }
 
-  /** The text itself, for the one place that needs it. */
   reveal(): string {
     return this.#text;
   }

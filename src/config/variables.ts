@@ -4,12 +4,12 @@ import {
   parseLogLevel,
   parseOrigins,
   parsePort,
+  parseRequired,
   parseSeconds,
+  parseString,
   parseSwitch,
-  parseText,
   parseTrustProxy,
   parseWorkers,
-  required,
 } from './parsers.ts';
 
 /** One variable of the configuration. */
@@ -18,7 +18,7 @@ export interface Variable<Value> {
   readonly fallback: string;
   /** What the documentation gives as the default where `fallback` is empty. */
   readonly fallbackInWords?: string;
-  /** Reads the text. @throws Error that says what the text must be, without repeating it */
+  /** @throws Error with what the text must be, and without the text */
   readonly parse: (text: string) => Value;
   /** What the documentation says about the variable, in Markdown. */
   readonly meaning: string;
@@ -30,7 +30,7 @@ export const VARIABLES = {
   HOST: {
     fallback: '',
     fallbackInWords: 'all interfaces',
-    parse: parseText,
+    parse: parseString,
     meaning: 'address to listen on',
   },
   DB_URL: {
@@ -46,25 +46,25 @@ export const VARIABLES = {
   SECRET_TOKEN: {
     fallback: '',
     fallbackInWords: 'generated',
-    parse: required,
+    parse: parseRequired,
     meaning: 'key that signs tokens; use 32 bytes or more',
   },
   SECRET_TOKEN_PREVIOUS: {
     fallback: '',
     fallbackInWords: 'none',
-    parse: parseText,
+    parse: parseString,
     meaning:
       'key whose tokens are still accepted, but which signs none: to [change the secret](docs/operating.md#changing-the-secret)',
   },
   AUTH_USERNAME: {
     fallback: 'admin',
-    parse: parseText,
+    parse: parseString,
     meaning: 'username of the single credential pair',
   },
   AUTH_PASSWORD: {
     fallback: '',
     fallbackInWords: 'generated',
-    parse: required,
+    parse: parseRequired,
     meaning: 'password of the single credential pair',
   },
   CORS_ORIGINS: {
@@ -118,7 +118,7 @@ export const VARIABLES = {
   NODE_ENV: {
     fallback: '',
     fallbackInWords: 'none',
-    parse: parseText,
+    parse: parseString,
     meaning: 'with `production` nothing is generated: a missing secret or password ends the start',
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;

@@ -2,18 +2,17 @@ import { styleText } from 'node:util';
 import type { LogStream } from './log.ts';
 import { LOG_LEVELS } from './log-level.ts';
 
-/** Makes the lines of a log readable, for one that goes to a terminal. */
-export function forPeople(log: LogStream): LogStream {
-  return { ...log, write: (line) => log.write(`${readable(line)}\n`) };
+/** A log stream that formats its lines for a terminal. */
+export function prettyPrinted(log: LogStream): LogStream {
+  return { ...log, write: (line) => log.write(`${formatLine(line)}\n`) };
 }
 
 /**
- * A log line as people like to read it: when, how grave, what happened, and the rest in grey. Coloured where standard
- * output is a terminal that has colours, unless `NO_COLOR` is set, and with `FORCE_COLOR` in any case.
+ * Formats a log line: time, level, event, and the details in grey. `NO_COLOR` and `FORCE_COLOR` are respected.
  *
- * @param line a JSON object; what is none stays as it is
+ * @param line a JSON object; any other text is returned trimmed
  */
-export function readable(line: string): string {
+export function formatLine(line: string): string {
   let fields: Fields;
   try {
     fields = JSON.parse(line) as Fields;
@@ -37,7 +36,6 @@ export function readable(line: string): string {
   ]);
 }
 
-/** What may stand in a line. */
 interface Fields {
   readonly level: number;
   readonly time: number;
@@ -62,7 +60,7 @@ function joined(words: readonly (string | false | undefined)[]): string {
   return words.filter(Boolean).join(' ');
 }
 
-/** Without the control characters by which a text could do something to a terminal. */
+/** Replaces control characters, which could be terminal escape sequences. */
 function printable(text: string): string {
   return text.replace(/(?!\n)\p{Cc}/gu, '?');
 }

@@ -3,44 +3,42 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import type { LogLevel } from './log-level.ts';
 
-/** Where log lines go. */
+/** The destination of log lines. */
 export interface LogStream {
   write(line: string): void;
-  /** Resolves when everything is written, or after {@link CLOSE_MS_MAX}; what is written later is dropped. */
+  /** Resolves when everything is written, or after {@link CLOSE_MS_MAX}; later lines are dropped. */
   close?(): Promise<void>;
 }
 
-/** Writes lines about what is no request. */
+/** The logger of events that are no requests. */
 export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger, 'info' | 'warn' | 'fatal'> {
   return pino({ base: null, level }, stream);
 }
 
-/** Lines are gathered into blocks of at most so many bytes, … */
+/** Lines are written in blocks of at most this size, … */
 const BLOCK_BYTES_MAX = 16_384;
 
 /**
- * … of fewer where several processes write: those Linux puts into a pipe in one piece (PIPE_BUF), so that lines never
- * mix, …
+ * … or this one when several processes write: Linux writes it to a pipe atomically (PIPE_BUF), so that lines never mix, …
  */
 const SHARED_BLOCK_BYTES_MAX = 4_096;
 
-/** … or of what came within this time. */
-const WAIT_MS = 100;
+/** … after at most this time. */
+const FLUSH_INTERVAL_MS = 100;
 
-/** What waits for a reader that does not read; beyond it lines are lost, and the service stays. */
-const WAITING_BYTES_MAX = 16 * 1_024 * 1_024;
+/** The buffer for a reader that does not read; beyond it lines are dropped. */
+const BUFFER_BYTES_MAX = 16 * 1_024 * 1_024;
 
-/** How long closing the log waits for a late reader. */
+/** How long closing the log waits for a slow reader. */
 const CLOSE_MS_MAX = 500;
 
-/** How often a sudden end of the process tries such a reader again, with 100 ms between. */
+/** How often an exit without closing retries a slow reader, every 100 ms. */
 const LAST_ATTEMPTS_MAX = 5;
 
 /**
- * The log on standard output, written in blocks of whole lines and beside the requests: a write for every line costs
- * more than the line. A longer line is a block of its own, the only one that may get mixed with others. Closing it
- * writes what waits; a process that ends by itself without that may lose the block that is just being written, and a
- * kill takes the last {@link WAIT_MS} along.
+ * The log on standard output, written asynchronously in blocks of whole lines: a write for each line costs more than the
+ * line. A longer line is a block of its own, the only one that may mix with others. Closing writes the buffered lines; an
+ * exit without closing may lose the current block, and SIGKILL the lines of the last {@link FLUSH_INTERVAL_MS}.
  *
  * @param isShared whether other processes write to the same standard output
  */
@@ -60,14 +58,14 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
     block = '';
   };
 
-  // It comes before the stream's own, which would try for ever.
+  // This listener runs before the stream's own, which would retry forever.
   process.on('exit', () => {
     attemptsLeft = isClosed ? 0 : LAST_ATTEMPTS_MAX;
     try {
       flush();
       if (!isLost) log.flushSync();
     } catch {
-      // Nobody reads, or all is written.
+      // The reader is gone, or everything is written.
     }
     log.destroy();
   });
@@ -76,10 +74,10 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
     dest: process.stdout.fd,
     sync: false,
     maxWrite: blockBytesMax,
-    maxLength: WAITING_BYTES_MAX,
+    maxLength: BUFFER_BYTES_MAX,
     retryEAGAIN: () => attemptsLeft-- > 0,
   });
-  // Whoever reads the log may go away, or its disk may be full.
+  // The reader may exit, or its disk may be full.
   log.on('error', () => {
     isLost = true;
   });
@@ -89,7 +87,7 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
       if (isClosed) return;
       if (block.length + line.length > blockBytesMax) flush();
       block += line;
-      timer ??= setTimeout(flush, WAIT_MS);
+      timer ??= setTimeout(flush, FLUSH_INTERVAL_MS);
     },
 
     async close() {

@@ -1,16 +1,14 @@
 /**
- * A metric with all its series, as it stands at one moment (Prometheus, "Data model"): plain data, which travels between
- * processes as it is.
+ * A snapshot of a metric with all its series (Prometheus, "Data model"), as plain data that can be sent to other processes.
  */
 export interface Family {
   /** With its base unit, and `_total` where it counts (Prometheus, "Metric and label naming"). */
   readonly name: string;
-  /** What it tells, in a few words. */
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** What those of several processes come to; by default their sum. */
-  readonly together?: 'min' | 'max';
-  /** The values by their names with labels, such as `books_total{kind="read"}`. */
+  /** How the values of several processes are combined; by default they are added. */
+  readonly aggregation?: 'min' | 'max';
+  /** Values by name and labels, such as `books_total{kind="read"}`. */
   readonly samples: Readonly<Record<string, number>>;
 }
 
@@ -23,7 +21,7 @@ export function sampleName(name: string, labels: Labels = {}): string {
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
 }
 
-/** A metric that counts. Its series come as labels and a value. */
+/** A metric that only increases. */
 export function counter(name: string, help: string, series: Iterable<readonly [Labels, number]>): Family {
   return { name, help, type: 'counter', samples: samplesOf(name, series) };
 }

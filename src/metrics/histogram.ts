@@ -1,9 +1,9 @@
 import { type Family, type Labels, sampleName } from './family.ts';
 
-/** How many values were up to each of some bounds: the numbers of one series, which an observation only adds to. */
+/** The counts of one series, by bucket. */
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** The values of each bucket alone, and of what is beyond the last bound. */
+  /** Not cumulative; the last bucket has no upper bound. */
   readonly #counts: number[];
   #sum = 0;
 
@@ -20,7 +20,6 @@ export class Histogram {
     this.#sum += value;
   }
 
-  /** Its samples, under the name of a metric. */
   *samples(name: string, labels: Labels): Generator<[string, number]> {
     let count = 0;
     for (const [bucket, of] of this.#counts.entries()) {

@@ -4,56 +4,54 @@ import { RequestMetrics } from './requests.ts';
 import { RuntimeMetrics } from './runtime.ts';
 import { StoreMetrics } from './store.ts';
 
-/** What is looked at when somebody asks, besides what is counted. */
-export interface Surface {
-  /** Connections with a request under way, and those without. */
+/** The state of the server at the time of a scrape. */
+export interface ServerSnapshot {
+  /** Connections with a request in progress, and those without. */
   readonly connections: { readonly active: number; readonly idle: number };
-  /** The bytes of long bodies, and of answers that their clients have not read yet. */
+  /** The bytes of long bodies, and of unread responses. */
   readonly heldBytes: { readonly bodies: number; readonly answers: number };
-  /** Searches under way. */
+  /** Searches in progress. */
   readonly searches: number;
-  /** How many logins there were, by what came of them. */
+  /** Numbers of logins by result. */
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
-  /** How many tokens had been verified before, and how many had not. */
+  /** Hits and misses of the cache of verified tokens. */
   readonly tokens: { readonly hits: number; readonly misses: number };
 }
 
 /**
- * Tells the processes that serve beside this one what it measures.
+ * Connects the metrics of this process with those of the other workers.
  *
- * @returns asks for what all of them measure; undefined when that cannot be had in time
+ * @returns requests the metrics of all workers; undefined after a timeout
  */
 export type ShareMetrics = (
   families: () => readonly Family[],
 ) => () => Promise<readonly Family[] | undefined>;
 
-/** All that a service measures. */
+/** The metrics of the service. */
 export class Metrics {
-  /** Is told of requests. */
   readonly requests = new RequestMetrics();
-  /** Is told of what the store does. */
   readonly store: StoreMetrics;
   /** The media type of {@link expose}. */
   readonly type = EXPOSITION_TYPE;
   readonly #build: Labels;
   readonly #gather: () => Promise<readonly Family[] | undefined>;
   #runtime: RuntimeMetrics | undefined;
-  #look: (() => Surface) | undefined;
+  #getSnapshot: (() => ServerSnapshot) | undefined;
 
   /**
    * @param version of the service
-   * @param engine that keeps its books
-   * @param share where other processes serve beside this one
+   * @param engine of the store
+   * @param share connects this process with other workers, if there are any
    */
-  constructor(version: string, engine: string, share: ShareMetrics = alone) {
+  constructor(version: string, engine: string, share: ShareMetrics = withoutWorkers) {
     this.#build = { version, engine, node: process.versions.node };
     this.store = new StoreMetrics(engine);
     this.#gather = share(() => this.#families());
   }
 
-  /** Measures this process, too, until it is closed. @param look what the service looks like at present */
-  begin(look: () => Surface): void {
-    this.#look = look;
+  /** Starts measuring the process, until {@link close}. */
+  start(getSnapshot: () => ServerSnapshot): void {
+    this.#getSnapshot = getSnapshot;
     this.#runtime = new RuntimeMetrics();
   }
 
@@ -61,7 +59,7 @@ export class Metrics {
     this.#runtime?.close();
   }
 
-  /** All metrics as text; undefined when those of other processes cannot be had in time. */
+  /** The text format of all metrics; undefined when other workers do not reply in time. */
   async expose(): Promise<string | undefined> {
     const families = await this.#gather();
     return families && exposition(families);
@@ -70,37 +68,39 @@ export class Metrics {
   #families(): Family[] {
     return [
       ...this.requests.families(),
-      ...(this.#look ? surfaceFamilies(this.#look()) : []),
+      ...(this.#getSnapshot ? snapshotFamilies(this.#getSnapshot()) : []),
       ...this.store.families(),
       ...(this.#runtime?.families() ?? []),
-      gauge('bookkeeping_processes', 'Processes that serve.', [[{}, 1]]),
+      gauge('bookkeeping_processes', 'Number of processes that serve.', [[{}, 1]]),
       {
-        ...gauge('bookkeeping_build_info', 'Always 1; the labels say what is running.', [[this.#build, 1]]),
-        together: 'max',
+        ...gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', [
+          [this.#build, 1],
+        ]),
+        aggregation: 'max',
       },
     ];
   }
 }
 
-const alone: ShareMetrics = (families) => async () => families();
+const withoutWorkers: ShareMetrics = (families) => async () => families();
 
-function surfaceFamilies({ connections, heldBytes, searches, logins, tokens }: Surface): Family[] {
+function snapshotFamilies({ connections, heldBytes, searches, logins, tokens }: ServerSnapshot): Family[] {
   return [
-    gauge('bookkeeping_http_connections', 'Open connections: active ones have a request under way.', [
+    gauge('bookkeeping_http_connections', 'Open connections; active ones have a request in progress.', [
       [{ state: 'active' }, connections.active],
       [{ state: 'idle' }, connections.idle],
     ]),
-    gauge('bookkeeping_http_held_bytes', 'What long bodies, and answers that clients have not read, hold.', [
+    gauge('bookkeeping_http_held_bytes', 'Memory of long request bodies and of unread responses.', [
       [{ kind: 'bodies' }, heldBytes.bodies],
       [{ kind: 'answers' }, heldBytes.answers],
     ]),
-    gauge('bookkeeping_searches_under_way', 'Searches that are not answered yet.', [[{}, searches]]),
+    gauge('bookkeeping_searches_under_way', 'Searches in progress.', [[{}, searches]]),
     counter(
       'bookkeeping_logins_total',
-      'Requests for a token, by what came of them.',
+      'Requests for a token, by result.',
       Object.entries(logins).map(([result, count]) => [{ result }, count]),
     ),
-    counter('bookkeeping_token_cache_total', 'Checks of tokens: hits had been verified before.', [
+    counter('bookkeeping_token_cache_total', 'Lookups in the cache of verified tokens, by result.', [
       [{ result: 'hit' }, tokens.hits],
       [{ result: 'miss' }, tokens.misses],
     ]),

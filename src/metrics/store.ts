@@ -1,7 +1,7 @@
 import { counter, type Family, gauge, type Labels } from './family.ts';
 import { Histogram, histogram } from './histogram.ts';
 
-/** In seconds: from a read of one book in SQLite to the longest that a server is waited for. */
+/** In seconds: from a read of one book in SQLite to the timeout of PostgreSQL. */
 const DURATION_BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
@@ -18,21 +18,20 @@ interface Operation {
   readonly waiting: () => number;
 }
 
-/** The connections of a pool at present, and who waits for one. */
+/** The connections of a pool, and the callers that wait for one. */
 interface Pool {
   readonly idle: number;
   readonly used: number;
   readonly waiting: number;
 }
 
-/** Counts what a store does, as it is told. */
+/** The metrics of the store: it observes it. */
 export class StoreMetrics {
   readonly #engine: string;
   readonly #operations: Operation[] = [];
   readonly #parts: { readonly labels: Labels; hasFailed: boolean }[] = [];
   readonly #pools: { readonly name: string; readonly connections: () => Pool }[] = [];
 
-  /** @param engine its name, for a label */
   constructor(engine: string) {
     this.#engine = engine;
   }
@@ -90,12 +89,12 @@ export class StoreMetrics {
       ),
       gauge(
         'bookkeeping_store_failed_parts',
-        'Parts of the store that have failed, without which it works in another way: 1, else 0.',
+        '1 for a part of the store that has failed, so that the store uses a fallback; otherwise 0.',
         this.#parts.map(({ labels, hasFailed }) => [labels, Number(hasFailed)]),
       ),
       gauge(
         'bookkeeping_store_pool_connections',
-        'Connections to the server, by pool and state.',
+        'Connections to PostgreSQL, by pool and state.',
         pools.flatMap(({ pool, idle, used }) => [
           [{ pool, state: 'idle' }, idle],
           [{ pool, state: 'used' }, used],
@@ -103,7 +102,7 @@ export class StoreMetrics {
       ),
       gauge(
         'bookkeeping_store_pool_waiting',
-        'Callers that wait for a connection to the server.',
+        'Callers that wait for a connection to PostgreSQL, by pool.',
         pools.map(({ pool, waiting }) => [{ pool }, waiting]),
       ),
     ];

@@ -2,9 +2,9 @@ import type { App } from '../app.ts';
 import { ConfigError, type Configuration, loadConfig } from '../config/config.ts';
 import type { LogStream } from '../log/log.ts';
 import { StoreNotReady } from '../store/store-errors.ts';
-import { greet } from './greeting.ts';
+import { printStartupMessage } from './startup-message.ts';
 
-/** The service as a process: configuration, start, signals, end. */
+/** The service as a process: configuration, start, signals, exit. */
 
 let app: App | undefined;
 let isStopping = false;
@@ -17,13 +17,13 @@ try {
   const configuration = loadConfig();
   const workers = configuration.workers > 1 ? await import('./workers.ts') : undefined;
   if (workers?.isWorker) {
-    workers.endWithPrimary(() => void stop());
+    workers.stopOnPrimaryExit(() => void stop());
     app = await serve(configuration);
-    workers.report(app.url);
+    workers.reportUrl(app.url);
   } else {
     app = workers ? await workers.startWorkers(configuration) : await serve(configuration);
     if (!app) process.exit(1);
-    greet(configuration, app.url);
+    printStartupMessage(configuration, app.url);
   }
 } catch (error) {
   console.error(`bookkeeping cannot start: ${explain(error)}`);
@@ -31,8 +31,7 @@ try {
 }
 
 /**
- * Serves in this process. It loads what a primary can do without: most of the code. The log has what happens to what
- * serves; who started it is told on standard error why it ends by itself.
+ * Serves in this process. A primary does not serve, so it never loads these modules: most of the code.
  */
 async function serve({ config, secrets, workers }: Configuration): Promise<App> {
   const [{ startApp }, { openLog, openLogger }] = await Promise.all([
@@ -40,25 +39,25 @@ async function serve({ config, secrets, workers }: Configuration): Promise<App> 
     import('../log/log.ts'),
   ]);
   let logStream: LogStream = openLog({ isShared: workers > 1 });
-  if (process.stdout.isTTY) logStream = (await import('../log/log-terminal.ts')).forPeople(logStream);
+  if (process.stdout.isTTY) logStream = (await import('../log/log-terminal.ts')).prettyPrinted(logStream);
   const logger = openLogger(logStream, config.logLevel);
   const shareMetrics = workers > 1 ? (await import('./worker-metrics.ts')).shareMetrics : undefined;
-  const serving = await startApp(config, secrets, { logStream, shareMetrics });
-  void serving.lost?.then((reason) => {
-    console.error(`bookkeeping ends: ${reason}`);
+  const running = await startApp(config, secrets, { logStream, shareMetrics });
+  void running.lost?.then((reason) => {
+    console.error(`bookkeeping: stopping: ${reason}`);
     logger.fatal('the store is lost');
     return stop(1);
   });
   return {
-    ...serving,
+    ...running,
     close() {
       logger.info('stopping');
-      return serving.close();
+      return running.close();
     },
   };
 }
 
-/** Drains and ends. A second signal changes nothing: npm passes on what the whole process group got. */
+/** Drains and exits. Further signals are ignored: npm forwards one that the process group received already. */
 async function stop(exitCode = 0): Promise<void> {
   if (isStopping) return;
   isStopping = true;
@@ -66,21 +65,21 @@ async function stop(exitCode = 0): Promise<void> {
   process.exit(exitCode);
 }
 
-/** One line for what the operator can mend, and the stack of what is a defect. */
+/** One line for an expected error, the stack of any other. */
 function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof StoreNotReady) return error.message;
   if (!(error instanceof Error)) return String(error);
   const { code, syscall, address, hostname, port } = error as ListenError;
   if (code === 'EADDRINUSE') return `the port ${port} is already in use; set PORT to another one`;
-  // A worker's listening fails where the primary binds.
+  // For a worker, `bind` fails in the primary.
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') {
-    const place = port === undefined ? '' : `, port ${port},`;
-    return `the address ${address ?? hostname}${place} cannot be listened on (${code}); see HOST and PORT`;
+    const place = port === undefined ? '' : `, port ${port}`;
+    return `cannot listen on the address ${address ?? hostname}${place} (${code}); see HOST and PORT`;
   }
   return error.stack ?? error.message;
 }
 
-/** What Node says of a listen or a lookup that failed. */
+/** Node's error of a failed `listen` or name lookup. */
 interface ListenError extends NodeJS.ErrnoException {
   readonly address?: string;
   readonly hostname?: string;

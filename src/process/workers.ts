@@ -4,20 +4,20 @@ import type { App } from '../app.ts';
 import type { Configuration } from '../config/config.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
-/** A worker that ended is replaced after this, so that workers which end at every start keep nobody busy. */
-const REPLACEMENT_WAIT_MS = 1_000;
+/** The wait before a worker is replaced: it limits the load of workers that crash at every start. */
+const REPLACEMENT_DELAY_MS = 1_000;
 
-/** How long a stop waits for the workers, which need 4.5 seconds and its delay; who has not ended by then is killed. */
+/** After the stop delay, workers need 4.5 seconds to exit; one that has not by then is killed. */
 const STOP_MS_MAX = 4_700;
 
-/** Whether this process is a worker, or the one that starts them: the primary. */
+/** Whether this process is a worker; otherwise it is the primary, which starts them. */
 export const { isWorker } = cluster;
 
 /**
- * Starts the processes that serve. They share one port: the primary accepts connections and hands them out in turn.
- * The others start when the first serves, and whoever ends is replaced.
+ * Starts the workers. They share one port: the primary accepts connections and distributes them round-robin. The others
+ * start when the first serves; a worker that exits is replaced.
  *
- * @returns the service of all workers; undefined when the first cannot serve, of which the operator has been told
+ * @returns the service of all workers; undefined when the first cannot serve, which has been reported
  */
 export async function startWorkers({
   workers: count,
@@ -29,46 +29,49 @@ export async function startWorkers({
   let isStopping = false;
 
   const first = start();
-  const url = await Promise.race([addressOf(first), ended(first).then(() => undefined)]);
+  const url = await Promise.race([urlOf(first), exited(first).then(() => undefined)]);
   if (url === undefined) {
-    const hasSaidWhy = first.process.exitCode === 1;
-    if (!hasSaidWhy) console.error(`bookkeeping cannot start: its first worker ended (${endOf(first)})`);
+    // With exit code 1, the worker has printed the reason.
+    if (first.process.exitCode !== 1)
+      console.error(`bookkeeping cannot start: the first worker exited (${exitOf(first)})`);
     return undefined;
   }
-  void keep(first);
-  for (let started = 1; started < count; started++) void keep(start());
+  void supervise(first);
+  for (let started = 1; started < count; started++) void supervise(start());
 
   return {
     url,
     async close() {
       isStopping = true;
-      const allEnded = Promise.all([...workers].map(ended));
+      const allExited = Promise.all([...workers].map(exited));
       for (const worker of workers) worker.process.kill('SIGTERM');
-      await Promise.race([allEnded, sleep(clientLimits.stopDelayMs + STOP_MS_MAX)]);
+      await Promise.race([allExited, sleep(clientLimits.stopDelayMs + STOP_MS_MAX)]);
       for (const worker of workers) worker.process.kill('SIGKILL');
     },
   };
 
   function start(): Worker {
     const worker = cluster.fork(variables);
-    metrics.admit(worker);
+    metrics.addWorker(worker);
     return worker;
   }
 
-  /** Keeps the place of a worker filled. */
-  async function keep(worker: Worker): Promise<void> {
+  /** Replaces a worker whenever it exits. */
+  async function supervise(worker: Worker): Promise<void> {
     workers.add(worker);
-    await ended(worker);
+    await exited(worker);
     workers.delete(worker);
     if (isStopping) return;
-    console.error(`bookkeeping replaces worker ${worker.process.pid}, which ended (${endOf(worker)})`);
-    await sleep(REPLACEMENT_WAIT_MS);
-    if (!isStopping) void keep(start());
+    console.error(
+      `bookkeeping: warning: worker ${worker.process.pid} exited (${exitOf(worker)}) and is replaced`,
+    );
+    await sleep(REPLACEMENT_DELAY_MS);
+    if (!isStopping) void supervise(start());
   }
 }
 
-/** Resolves when a worker serves: with its address. */
-function addressOf(worker: Worker): Promise<string> {
+/** Resolves with the URL of a worker when it serves. */
+function urlOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
     worker.on('message', (message) => {
       if (typeof message === 'string') resolve(message);
@@ -76,38 +79,38 @@ function addressOf(worker: Worker): Promise<string> {
   });
 }
 
-/** Resolves when a worker has ended, or could not be started. */
-function ended(worker: Worker): Promise<void> {
+/** Resolves when a worker has exited, or could not be started. */
+function exited(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     worker.once('exit', () => resolve());
-    // It comes also from a worker that is just ending, and has not taken what was sent to it.
+    // A message to an exiting worker also fails with `error`.
     worker.on('error', () => {
       if (worker.isDead()) resolve();
     });
   });
 }
 
-function endOf({ process: { exitCode, signalCode } }: Worker): string {
+function exitOf({ process: { exitCode, signalCode } }: Worker): string {
   return signalCode ?? `exit code ${exitCode}`;
 }
 
-/** Tells the primary that this worker serves. */
-export function report(url: string): void {
+/** Reports to the primary that this worker serves. */
+export function reportUrl(url: string): void {
   process.send?.(url);
 }
 
 /**
- * Lets this worker not outlive a primary that ended without stopping it.
+ * Stops this worker when the primary has exited without stopping it.
  *
- * @param stop drains this process and ends it
+ * @param stop drains this process and exits
  */
-export function endWithPrimary(stop: () => void): void {
+export function stopOnPrimaryExit(stop: () => void): void {
   const { worker } = cluster;
   worker?.once('disconnect', () => {
-    // Without this word Node ends the process at once, in the middle of its requests.
+    // Otherwise Node exits at once, in the middle of requests.
     worker.exitedAfterDisconnect = true;
     stop();
   });
-  // Connections that the primary handed out at its end cannot be confirmed any more.
+  // Connections from an exited primary cannot be acknowledged.
   worker?.on('error', () => {});
 }

@@ -32,7 +32,7 @@ test('A service whose page has not been built says how to build it, and does wit
   const { complaints } = await service.stop();
   assert.equal(
     complaints,
-    'bookkeeping warns: the web console is not built; npm run build:console builds it\n',
+    'bookkeeping: warning: the web console is not built; npm run build:console builds it\n',
   );
 });
 

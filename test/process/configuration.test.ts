@@ -33,10 +33,7 @@ describe('A first start in an empty folder', { concurrency: 2 }, () => {
     await signIn(service, 'admin', AUTH_PASSWORD);
     const { output, complaints } = await service.stop();
 
-    assert.equal(
-      complaints,
-      'bookkeeping generated SECRET_TOKEN, AUTH_USERNAME, AUTH_PASSWORD and wrote them to .env\n',
-    );
+    assert.equal(complaints, 'bookkeeping: generated SECRET_TOKEN, AUTH_USERNAME, AUTH_PASSWORD in .env\n');
     for (const value of [SECRET_TOKEN, AUTH_PASSWORD]) assert.ok(!`${output}${complaints}`.includes(value));
   });
 
@@ -134,6 +131,6 @@ describe('The environment', { concurrency: 2 }, () => {
     });
 
     const { complaints } = await service.stop();
-    assert.equal(complaints, 'bookkeeping warns: SECRET_TOKEN is shorter than 32 bytes\n');
+    assert.equal(complaints, 'bookkeeping: warning: SECRET_TOKEN is shorter than 32 bytes\n');
   });
 });

@@ -18,7 +18,7 @@ const LOSSES: Readonly<Record<string, (path: string) => Promise<void>>> = {
 };
 
 const COMPLAINT =
-  /\nbookkeeping ends: the file \S+books\.db(-wal)? was deleted or replaced under the service\n$/;
+  /\nbookkeeping: stopping: the file \S+books\.db(-wal)? was deleted or replaced under the service\n$/;
 
 for (const [loss, happen] of Object.entries(LOSSES)) {
   describe(`When ${loss} under the service`, { concurrency: true }, () => {

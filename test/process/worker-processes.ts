@@ -18,8 +18,8 @@ export const NAMING_PROCESSES = [
 
 /** What {@link startTwoWorkers} makes a service say, once. */
 export const GREETING =
-  'bookkeeping warns: SECRET_TOKEN is shorter than 32 bytes\n' +
-  'bookkeeping generated AUTH_USERNAME, AUTH_PASSWORD and wrote them to .env\n';
+  'bookkeeping: warning: SECRET_TOKEN is shorter than 32 bytes\n' +
+  'bookkeeping: generated AUTH_USERNAME, AUTH_PASSWORD in .env\n';
 
 /** A service in two workers on PostgreSQL. Disposing kills it, and takes its books away. */
 export interface TwoWorkers extends AsyncDisposable {

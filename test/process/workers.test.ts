@@ -48,7 +48,7 @@ describe('Two workers', { concurrency: 2 }, () => {
     assert.ok(answering.has(other) && !answering.has(killed));
     assert.equal(
       (await service.stop()).complaints,
-      `${GREETING}bookkeeping replaces worker ${killed}, which ended (SIGKILL)\n`,
+      `${GREETING}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,
     );
   });
 
@@ -203,13 +203,13 @@ async function complaintAbout(variables: Variables): Promise<string> {
   return complaints.trimEnd();
 }
 
-test('On SQLite WORKERS is taken as 1, with a warning', async () => {
+test('On SQLite WORKERS is ignored, with a warning', async () => {
   await using folder = await createFolder();
   await using service = await startService(folder.path, { ...COMPLETE, WORKERS: '4' }, NAMING_PROCESSES);
 
   assert.equal((await askWho(service.url)).parent, process.pid);
   assert.equal(
     (await service.stop()).complaints,
-    'bookkeeping warns: WORKERS is taken as 1: a SQLite file is written by one process\n',
+    'bookkeeping: warning: WORKERS is ignored: SQLite is served by one process\n',
   );
 });

@@ -257,10 +257,10 @@ describe('WORKERS', () => {
     }
   });
 
-  test('is taken as 1 on SQLite, with a warning where it says more', () => {
+  test('is ignored on SQLite, with a warning if it is more than 1', () => {
     const { workers, warnings } = read({ WORKERS: '4' });
     assert.equal(workers, 1);
-    assert.deepEqual(warnings, ['WORKERS is taken as 1: a SQLite file is written by one process']);
+    assert.deepEqual(warnings, ['WORKERS is ignored: SQLite is served by one process']);
     assert.deepEqual(read({ WORKERS: '1' }).warnings, []);
     assert.deepEqual(read({ DB_URL, WORKERS: '4' }).warnings, []);
   });

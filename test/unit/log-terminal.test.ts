@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { readable } from '../../src/log/log-terminal.ts';
+import { formatLine } from '../../src/log/log-terminal.ts';
 
 const TIME = new Date(2026, 0, 2, 3, 4, 5).getTime();
 
@@ -41,11 +41,11 @@ describe('On a terminal', () => {
     ['also of a level without a name', { level: 35, time: TIME, msg: 'a word' }, '03:04:05 35    a word'],
   ] as const) {
     test(what, () => {
-      assert.equal(stripVTControlCharacters(readable(`${JSON.stringify(line)}\n`)), expected);
+      assert.equal(stripVTControlCharacters(formatLine(`${JSON.stringify(line)}\n`)), expected);
     });
   }
 
   test('what is no JSON stays as it is', () => {
-    assert.equal(readable('a word\n'), 'a word');
+    assert.equal(formatLine('a word\n'), 'a word');
   });
 });

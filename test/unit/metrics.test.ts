@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { exposition } from '../../src/metrics/exposition.ts';
 import { counter, type Family, gauge } from '../../src/metrics/family.ts';
 import { Histogram, histogram } from '../../src/metrics/histogram.ts';
-import { counted, merge } from '../../src/metrics/merge.ts';
+import { merge, withoutGauges } from '../../src/metrics/merge.ts';
 import { readExposition, sumOf } from '../metrics/exposition.ts';
 
 /** A histogram of these values. */
@@ -51,7 +51,7 @@ describe('The metrics of several processes', () => {
   const one: Family[] = [
     counter('books_total', 'Books.', [[{ kind: 'read' }, 3]]),
     gauge('waiting', 'Who waits.', [[{}, 1]]),
-    { ...gauge('started', 'When.', [[{}, 10]]), together: 'max' },
+    { ...gauge('started', 'When.', [[{}, 10]]), aggregation: 'max' },
     histogram('wait_seconds', 'How long.', [[{ who: 'me' }, histogramOf(0.05)]]),
   ];
   const other: Family[] = [
@@ -60,7 +60,7 @@ describe('The metrics of several processes', () => {
       [{ kind: 'read' }, 4],
     ]),
     gauge('waiting', 'Who waits.', [[{}, 2]]),
-    { ...gauge('started', 'When.', [[{}, 20]]), together: 'max' },
+    { ...gauge('started', 'When.', [[{}, 20]]), aggregation: 'max' },
     histogram('wait_seconds', 'How long.', [
       [{ who: 'you' }, histogramOf(0.05)],
       [{ who: 'me' }, histogramOf(0.5)],
@@ -80,7 +80,7 @@ describe('The metrics of several processes', () => {
 
   test('leave out what a process that has ended can be no more', () => {
     assert.deepEqual(
-      counted(one).map(({ name }) => name),
+      withoutGauges(one).map(({ name }) => name),
       ['books_total', 'wait_seconds'],
     );
   });

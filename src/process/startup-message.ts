@@ -3,17 +3,16 @@ import { ENV_FILE } from '../config/env-file.ts';
 import { hasConsole } from '../web/console.ts';
 
 /**
- * Tells who started the service what they need next. On a terminal that is how to use it; elsewhere the log has said
- * that it listens, and only warnings are left. Passwords are never printed.
+ * Prints warnings to standard error and, on a terminal, how to use the service; elsewhere the log has the address. Never
+ * prints passwords.
  */
-export function greet(configuration: Configuration, url: string): void {
+export function printStartupMessage(configuration: Configuration, url: string): void {
   const { generated, warnings, passwordIn, secrets } = configuration;
-  for (const warning of warnings) console.error(`bookkeeping warns: ${warning}`);
-  if (generated.length > 0)
-    console.error(`bookkeeping generated ${generated.join(', ')} and wrote them to ${ENV_FILE}`);
+  for (const warning of warnings) console.error(`bookkeeping: warning: ${warning}`);
+  if (generated.length > 0) console.error(`bookkeeping: generated ${generated.join(', ')} in ${ENV_FILE}`);
   const isConsoleBuilt = hasConsole();
   if (!isConsoleBuilt)
-    console.error('bookkeeping warns: the web console is not built; npm run build:console builds it');
+    console.error('bookkeeping: warning: the web console is not built; npm run build:console builds it');
   if (!process.stdout.isTTY) return;
 
   const isInFile = passwordIn === 'file';
