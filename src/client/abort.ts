@@ -1,5 +1,5 @@
-/** Waits for what is under way, which goes on. @throws the reason of the signal as soon as it is aborted */
-export function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
+/** Waits for a promise, and stops waiting when the signal is aborted. @throws the reason of the signal */
+export function abortable<Result>(work: Promise<Result>, signal?: AbortSignal): Promise<Result> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason as Error);
@@ -9,26 +9,25 @@ export function unlessAborted<Result>(work: Promise<Result>, signal?: AbortSigna
   });
 }
 
-/** Waits for a time. @throws the reason of the signal as soon as it is aborted */
+/** @throws the reason of the signal as soon as it is aborted */
 export async function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const waited = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, milliseconds);
   });
   try {
-    await unlessAborted(waited, signal);
+    await abortable(waited, signal);
   } finally {
     clearTimeout(timer);
   }
 }
 
 /**
- * Makes of some work one that is done once for all who want it at the same time. None of them can abort it for the
- * others; when the last has left, it is aborted.
+ * Shares one run of `work` among concurrent callers. It is aborted when all callers have aborted.
  *
- * @returns a function that throws what the work throws, and the reason of the caller's own signal
+ * @returns a function that throws the errors of `work`, and the reason of the caller's signal
  */
-export function sharing<Result>(
+export function shareInFlight<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): (signal?: AbortSignal) => Promise<Result> {
   let current:
@@ -43,7 +42,7 @@ export function sharing<Result>(
     const joined = current;
     joined.waiting++;
     try {
-      return await unlessAborted(joined.result, signal);
+      return await abortable(joined.result, signal);
     } finally {
       joined.waiting--;
       if (joined.waiting === 0) {

@@ -1,42 +1,40 @@
 import type { Envelope } from '../book/contract.ts';
 import { NoAnswerError, type Refusal } from './client-errors.ts';
 
-/** A call of the API: what is sent, the token aside, and what may be done with it. */
+/** A call of the API, without its token. */
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** The path below the address of the service, with its query, without a slash in front. */
+  /** Relative to the URL of the service, without a leading slash, with the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON, which stays as it is from attempt to attempt. */
+  /** JSON; the same for all attempts. */
   readonly body?: string;
-  /** Whether sending it again does no more than sending it once. */
-  readonly isRepeatable: boolean;
-  /** Whether it changes books. */
+  /** Whether it may be sent again: a second attempt has no further effect. */
+  readonly isRetryable: boolean;
   readonly isWrite: boolean;
 }
 
-/** What the service has answered, whatever the status. */
-export interface Answer extends Refusal {
+/** A response of the service, of any status. */
+export interface ApiResponse extends Refusal {
   /** The `data` of the envelope. */
   readonly data: unknown;
   readonly headers: Headers;
 }
 
 /**
- * Sends a call and waits for its answer.
+ * Sends a call and resolves with its response.
  *
  * @throws {NoAnswerError}
  * @throws the reason of the signal when it is aborted
  */
-export type Send = (call: Call, signal?: AbortSignal) => Promise<Answer>;
+export type Send = (call: Call, signal?: AbortSignal) => Promise<ApiResponse>;
 
 /**
- * Makes what sends a call once.
- *
- * @param address the address of the service, which ends in a slash
- * @param timeoutMs how long an answer may take, content included
+ * @returns a function that sends a call once
+ * @param baseUrl the URL of the service, which ends in a slash
+ * @param timeoutMs for a whole response
  */
-export function sendingTo(address: string, timeoutMs: number): Send {
+export function createSender(baseUrl: string, timeoutMs: number): Send {
   return async (call, signal) => {
     signal?.throwIfAborted();
     const { method, path, body, isWrite } = call;
@@ -49,17 +47,17 @@ export function sendingTo(address: string, timeoutMs: number): Send {
     signal?.addEventListener('abort', abort, { once: true });
     const timer = setTimeout(abort, Math.min(timeoutMs, TIMER_MS_MAX));
     try {
-      const response = await fetch(address + path, {
+      const httpResponse = await fetch(baseUrl + path, {
         method,
         headers,
         ...(body !== undefined && { body }),
-        // The service redirects nobody, and neither password nor token is for others.
+        // The service has no redirects; another server must get neither password nor token.
         redirect: 'error',
         signal: abortion.signal,
       });
-      const answer = readAnswer(response, await response.text(), isWrite);
-      if (!answer) throw fail('unreadable');
-      return answer;
+      const response = readResponse(httpResponse, await httpResponse.text(), isWrite);
+      if (!response) throw fail('unreadable');
+      return response;
     } catch (error) {
       signal?.throwIfAborted();
       throw error instanceof NoAnswerError
@@ -72,16 +70,20 @@ export function sendingTo(address: string, timeoutMs: number): Send {
   };
 }
 
-/** A call as messages name it. */
+/** The name of a call in messages. */
 export function nameOf({ method, path }: Call): string {
   return `${method} /${path}`;
 }
 
-/** What timers can count. */
+/** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** @returns the answer, or undefined when neither the service nor a proxy in front of it has made it */
-function readAnswer({ status, headers }: Response, content: string, isWrite: boolean): Answer | undefined {
+/** @returns undefined when the response is neither of the service nor of a proxy */
+function readResponse(
+  { status, headers }: Response,
+  content: string,
+  isWrite: boolean,
+): ApiResponse | undefined {
   const envelope = readEnvelope(content, status);
   if (!envelope && status < 300) return undefined;
   return {
@@ -89,7 +91,7 @@ function readAnswer({ status, headers }: Response, content: string, isWrite: boo
     message: envelope?.message ?? `HTTP ${status}`,
     data: envelope?.data,
     headers,
-    isInDoubt: isWrite && status >= 500,
+    mayHaveHappened: isWrite && status >= 500,
     retryAfterSeconds: readRetryAfter(headers.get('Retry-After')),
     invalidIndex: readNumber(headers.get('Invalid-Index')),
   };
@@ -111,7 +113,7 @@ function readRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** The whole number in a header, or undefined when there is none. */
+/** The whole number in a header; undefined when there is none. */
 export function readNumber(text: string | null): number | undefined {
   return text !== null && /^[0-9]+$/.test(text) ? Number(text) : undefined;
 }

@@ -1,9 +1,8 @@
 import type { Book } from '../book/contract.ts';
-import { type Answer, readNumber } from './exchange.ts';
+import { type ApiResponse, readNumber } from './exchange.ts';
 
 /**
- * Which books, in which order: the parameters of `GET /books`, by their names there. All of them narrow the list
- * together.
+ * The parameters of `GET /books`. Filters are combined with AND.
  */
 export interface BookQuery {
   /** Contained in the title, in any case. */
@@ -19,37 +18,37 @@ export interface BookQuery {
   readonly q?: string | undefined;
   /** `id` by default; descending with `-` in front. */
   readonly sort?: `${'' | '-'}${keyof Book}` | undefined;
-  /** How many books come in one answer, from 1 to 1,000; 500 by default. However many there are, the list has all. */
+  /** The page size, from 1 to 1,000; 500 by default. It does not limit the whole list. */
   readonly limit?: number | undefined;
-  /** Where to begin: the `next` of an earlier page of a list of the same order. */
+  /** Where to start: the `next` of a page of a list in the same order. */
   readonly after?: string | undefined;
-  /** Whether pages say how many books there are in all. */
+  /** Whether pages have `total`. */
   readonly count?: boolean | undefined;
 }
 
-/** The books of one answer. */
+/** The books of one response. */
 export interface BookPage {
   readonly books: readonly Book[];
-  /** How many books the whole list has, where the query asks for `count`. */
+  /** The number of books in the whole list, if the query has `count`. */
   readonly total: number | undefined;
-  /** What to ask for `after` to begin with the next page; undefined when there is none. */
+  /** The value of `after` for the next page; undefined when there is none. */
   readonly next: string | undefined;
 }
 
-/** All books of a query, one after the other. Nothing is asked for before it is wanted; each walk begins anew. */
+/** All books of a query, one by one. Pages are requested when they are needed; each iteration starts from the first. */
 export interface BookList extends AsyncIterable<Book> {
-  /** The same books, as they come from the service. */
+  /** The same books, page by page. */
   pages(): AsyncIterableIterator<BookPage>;
 }
 
 const PAGE_BOOKS = 500;
 
-/** @param read asks for the path and makes sure of the answer */
-export function listOf(query: BookQuery, read: (path: string) => Promise<Answer>): BookList {
+/** @param read requests a path, and throws unless the response is a success */
+export function createBookList(query: BookQuery, read: (path: string) => Promise<ApiResponse>): BookList {
   async function* pages(): AsyncIterableIterator<BookPage> {
     let search: string | undefined = searchOf(query);
     while (search !== undefined) {
-      const { data, headers }: Answer = await read(`books${search}`);
+      const { data, headers }: ApiResponse = await read(`books${search}`);
       search = nextOf(headers.get('Link'));
       yield {
         books: data as Book[],
@@ -75,8 +74,8 @@ function searchOf({ limit = PAGE_BOOKS, count = false, ...others }: BookQuery): 
 }
 
 /**
- * The query of the link to the next page (RFC 8288, section 3). Only that: the token goes nowhere else than to the
- * address that the caller has given, which may lie behind a proxy with other paths.
+ * The query of the link to the next page (RFC 8288, section 3). Only the query is used: the token must only be sent to the
+ * URL of the caller, and a proxy may have other paths.
  */
 function nextOf(link: string | null): string | undefined {
   for (const [, target = '', parameters = ''] of (link ?? '').matchAll(/<([^>]*)>((?:"[^"]*"|[^",<])*)/g)) {

@@ -1,6 +1,6 @@
-import { sharing, unlessAborted } from './abort.ts';
+import { abortable, shareInFlight } from './abort.ts';
 import { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
-import { type Answer, type Call, nameOf, type Send } from './exchange.ts';
+import { type ApiResponse, type Call, nameOf, type Send } from './exchange.ts';
 
 /** The credential pair of the service. */
 export interface Login {
@@ -8,16 +8,16 @@ export interface Login {
   readonly password: string;
 }
 
-/** A username and a password, with which the client gets and renews its tokens; or a token, or what provides tokens. */
+/** A login, with which the client gets and renews its tokens; or a token or its provider. */
 export type Credentials =
   | (Login & { readonly token?: never })
   | { readonly token: string | TokenProvider; readonly username?: never; readonly password?: never };
 
 /**
- * Provides the token of a call. It is called for each call, and once more for a call whose token the service refused.
+ * Provides the token of a call: for each call, and once more when the service rejects the token.
  *
- * @param refused the token that the service refused; undefined at first
- * @returns the token to send; the refused one, when there is no other
+ * @param refused the rejected token; undefined at first
+ * @returns the token to send; the rejected one when there is no other
  */
 export type TokenProvider = (refused?: string) => Promise<string>;
 
@@ -28,32 +28,32 @@ export interface Token {
   readonly expiresAt: number;
 }
 
-/** A token is renewed so long before it expires, for calls that take their time and clocks that differ a little. */
+/** A token is renewed this long before it expires, for long calls and differences of clocks. */
 const RENEWAL_MARGIN_MS = 60_000;
 
 /**
- * Makes what sends calls with a token, and sends a call once more whose token the service refuses.
+ * Adds a token to calls, and sends a call once more when the service rejects its token.
  *
- * @param send sends a call as it is
+ * @param send sends a call without a token
  * @param now the clock, in milliseconds since 1970
- * @returns a function that throws, besides what `send` does, what the provider of the token throws:
- *   {@link RefusedError} when the sign-in is refused
+ * @returns a function that throws the errors of `send` and of the token provider: {@link RefusedError} when the service
+ *   rejects the login
  */
-export function authorizing(send: Send, credentials: Credentials, now: () => number): Send {
+export function withAuthorization(send: Send, credentials: Credentials, now: () => number): Send {
   const provide = providerOf(send, credentials, now);
   return async (call, signal) => {
     const text = await provide(undefined, signal);
-    const answer = await send(withToken(call, text), signal);
-    // A refused token means that the call has not been looked at, so any call may be sent again.
-    if (!isTokenRefused(answer)) return answer;
+    const response = await send(withToken(call, text), signal);
+    // With a rejected token the call was not executed, so any call may be sent again.
+    if (!isTokenRejected(response)) return response;
     const newText = await provide(text, signal).catch((error: unknown) => {
-      if (!answer.isInDoubt || !(error instanceof BookkeepingError)) throw error;
-      // An earlier attempt may have happened, and nobody can ask any more.
+      if (!response.mayHaveHappened || !(error instanceof BookkeepingError)) throw error;
+      // An earlier attempt may have happened, and there is no token to find out.
       throw new NoAnswerError(nameOf(call), 'network', true, error);
     });
-    if (newText === text) return answer;
+    if (newText === text) return response;
     const renewed = await send(withToken(call, newText), signal);
-    return { ...renewed, isInDoubt: renewed.isInDoubt || answer.isInDoubt };
+    return { ...renewed, mayHaveHappened: renewed.mayHaveHappened || response.mayHaveHappened };
   };
 }
 
@@ -63,10 +63,10 @@ function providerOf(send: Send, credentials: Credentials, now: () => number): Ab
   if (credentials.token !== undefined) {
     const { token } = credentials;
     return (refused, signal) =>
-      unlessAborted(typeof token === 'string' ? Promise.resolve(token) : token(refused), signal);
+      abortable(typeof token === 'string' ? Promise.resolve(token) : token(refused), signal);
   }
   let current: Token | undefined;
-  const signIn = sharing((signal) => requestTokenBy(send, credentials, now, signal));
+  const signIn = shareInFlight((signal) => fetchToken(send, credentials, now, signal));
   return async (refused, signal) => {
     if (current?.text === refused) current = undefined;
     if (!current || now() >= current.expiresAt - RENEWAL_MARGIN_MS) current = await signIn(signal);
@@ -75,40 +75,40 @@ function providerOf(send: Send, credentials: Credentials, now: () => number): Ab
 }
 
 /**
- * Asks the service for a token.
+ * Requests a token.
  *
- * @throws {RefusedError} when the service refuses the sign-in
+ * @throws {RefusedError} when the service rejects the login
  * @throws {NoAnswerError}
  */
-export async function requestTokenBy(
+export async function fetchToken(
   send: Send,
   { username, password }: Login,
   now: () => number,
   signal?: AbortSignal,
 ): Promise<Token> {
-  const answer = await send({ ...SIGN_IN, body: JSON.stringify({ username, password }) }, signal);
-  if (answer.status !== 200) throw new RefusedError(answer);
-  const { token: text } = (answer.data ?? {}) as { token?: unknown };
+  const response = await send({ ...SIGN_IN, body: JSON.stringify({ username, password }) }, signal);
+  if (response.status !== 200) throw new RefusedError(response);
+  const { token: text } = (response.data ?? {}) as { token?: unknown };
   if (typeof text !== 'string') throw new NoAnswerError(nameOf(SIGN_IN), 'unreadable', false);
-  return { text, expiresAt: now() + lifetimeOf(text, answer, now()) };
+  return { text, expiresAt: now() + lifetimeOf(text, response, now()) };
 }
 
-const SIGN_IN: Call = { method: 'POST', path: 'token', isRepeatable: true, isWrite: false };
+const SIGN_IN: Call = { method: 'POST', path: 'token', isRetryable: true, isWrite: false };
 
 function withToken(call: Call, token: string): Call {
   return { ...call, headers: { ...call.headers, Authorization: token } };
 }
 
-function isTokenRefused({ status, message }: Answer): boolean {
+function isTokenRejected({ status, message }: ApiResponse): boolean {
   return status === 401 && message === 'Invalid token';
 }
 
 /**
- * How long a token that has just been issued is valid, in milliseconds: by the clock of the service, where the browser
- * lets its `Date` be read, otherwise by that of the client. Infinity when the token does not say it, or one of the clocks
- * is so wrong that it seems to have expired already: then the service says when it has.
+ * The lifetime of a new token in milliseconds: by the `Date` of the response when a browser may read it, otherwise by the
+ * clock of the client. Infinity when the token has no `exp`, or seems to have expired because a clock is wrong: then the
+ * service decides.
  */
-function lifetimeOf(token: string, { headers }: Answer, now: number): number {
+function lifetimeOf(token: string, { headers }: ApiResponse, now: number): number {
   const lifetime = expiryOf(token) - (Date.parse(headers.get('Date') ?? '') || now);
   return lifetime > RENEWAL_MARGIN_MS ? lifetime : Number.POSITIVE_INFINITY;
 }

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { sleep } from '../../src/client/abort.ts';
-import { createClientIn, type Surroundings } from '../../src/client/client.ts';
+import { createClientWith, type Dependencies } from '../../src/client/client.ts';
 import { type BookClient, type CallOptions, createClient } from '../../src/client/index.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer } from './scripted-server.ts';
@@ -162,7 +162,7 @@ async function abortAtHead(count: number, server: ScriptedServer, call: TriedCal
 /** Begins a call, aborts it when it waits for its next attempt, and expects the reason of its signal. */
 async function abortInWait(server: ScriptedServer, call: TriedCall): Promise<void> {
   const abortion = new AbortController();
-  const surroundings: Surroundings = {
+  const dependencies: Dependencies = {
     now: Date.now,
     random: () => 0,
     sleep: (milliseconds, signal) => {
@@ -170,7 +170,7 @@ async function abortInWait(server: ScriptedServer, call: TriedCall): Promise<voi
       return sleep(milliseconds, signal);
     },
   };
-  const client = createClientIn(surroundings, { url: server.url, ...CREDENTIALS });
+  const client = createClientWith(dependencies, { url: server.url, ...CREDENTIALS });
   await assertAborted(call(client, { signal: abortion.signal }));
 }
 

@@ -1,4 +1,4 @@
-import { type ClientOptions, createClientIn } from '../../src/client/client.ts';
+import { type ClientOptions, createClientWith } from '../../src/client/client.ts';
 import type { BookClient } from '../../src/client/index.ts';
 import type { ScriptedServer } from './scripted-server.ts';
 
@@ -24,7 +24,7 @@ export function hasty(
   random = 0.5,
 ): HastyClient {
   const waits: number[] = [];
-  const surroundings = {
+  const dependencies = {
     now: () => made.clock,
     random: () => random,
     sleep: async (milliseconds: number) => {
@@ -32,7 +32,7 @@ export function hasty(
     },
   };
   const credentials = options.token === undefined ? CREDENTIALS : {};
-  const client = createClientIn(surroundings, { url, ...credentials, ...options } as ClientOptions);
+  const client = createClientWith(dependencies, { url, ...credentials, ...options } as ClientOptions);
   const made = { client, waits, clock: Date.now() };
   return made;
 }

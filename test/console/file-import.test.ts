@@ -81,14 +81,14 @@ describe('An import', () => {
   }
 
   async function run(batches: readonly Batch[], doubt?: Doubt): Promise<ImportEnd> {
-    const surroundings = { client: failing, sleep, now: () => now };
+    const dependencies = { client: failing, sleep, now: () => now };
     const listener = {
       onPhase: (phase: Phase) => phases.at(-1) === phase || phases.push(phase),
       onStored: (books: number) => {
         stored += books;
       },
     };
-    return await importBatches(iterate(batches), surroundings, listener, cancel.signal, doubt);
+    return await importBatches(iterate(batches), dependencies, listener, cancel.signal, doubt);
   }
 
   /** Every book of the batches is there once, in their order. */
@@ -168,9 +168,9 @@ describe('An import', () => {
     const batches = batchesOf(1, 10);
     fates = ['unanswered'];
     listFailures = 2;
-    const surroundings = { client: changing, sleep, now: () => now };
+    const dependencies = { client: changing, sleep, now: () => now };
     const listener = { onPhase: () => {}, onStored: () => {} };
-    const end = await importBatches(iterate(batches), surroundings, listener, cancel.signal);
+    const end = await importBatches(iterate(batches), dependencies, listener, cancel.signal);
     assert.deepEqual(end, { kind: 'done' });
     assert.equal(sent, 1);
   });
@@ -229,9 +229,9 @@ describe('An import', () => {
           return failing.list(...given);
         },
       };
-      const surroundings = { client: cancelling, sleep, now: () => now };
+      const dependencies = { client: cancelling, sleep, now: () => now };
       const listener = { onPhase: () => {}, onStored: (books: number) => (stored += books) };
-      const end = await importBatches(iterate(batches), surroundings, listener, cancel.signal);
+      const end = await importBatches(iterate(batches), dependencies, listener, cancel.signal);
       assert.ok(end.kind === 'cancelled' && end.doubt);
       assert.equal(end.doubt.batch, batches[1]);
       assert.equal(stored, 5);
@@ -252,11 +252,11 @@ function batchesOf(count: number, size: number): Batch[] {
   }));
 }
 
-function refusal(status: number, isInDoubt: boolean): RefusedError {
+function refusal(status: number, mayHaveHappened: boolean): RefusedError {
   return new RefusedError({
     status,
     message: '',
-    isInDoubt,
+    mayHaveHappened,
     retryAfterSeconds: undefined,
     invalidIndex: undefined,
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sharing, sleep, unlessAborted } from '../../src/client/abort.ts';
+import { abortable, shareInFlight, sleep } from '../../src/client/abort.ts';
 
 const REASON = new Error('enough');
 /** Longer than any test. */
@@ -29,14 +29,14 @@ describe('A wait', () => {
   test('does not begin when its signal has been aborted', async () => {
     await assert.rejects(sleep(LONG_MS, AbortSignal.abort(REASON)), REASON);
     const never = new Promise<void>(() => {});
-    await assert.rejects(unlessAborted(never, AbortSignal.abort(REASON)), REASON);
+    await assert.rejects(abortable(never, AbortSignal.abort(REASON)), REASON);
   });
 });
 
 describe('Shared work', () => {
   test('is not begun for who has left already', async () => {
     let begun = 0;
-    const share = sharing(async () => {
+    const share = shareInFlight(async () => {
       begun++;
     });
     await assert.rejects(share(AbortSignal.abort(REASON)), REASON);
@@ -45,14 +45,14 @@ describe('Shared work', () => {
 
   test('is done once for who wants it at the same time, and again for who comes later', async () => {
     let done = 0;
-    const share = sharing(async () => ++done);
+    const share = shareInFlight(async () => ++done);
     assert.deepEqual(await Promise.all([share(), share(new AbortController().signal), share()]), [1, 1, 1]);
     assert.equal(await share(), 2);
   });
 
   test('that fails has failed for all, and is tried again', async () => {
     let tried = 0;
-    const share = sharing(async () => {
+    const share = shareInFlight(async () => {
       tried++;
       throw REASON;
     });
