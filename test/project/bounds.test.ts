@@ -24,7 +24,6 @@ const NO_BOUNDS = [
   'src/store/search/page-builder.ts#CALL_MS_MAX',
   'src/store/idempotency.ts#KEY_REMOVAL_MAX',
   'src/store/book-count.ts#COUNTED_MAX',
-  'src/store/postgres/archive.ts#ATTEMPTS_MAX',
   'src/store/postgres/pool/client-connection.ts#PREPARE_TIMEOUT_MS',
   'src/store/postgres/batches/inserts.ts#KEY_ATTEMPTS_MAX',
   'src/store/postgres/search/trigrams.ts#PARTS_MAX',

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { type BookStore, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
 import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/result-rows.ts';
+import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/result-limit.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { createMany, openStoreAt } from '../support/stores.ts';

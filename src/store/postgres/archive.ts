@@ -3,11 +3,13 @@ import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
-import { columnsOf } from './batches/inserts.ts';
-import { matchIds } from './batches/result-rows.ts';
-import { isSerializationFailure, reasonOf, sqlState, toStoreError, violatedConstraint } from './errors.ts';
+import { insertWithUnusedIds } from './batches/inserts.ts';
+import { reasonOf, toStoreError, violatedConstraint } from './errors.ts';
+import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
+import { retry } from './pool/retry.ts';
 import { Servers } from './pool/servers.ts';
+import { configure } from './pool/session-settings.ts';
 import {
   ADVANCE_ID_SEQUENCE,
   advanceIdSequence,
@@ -18,7 +20,16 @@ import {
   LOCK_IDS,
   prepareSchema,
 } from './schema.ts';
-import { INSERT_PLAIN, INSERT_WITH_IDS, SELECT, SELECT_PAGE } from './sql.ts';
+import {
+  columnsOf,
+  INSERT_PLAIN,
+  INSERT_WITH_IDS,
+  matchIds,
+  type RenderedRow,
+  SELECT,
+  SELECT_PAGE,
+  toPageRow,
+} from './sql.ts';
 
 /**
  * Connects to a PostgreSQL database to read it, without a change to it.
@@ -48,8 +59,8 @@ async function open(
 ): Promise<BookArchive> {
   const { client } = await Servers.find(conninfo);
   try {
-    await client.query(SETTINGS);
-    await prepare(client);
+    await configure(client, PREPARE_TIMEOUT_MS);
+    await retry(() => prepare(client));
     return new PostgresArchive(client, () => client.end());
   } catch (error) {
     await client.end();
@@ -58,21 +69,12 @@ async function open(
   }
 }
 
-/** A server that acknowledges commits before they are on disk is told not to; and pages are found by their ids. */
-const SETTINGS = `
-  select case current_setting('synchronous_commit') when 'off' then set_config('synchronous_commit', 'on', false) end,
-    (select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')
-`;
-
-/** How often books are sent that lose against others. */
-const ATTEMPTS_MAX = 5;
-
 class PostgresArchive implements BookArchive {
   readonly #client: ClientBase;
   readonly #end: () => Promise<void>;
-  /** Whether all that is added is one transaction. */
+  /** Between {@link begin} and {@link commit}. */
   #isInTransaction = false;
-  /** Ids that are locked already stay so until the end of that. */
+  /** Whether the transaction has locked ids; the lock lasts until its end. */
   #hasLock = false;
 
   constructor(client: ClientBase, end: () => Promise<void>) {
@@ -95,18 +97,12 @@ class PostgresArchive implements BookArchive {
   }
 
   async add(books: readonly BookFields[]): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        await this.#client.query(INSERT_PLAIN, columnsOf(books));
-        return;
-      } catch (error) {
-        const isFinal = this.#isInTransaction || attempt === ATTEMPTS_MAX;
-        // Somebody chose ids that the sequence has yet to come to.
-        if (!isFinal && sqlState(error) === '23505')
-          await this.#report(() => advanceIdSequence(this.#client));
-        else if (isFinal || !isSerializationFailure(error)) throw toError(error);
-      }
-    }
+    const insert = () => this.#client.query(INSERT_PLAIN, columnsOf(books));
+    await this.#report(() => {
+      if (this.#isInTransaction) return insert();
+      const advance = () => retry(() => advanceIdSequence(this.#client));
+      return insertWithUnusedIds(() => retry(insert), advance);
+    });
   }
 
   async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
@@ -134,15 +130,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async #readPage(after: number, limit: number): Promise<PageRow> {
-    const [row] = await this.#query<{ count: number; last: number; json: string | null }>(SELECT_PAGE.text, [
-      after,
-      limit,
-    ]);
-    if (!row) throw new Error('a page without a row');
-    const { count, last, json } = row;
-    // The driver's results hold on to each other until a whole collection; they need not keep their text.
-    row.json = null;
-    return { count, last, json: json === null ? null : Buffer.from(json) };
+    return toPageRow(await this.#query<RenderedRow>(SELECT_PAGE.text, [after, limit]));
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {

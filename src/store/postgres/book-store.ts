@@ -16,8 +16,8 @@ import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Searcher } from '../search/searcher.ts';
 import { StoreNotReady } from '../store-errors.ts';
-import { columnsOf, Inserts } from './batches/inserts.ts';
-import { limitUnknownLengths, matchIds, UNKNOWN_LENGTHS_MAX } from './batches/result-rows.ts';
+import { Inserts } from './batches/inserts.ts';
+import { limitUnknownLengths, UNKNOWN_LENGTHS_MAX } from './batches/result-limit.ts';
 import { reasonOf } from './errors.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
@@ -34,7 +34,18 @@ import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
-import { DELETE, DELETE_EXPECTED, SELECT, SELECT_PAGE, UPDATE, UPDATE_EXPECTED } from './sql.ts';
+import {
+  columnsOf,
+  DELETE,
+  DELETE_EXPECTED,
+  matchIds,
+  type RenderedRow,
+  SELECT,
+  SELECT_PAGE,
+  toPageRow,
+  UPDATE,
+  UPDATE_EXPECTED,
+} from './sql.ts';
 
 /**
  * Connects to a PostgreSQL database and prepares its storage structure.
@@ -175,12 +186,7 @@ class PostgresBookStore implements BookStore {
   }
 
   async #selectPage(after: number, limit: number): Promise<PageRow> {
-    const [row] = await this.#database.query<RenderedRow>(SELECT_PAGE, [after, limit]);
-    if (!row) throw new Error('a page without a row');
-    const { count, last, json } = row;
-    // The driver's results of one list hold on to each other until a whole collection; 50 MB if they keep their text.
-    row.json = null;
-    return { count, last, json: json === null ? null : Buffer.from(json) };
+    return toPageRow(await this.#database.query<RenderedRow>(SELECT_PAGE, [after, limit]));
   }
 
   async #update(updates: readonly Update[]): Promise<(Book | undefined)[]> {
@@ -205,12 +211,6 @@ class PostgresBookStore implements BookStore {
     const values = [ids, ...columnsOf(books)];
     return matchIds(ids, await this.#database.query<{ id: number }>(DELETE_EXPECTED, values)).map(isThere);
   }
-}
-
-interface RenderedRow {
-  readonly count: number;
-  readonly last: number;
-  json: string | null;
 }
 
 interface Update {

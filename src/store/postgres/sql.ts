@@ -1,5 +1,7 @@
+import type { BookFields } from '../../book/book.ts';
 import { KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX } from '../idempotency.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
+import type { PageRow } from '../page.ts';
 
 /** A statement with the name by which a connection knows it once it is prepared. */
 export interface Statement {
@@ -178,3 +180,37 @@ export const DELETE_EXPECTED = locking(
   returning books.id
 `,
 );
+
+/** The fields of books as arrays, one for each column; what is absent is null. */
+export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
+  return [
+    books.map(({ title = null }) => title),
+    books.map(({ author = null }) => author),
+    books.map(({ year = null }) => year),
+  ];
+}
+
+/** The rows in the order of the ids they were asked by. */
+export function matchIds<Row extends { readonly id: number }>(
+  ids: readonly number[],
+  rows: readonly Row[],
+): (Row | undefined)[] {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => byId.get(id));
+}
+
+/** The row of {@link SELECT_PAGE}. */
+export interface RenderedRow {
+  readonly count: number;
+  readonly last: number;
+  json: string | null;
+}
+
+/** The row of {@link SELECT_PAGE} with its text as UTF-8. */
+export function toPageRow([row]: readonly RenderedRow[]): PageRow {
+  if (!row) throw new Error('a page without a row');
+  const { count, last, json } = row;
+  // The driver's results of one list reference each other until a full garbage collection; 50 MB if they keep their text.
+  row.json = null;
+  return { count, last, json: json === null ? null : Buffer.from(json) };
+}

@@ -8,6 +8,7 @@ import { sqlState, violatedConstraint } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../schema.ts';
 import {
+  columnsOf,
   DELETE_EXPIRED_KEY,
   DELETE_EXPIRED_KEYS,
   INSERT,
@@ -140,16 +141,8 @@ export class Inserts {
     values: unknown[],
     database = this.#database,
   ): Promise<Row[]> {
-    try {
-      return await database.query<Row>(statement, values);
-    } catch (error) {
-      const constraint = violatedConstraint(error);
-      // The fields are valid, so it is the id: used up, or already given to a row by somebody who chose ids.
-      if (constraint === ID_CHECK) throw new IdsExhausted();
-      if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
-      await database.advanceIdSequence();
-      return await database.query<Row>(statement, values);
-    }
+    const insert = () => database.query<Row>(statement, values);
+    return insertWithUnusedIds(insert, () => database.advanceIdSequence());
   }
 
   /** Removes what is too old, now and then. What fails is done the next time. */
@@ -165,13 +158,25 @@ function toResult(first: Book | 'another book'): Book | undefined {
   return first === 'another book' ? undefined : first;
 }
 
-/** The fields of books as arrays, one for each column; what is absent is null. */
-export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
-  return [
-    books.map(({ title = null }) => title),
-    books.map(({ author = null }) => author),
-    books.map(({ year = null }) => year),
-  ];
+/**
+ * Inserts books; when another client has inserted books under ids that the sequence has not reached, advances it and
+ * inserts once more.
+ *
+ * @throws IdsExhausted when no id is left; else what `insert` throws
+ */
+export async function insertWithUnusedIds<Result>(
+  insert: () => Promise<Result>,
+  advanceIdSequence: () => Promise<void>,
+): Promise<Result> {
+  try {
+    return await insert();
+  } catch (error) {
+    const constraint = violatedConstraint(error);
+    if (constraint === ID_CHECK) throw new IdsExhausted();
+    if (sqlState(error) !== '23505' || constraint === KEY_CONSTRAINT) throw error;
+    await advanceIdSequence();
+    return insert();
+  }
 }
 
 /**

@@ -11,7 +11,7 @@ import { expectSuitable, UnsuitableServer } from './session-settings.ts';
 const CONNECT_TIMEOUT_MS = 1_500;
 
 /** Preparing may look at every row of a large table that somebody else made. */
-const PREPARE_TIMEOUT_MS = 300_000;
+export const PREPARE_TIMEOUT_MS = 300_000;
 
 /**
  * Opens a connection to a host, as its `sslmode` has it, and asks whether the server suits.

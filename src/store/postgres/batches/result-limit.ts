@@ -17,12 +17,3 @@ export function limitUnknownLengths<Update extends { readonly changes: Partial<B
   );
   return end === -1 ? updates : updates.slice(0, end);
 }
-
-/** The rows in the order of the ids they were asked by. */
-export function matchIds<Row extends { readonly id: number }>(
-  ids: readonly number[],
-  rows: readonly Row[],
-): (Row | undefined)[] {
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => byId.get(id));
-}
