@@ -15,7 +15,8 @@ import { type Budget, Share } from '../http/body/memory-budget.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../http/limits.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
-import { entityTag, isConditional, judge } from '../http/preconditions.ts';
+import { isConditional, judge } from '../http/preconditions.ts';
+import { bytesOf, contentOf, entityTag } from './book-response.ts';
 import { CLOSE, COMMA, inBrackets, noPages, OPEN, slices } from './list/pages.ts';
 import { readListRequest } from './list/query.ts';
 import { Searches } from './list/search.ts';
@@ -160,7 +161,7 @@ export class BookHandlers {
       const found = await this.#store.find(id);
       if (!found) return undefined;
       if (judge(raw, entityTag(found)) !== 'met') return 'preconditionFailed';
-      if (!expected.take(heldBytes(found))) throw new StoreUnavailable('too many long books at once');
+      if (!expected.take(bytesOf(found))) throw new StoreUnavailable('too many long books at once');
       const result = await change(found);
       expected.hold(0);
       if (result) return result;
@@ -170,7 +171,7 @@ export class BookHandlers {
 
   /** Long books wait in memory until their clients have read them. */
   #answerWith(outcome: OutcomeName, book: Book, reply: FastifyReply, tag = entityTag(book)): Answer {
-    const bytes = heldBytes(book);
+    const bytes = bytesOf(book);
     const isHeld = bytes === 0 || new Share(this.#unread, reply.raw).take(bytes);
     return isHeld
       ? { outcome, ...contentOf(book), headers: { etag: tag } }
@@ -206,22 +207,8 @@ const CHANGE_ATTEMPTS_MAX = 100;
 /** Longer lists count for no more than this, or for one of their pages: they are never all in memory. */
 const LIST_BYTES_MAX = 256 * 1_024;
 
-/** Shorter books are not counted: memory has room for one on every connection. */
-const LONG_BOOK_LENGTH = 16_384;
-
 /** How many turns of the event loop the others get between two pages of a list. Without others a turn is over at once. */
 const TURNS_BETWEEN_PAGES = 4;
-
-/** What a book holds of the memory, as text or while it waits to be read; 0 when it is not counted. */
-function heldBytes({ title, author }: Book): number {
-  const length = title.length + author.length;
-  return length < LONG_BOOK_LENGTH ? 0 : 2 * length;
-}
-
-/** A long book is rendered at once: waiting for its client, bytes take half of the memory of text, and no heap. */
-function contentOf(book: Book): Pick<Answer, 'data' | 'json'> {
-  return heldBytes(book) === 0 ? { data: book } : { json: [Buffer.from(JSON.stringify(book))] };
-}
 
 function bookId(request: FastifyRequest): number | undefined {
   return readBookId((request.params as { id: string }).id);

@@ -1,22 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { send } from '../http/answer.ts';
+import type { RequestObserver } from '../http/request-log.ts';
 import { operations } from './description/operations.ts';
 
 /** Where Prometheus asks. */
 export const METRICS_PATH = '/metrics';
-
-/** Who wants to know what comes of requests. */
-export interface RequestObserver {
-  /**
-   * Told of every request when its answer has left.
-   *
-   * @param route as the router writes it; undefined for a path that is no route
-   * @param ms how long it took
-   */
-  answered(route: string | undefined, method: string, status: number, ms: number): void;
-  /** Told of what was refused on its connection without becoming a request. */
-  refused(status: number): void;
-}
 
 /** What is measured, and shown at {@link METRICS_PATH}. */
 export interface ServedMetrics {

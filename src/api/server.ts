@@ -17,10 +17,11 @@ import { RequestLog } from '../http/request-log.ts';
 import { routableTarget } from '../http/request-target.ts';
 import type { LogStream } from '../log/log.ts';
 import type { LogLevel } from '../log/log-level.ts';
-import { serveConsole } from '../web/console.ts';
+import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
 import { operations } from './description/operations.ts';
+import { describeError } from './errors.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { METRICS_PATH, type ServedMetrics, serveMetrics } from './metrics-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
@@ -78,7 +79,7 @@ export interface HttpServer {
 export function createServer(parts: ServerParts): HttpServer {
   const { store, tokens, credentials, throttle, limits, logStream, logLevel } = parts;
   const probes = [HEALTH_PATH, READINESS_PATH, METRICS_PATH];
-  const requestLog = new RequestLog(logStream, logLevel, probes, parts.metrics?.requests);
+  const requestLog = new RequestLog(logStream, logLevel, probes, describeError, parts.metrics?.requests);
   const app: FastifyInstance = fastify({
     http: {
       headersTimeout: limits.headersMs,
@@ -105,7 +106,7 @@ export function createServer(parts: ServerParts): HttpServer {
   Object.assign(app.server, { httpAllowHalfOpen: true });
   const connections = new Connections(app, limits, requestLog);
   tellRequestIds(app);
-  refuseInEnvelope(app, requestLog);
+  refuseInEnvelope(app, requestLog, { describeError, redirect: redirectToConsole });
   passBodiesUnread(app);
   if (parts.corsOrigins.length > 0) allowOrigins(app, parts.corsOrigins);
   serveDocs(app);

@@ -4,7 +4,8 @@ import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import { type Answer, CACHE_CONTROL, send } from '../http/answer.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
-import { note, noteFailure } from '../http/request-log.ts';
+import { note, noteError } from '../http/request-log.ts';
+import { describeError } from './errors.ts';
 
 /** The token endpoint, and the check in front of all others (specification, "Authentication"). */
 export class TokenHandlers {
@@ -44,7 +45,7 @@ export class TokenHandlers {
       this.logins.succeeded++;
       return { outcome: 'tokenGenerated', data: { token } };
     } catch (error) {
-      noteFailure(request, error);
+      noteError(request, describeError(error));
       return { outcome: 'tokenNotGenerated' };
     }
   };

@@ -1,5 +1,3 @@
-import type { Envelope } from '../book/contract.ts';
-
 /**
  * Everything the service can answer: the tables of the contract as data. An answer is an outcome and its `data`;
  * messages are exact, and clients may rely on them.
@@ -61,7 +59,7 @@ export interface Outcome {
 export type OutcomeName = keyof typeof outcomes;
 
 /** Puts an outcome and its data into the envelope. */
-export function envelope<Data>(name: OutcomeName, data: Data): Envelope<Data> {
+export function envelope<Data>(name: OutcomeName, data: Data): Outcome & { readonly data: Data } {
   const { status, message } = outcomes[name];
   return { status, message, data };
 }

@@ -1,25 +1,7 @@
-import { createHash, hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Book } from '../book/book.ts';
 
 /** What the preconditions of a request come to: carry on, or answer with this outcome. */
 export type Verdict = 'met' | 'notModified' | 'preconditionFailed';
-
-/** 22 digits of base64 are 132 bits: two versions of a book do not meet in them. */
-const TAG_DIGITS = 22;
-
-/** The strong entity tag of a book (RFC 9110, section 8.8.3): another one as soon as any of its fields is another. */
-export function entityTag({ id, title, author, year }: Book): string {
-  const start = `${id} ${year} ${title.length} `;
-  const isLong = title.length + author.length > LONG_TEXT_LENGTH;
-  const digest = isLong
-    ? createHash('sha256').update(start).update(title).update(author).digest('base64url')
-    : hash('sha256', start + title + author, 'base64url');
-  return `"${digest.slice(0, TAG_DIGITS)}"`;
-}
-
-/** Longer texts are not joined into one more copy. The tag is the same either way. */
-const LONG_TEXT_LENGTH = 16_384;
 
 /** Whether a request has preconditions. */
 export function isConditional({ headers }: IncomingMessage): boolean {

@@ -1,8 +1,27 @@
 import { type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import type { RequestObserver } from '../api/metrics-handler.ts';
-import { StoreUnavailable } from '../book/book.ts';
 import type { LogStream } from '../log/log.ts';
 import { LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
+import type { OutcomeName } from './outcomes.ts';
+
+/** Counts responses. */
+export interface RequestObserver {
+  /**
+   * Called for every request when its response has left.
+   *
+   * @param route as the router writes it; undefined for a path that is no route
+   * @param ms from the request to the end of its response
+   */
+  answered(route: string | undefined, method: string, status: number, ms: number): void;
+  /** Called for every response to a connection whose data did not become a request. */
+  refused(status: number): void;
+}
+
+/** An error of a handler: the outcome of its request, and the fields and the message of its log line. */
+export interface ErrorDescription {
+  readonly outcome: OutcomeName;
+  readonly cause: object;
+  readonly msg: string;
+}
 
 /**
  * One line a request, but for probes that find all well, when its answer has left: what was asked and what came of it,
@@ -14,14 +33,22 @@ export class RequestLog extends LogController {
   readonly #stream: LogStream;
   readonly #level: number;
   readonly #probes: ReadonlySet<string | undefined>;
+  readonly #describeError: (error: unknown) => ErrorDescription;
   readonly #observer: RequestObserver | undefined;
 
   /**
    * @param level the least grave of the lines that are written
    * @param probes routes that may be requested every second: a 200 of theirs is not logged
    */
-  constructor(stream: LogStream, level: LogLevel, probes: readonly string[], observer?: RequestObserver) {
+  constructor(
+    stream: LogStream,
+    level: LogLevel,
+    probes: readonly string[],
+    describeError: (error: unknown) => ErrorDescription,
+    observer?: RequestObserver,
+  ) {
     super();
+    this.#describeError = describeError;
     this.#stream = stream;
     this.#level = LOG_LEVELS[level];
     this.#probes = new Set(probes);
@@ -43,7 +70,11 @@ export class RequestLog extends LogController {
     const isClientGone = 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE';
     if (isClientGone)
       this.#write('info', request, reply, { msg: 'the client did not take all of the answer' });
-    else this.#write('error', request, reply, { ...causeOf(error), msg: 'the answer was cut off' });
+    else
+      this.#write('error', request, reply, {
+        ...this.#describeError(error).cause,
+        msg: 'the answer was cut off',
+      });
   }
 
   /** What was refused on its socket, before there was a request: nothing is known of it but what was answered. */
@@ -73,10 +104,9 @@ export class RequestLog extends LogController {
   }
 }
 
-/** Has the line of a request that is answered with a 5xx tell why. */
-export function noteFailure(request: FastifyRequest, error: unknown): void {
-  const msg = error instanceof StoreUnavailable ? 'the store is unavailable' : 'a defect';
-  note(request, 'error', { ...causeOf(error), msg });
+/** Adds an error to the log line of its request. */
+export function noteError(request: FastifyRequest, { cause, msg }: ErrorDescription): void {
+  note(request, 'error', { ...cause, msg });
 }
 
 /** Sets the level of the line of a request that fails, and adds fields to it. */
@@ -88,14 +118,3 @@ type Level = Exclude<LogLevel, 'silent'>;
 
 /** Failures are few, so they are kept beside the requests. */
 const notes = new WeakMap<FastifyRequest, { readonly level: Level; readonly fields: object }>();
-
-/**
- * A store that is away is a fact of operation: its reason is enough. Anything else is a defect, with its stack. What
- * else an error carries may be from a body or a driver.
- */
-function causeOf(error: unknown): object {
-  if (error instanceof StoreUnavailable) return { reason: error.reason };
-  if (!(error instanceof Error)) return { err: { type: typeof error, message: String(error), stack: '' } };
-  const { name, message, stack, code } = error as NodeJS.ErrnoException;
-  return { err: { type: name, message, stack, ...(code !== undefined && { code }) } };
-}

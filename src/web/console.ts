@@ -55,14 +55,10 @@ function listFiles(): ReadonlySet<string> {
  *
  * @returns whether the request was answered with a redirect
  */
-export function redirectToConsole(
-  app: FastifyInstance,
-  { raw }: FastifyRequest,
-  reply: FastifyReply,
-): boolean {
+export function redirectToConsole({ raw, server }: FastifyRequest, reply: FastifyReply): boolean {
   const isRead = raw.method === 'GET' || raw.method === 'HEAD';
   if (!isRead || !/^\/(?:\?|$)/.test(raw.url ?? '')) return false;
-  if (!app.hasRoute({ method: 'GET', url: '/console/' })) return false;
+  if (!server.hasRoute({ method: 'GET', url: '/console/' })) return false;
   reply.header('vary', 'Accept');
   if (!prefersHtml(raw.headers.accept ?? '')) return false;
   reply.headers(PAGE_HEADERS).redirect(LOCATION, 303);

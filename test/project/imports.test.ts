@@ -20,7 +20,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'http/ knows no book, store or endpoint',
     modules: /^http\//,
-    mayImport: /^(http|log|book)\/|^web\/console\.ts|^api\/metrics-handler\.ts/,
+    mayImport: /^(http|log)\//,
   },
   {
     rule: 'api/ knows no engine',
@@ -174,6 +174,11 @@ describe('The check of imports', () => {
     'of a store by http/': [
       'http/answer.ts',
       `import { x } from '../store/load-engine.ts';`,
+      /http\/ knows no book/,
+    ],
+    'of the book by http/': [
+      'http/answer.ts',
+      `import type { Book } from '../book/book.ts';`,
       /http\/ knows no book/,
     ],
     'of a type only': [

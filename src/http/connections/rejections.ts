@@ -1,12 +1,10 @@
 import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../../book/book.ts';
-import { redirectToConsole } from '../../web/console.ts';
 import { headersOf, send } from '../answer.ts';
 import { type BodyRefusal, refuseBody } from '../body/body-reader.ts';
 import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
 import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
-import { noteFailure, type RequestLog } from '../request-log.ts';
+import { type ErrorDescription, noteError, type RequestLog } from '../request-log.ts';
 import { routableTarget } from '../request-target.ts';
 import {
   answerBefore,
@@ -18,19 +16,30 @@ import {
   takeNoMore,
 } from './connection-state.ts';
 
+/** What the API adds to the handling of errors. */
+export interface ErrorHandling {
+  readonly describeError: (error: unknown) => ErrorDescription;
+  /** Redirects a request for an unknown path. @returns whether it did */
+  readonly redirect: (request: FastifyRequest, reply: FastifyReply) => boolean;
+}
+
 /** Makes everything that the framework or the socket refuses an answer in the envelope. */
-export function refuseInEnvelope(app: FastifyInstance, log: RequestLog): void {
+export function refuseInEnvelope(
+  app: FastifyInstance,
+  log: RequestLog,
+  { describeError, redirect }: ErrorHandling,
+): void {
   const methods = collectMethods(app);
   app.addHook('onRequest', refuseOddRequests);
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods(request.url);
     if (allowed !== undefined) return send(reply.header('allow', allowed), { outcome: 'methodNotAllowed' });
-    return redirectToConsole(app, request, reply) ? reply : send(reply, { outcome: 'notFound' });
+    return redirect(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
-    noteFailure(request, error);
-    const isUnavailable = error instanceof StoreUnavailable;
-    return send(reply, { outcome: isUnavailable ? 'serviceUnavailable' : 'internalError' });
+    const description = describeError(error);
+    noteError(request, description);
+    return send(reply, { outcome: description.outcome });
   });
   refuseOnSockets(app.server, log, methods);
 }
