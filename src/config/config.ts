@@ -1,3 +1,4 @@
+import type { HttpLimits } from '../http/limits.ts';
 import type { LogLevel } from '../log/log-level.ts';
 import type { StoreAddress } from '../store/address.ts';
 import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } from './env-file.ts';
@@ -19,19 +20,11 @@ export interface Config {
   readonly hasMetrics: boolean;
 }
 
-/** The limits that operators choose. */
-export interface ClientLimits {
-  /** Time for receiving the headers of a request. */
-  readonly headersMs: number;
-  /** Time for receiving a whole request. */
-  readonly requestMs: number;
-  /** Time for a client to read the next part of a response, or to send the next part of a request. */
-  readonly stallMs: number;
-  /** The maximum number of connections; further ones are rejected. */
-  readonly connections: number;
-  /** How long the service keeps serving after SIGTERM, so that a load balancer can notice. */
-  readonly stopDelayMs: number;
-}
+/** The limits that operators choose; the others are `FIXED_LIMITS` of src/http/limits.ts. */
+export type ClientLimits = Pick<
+  HttpLimits,
+  'headersMs' | 'requestMs' | 'stallMs' | 'connections' | 'stopDelayMs'
+>;
 
 export interface Secrets {
   /** The key that signs and verifies tokens. */

@@ -1,51 +1,58 @@
-/** What clients may take of the service. */
+/** The limits of what clients may use. Times are in milliseconds. */
 export interface HttpLimits {
-  /** The longest body that is read. */
+  /** The length of a request body. */
   readonly bodyBytes: number;
-  /** What all long bodies that are under way may hold together; one more is refused. */
+  /** The memory of all long request bodies that are being read or processed; a further one is rejected. */
   readonly bodyBytesAtOnce: number;
-  /** What all lists and long books that their clients have not read yet may hold together; one more is refused. */
+  /** The memory of all lists and long books that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
-  /** How long the head of a request may take to arrive. */
+  /** The time for the headers of a request to arrive. */
   readonly headersMs: number;
-  /** How long a whole request may take to arrive. */
+  /** The time for a whole request to arrive. */
   readonly requestMs: number;
-  /** How long a client may wait for the response to its search to begin, and then for the next books. */
+  /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
-  /** How long a client may take to read the next part of its answer, or stand still in its request. */
+  /** The time for a client to read the next part of its response, or to send the next part of its request. */
   readonly stallMs: number;
-  /** How long a connection may stay open without a request. */
+  /** The time that a connection may stay open without a request. */
   readonly idleMs: number;
-  /** How often the times of requests are looked at: the more often, the fewer are refused in one turn. */
+  /** The interval of checking `headersMs` and `requestMs`: a shorter one rejects fewer requests at once. */
   readonly checkingIntervalMs: number;
-  /** How many connections there may be; who comes then is refused. */
+  /** The number of connections; further ones are rejected. */
   readonly connections: number;
-  /** How many connections beyond that may be open until their 503 is sent; more are closed without a response. */
-  readonly refusedConnections: number;
-  /** How long, at a stop, all goes on as before, but that the service says it is not ready. */
+  /** The number of further connections that stay open until their 503 is sent; others are closed without a response. */
+  readonly rejectedConnections: number;
+  /** The time at a stop during which everything is served as before, but the service says that it is not ready. */
   readonly stopDelayMs: number;
-  /** How long, after that, connections without a request get to send one more. */
+  /** The time after `stopDelayMs` for idle connections to send one more request. */
   readonly graceMs: number;
-  /** How long, from the same moment on, a stop waits for clients; who has not got an answer by then is cut off. */
+  /** The time after `stopDelayMs` for requests to get their responses; then their connections are destroyed. */
   readonly drainMs: number;
 }
 
-/** The longest body that is read, … */
+/** The default length of a request body. */
 export const BODY_BYTES_MAX = 1_024 * 1_024;
 
-/** … and the longest one with many books. */
+/** The length of a request body with many books. */
 export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
-/** What operators do not choose. */
+/** The limits that operators do not choose. */
 export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
   // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
-  refusedConnections: 1_000,
+  rejectedConnections: 1_000,
   idleMs: 72_000,
   searchMs: 10_000,
   checkingIntervalMs: 200,
   graceMs: 1_000,
   drainMs: 3_500,
 } as const satisfies Partial<HttpLimits>;
+
+/** How much of a rejected body is read and discarded, so that a client that is still sending gets its response. */
+export const DRAIN_BYTES_MAX = 16 * 1_024 * 1_024;
+export const DRAIN_TIMEOUT_MS = 5_000;
+
+/** How long a client may go on sending after its last response, so that it can read the response. */
+export const LINGER_MS = 2_000;

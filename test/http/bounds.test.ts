@@ -13,7 +13,7 @@ const BOOK: Book = { id: 1, title: '', author: '', year: 0 };
 
 describe('Connections', () => {
   test('beyond those that are being refused are closed without a response', async () => {
-    await using service = await startService({ httpLimits: { connections: 1, refusedConnections: 3 } });
+    await using service = await startService({ httpLimits: { connections: 1, rejectedConnections: 3 } });
     using _ = await Connection.open(service);
     using stack = new DisposableStack();
     const opening = Array.from({ length: 20 }, () => Connection.open(service));

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { DRAIN_BYTES_MAX, DRAIN_TIMEOUT_MS } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { Budget, Share } from './memory-budget.ts';
 
@@ -136,10 +137,6 @@ function isUnencoded({ headers }: IncomingMessage): boolean {
   const encoding = headers['content-encoding'];
   return !encoding || encoding.toLowerCase() === 'identity';
 }
-
-/** How much of a body that nobody wants is read, so that a client which is still sending gets to its answer. */
-const DRAIN_BYTES_MAX = 16 * 1_024 * 1_024;
-const DRAIN_TIMEOUT_MS = 5_000;
 
 /** Discards what is left of a request's body, up to a bound of bytes and time. */
 export function drain(request: IncomingMessage): Promise<void> {

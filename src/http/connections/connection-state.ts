@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { LINGER_MS } from '../limits.ts';
 
 /** A connection, and what is remembered of it, on its socket itself: a map beside the sockets costs a request 5 %. */
 export interface Connection extends Duplex {
@@ -56,9 +57,6 @@ export function isOver(connection: Connection): boolean {
 function isUnderWay(response: ServerResponse | undefined): boolean {
   return response !== undefined && !response.writableFinished;
 }
-
-/** How long a client may go on sending behind its last answer, so that it gets to read it. */
-const LINGER_MS = 2_000;
 
 /**
  * Ends our side of a connection, and reads on for a while, whatever it is (RFC 9112, section 9.6): a connection cut at

@@ -31,7 +31,7 @@ export class Connections {
   constructor(app: FastifyInstance, limits: HttpLimits, log: RequestLog) {
     this.#limits = limits;
     this.#log = log;
-    app.server.maxConnections = limits.connections + limits.refusedConnections;
+    app.server.maxConnections = limits.connections + limits.rejectedConnections;
     app.server.on('connection', (socket) => this.#admit(socket));
     const watch = setInterval(() => this.#cutOffStalled(), limits.stallMs / 10).unref();
     app.server.on('close', () => clearInterval(watch));
