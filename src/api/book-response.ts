@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type { Book } from '../book/book.ts';
-import type { Answer } from '../http/answer.ts';
+import type { HttpResult } from '../http/response.ts';
 
 /** Shorter books are not counted, and are hashed and rendered as one string: there is memory for one on each connection. */
 const LONG_BOOK_LENGTH = 16_384;
@@ -25,6 +25,6 @@ export function bytesOf({ title, author }: Book): number {
 }
 
 /** The content of a response with a book. A long one is rendered at once: bytes need half the memory of text, and no heap. */
-export function contentOf(book: Book): Pick<Answer, 'data' | 'json'> {
+export function contentOf(book: Book): Pick<HttpResult, 'data' | 'json'> {
   return bytesOf(book) === 0 ? { data: book } : { json: [Buffer.from(JSON.stringify(book))] };
 }

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type BookStore, StoreUnavailable } from '../book/book.ts';
-import { type Answer, CACHE_CONTROL } from '../http/answer.ts';
 import { note } from '../http/request-log.ts';
+import { CACHE_CONTROL, type HttpResult } from '../http/response.ts';
 
-/** Where an orchestrator asks whether to restart the process, … */
+/** Liveness: whether an orchestrator should restart the process. */
 export const HEALTH_PATH = '/healthz';
 
-/** … and a load balancer whether to send it requests. */
+/** Readiness: whether a load balancer should send requests. */
 export const READINESS_PATH = '/readyz';
 
-/** How long the store may take to answer, so that whoever asks is answered within 2 seconds. */
+/** The time for the store to respond, so that `GET /readyz` takes at most 2 seconds. */
 const STORE_MS_MAX = 1_500;
 
-/** The endpoints for those who start the service and send it requests. They need no token. */
+/** The endpoints for orchestrators and load balancers. They need no token. */
 export class HealthHandlers {
   readonly #store: BookStore;
   readonly #isStopping: () => boolean;
-  /** The question that the store has not answered yet: all who ask meanwhile share it. */
-  #question: Promise<void> | undefined;
+  /** The pending check of the store, which concurrent requests share. */
+  #pendingCheck: Promise<void> | undefined;
 
   constructor(store: BookStore, isStopping: () => boolean) {
     this.#store = store;
@@ -26,33 +26,33 @@ export class HealthHandlers {
   }
 
   /** GET /healthz */
-  readonly check = async (_request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+  readonly check = async (_request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     reply.header('cache-control', CACHE_CONTROL.withoutToken);
     return { outcome: 'alive' };
   };
 
-  /** GET /readyz. Its requests wait in no queue: a service that is busy is ready all the same. */
-  readonly checkReadiness = async (request: FastifyRequest, reply: FastifyReply): Promise<Answer> => {
+  /** GET /readyz. The check of the store waits in no queue: a busy service is ready. */
+  readonly checkReadiness = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     reply.header('cache-control', CACHE_CONTROL.withoutToken);
     if (this.#isStopping()) {
       note(request, 'info', { msg: 'the service is stopping' });
       return { outcome: 'serviceUnavailable' };
     }
-    this.#question ??= this.#ask();
-    await this.#question;
+    this.#pendingCheck ??= this.#checkStore();
+    await this.#pendingCheck;
     return { outcome: 'ready' };
   };
 
-  /** Who asks a store that has been too slow already is told so at once. */
-  #ask(): Promise<void> {
-    const answered = this.#store.check().finally(() => {
-      this.#question = undefined;
+  /** Rejects after {@link STORE_MS_MAX}, but stays pending until the store responds: further requests fail at once. */
+  #checkStore(): Promise<void> {
+    const check = this.#store.check().finally(() => {
+      this.#pendingCheck = undefined;
     });
-    return Promise.race([answered, tooLate()]);
+    return Promise.race([check, timeout()]);
   }
 }
 
-async function tooLate(): Promise<never> {
+async function timeout(): Promise<never> {
   await sleep(STORE_MS_MAX, undefined, { ref: false });
   throw new StoreUnavailable('slow');
 }

@@ -1,27 +1,27 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readBook } from '../book/book.ts';
 import { ArrayScanner } from '../formats/json-array.ts';
 
-/** The most books that are created in one request. */
+/** The number of books in one request. */
 export const BOOKS_MAX = 10_000;
 
-/** After so many bytes others get their turn: what they wait for a long body is some milliseconds at a time. */
+/** After so many bytes other requests get a turn: a long body delays them by a few milliseconds at a time. */
 const TURN_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
 
-/** What an array of books is read as: the books as JSON, or why there are none. */
+/** An array of books as JSON, or the place of its first error. */
 export type BooksRead =
   | { readonly json: readonly Uint8Array[] }
-  /** The index of the first element that is no book, or that is missing; undefined where it is no array at all. */
+  /** The index of the first invalid or surplus element; undefined when the body is no array. */
   | { readonly invalidIndex: number | undefined };
 
 /**
- * Reads a request body as an array of new books, each as {@link readBook} does, in several turns of the event loop.
+ * Reads a request body as an array of new books, each like {@link readBook}, in several turns of the event loop.
  *
- * @param bookBytesMax the most bytes of one of them
- * @returns JSON arrays, in UTF-8, of objects with all three fields in their order; not more than {@link BOOKS_MAX} of them. An array
- *   ends when the text that was read into it is longer than {@link TURN_BYTES}.
+ * @param bookBytesMax the length of each book
+ * @returns JSON arrays in UTF-8 of at most {@link BOOKS_MAX} objects together, which have all fields in order; each
+ *   array ends after about {@link TURN_BYTES}
  */
 export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
   const arrays: Uint8Array[] = [];
@@ -40,7 +40,7 @@ export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise
     bytesOfTurn = 0;
     arrays.push(utf8.encode(`[${books.join(',')}]`));
     books = [];
-    await endOfTurn();
+    await nextTurn();
   }
   if (scanner.fault) return { invalidIndex: scanner.fault === 'no-array' ? undefined : count };
   if (books.length > 0) arrays.push(utf8.encode(`[${books.join(',')}]`));

@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import { send } from '../http/answer.ts';
 import type { RequestObserver } from '../http/request-log.ts';
+import { send } from '../http/response.ts';
 import { operations } from './description/operations.ts';
 
-/** Where Prometheus asks. */
+/** The path that Prometheus scrapes. */
 export const METRICS_PATH = '/metrics';
 
-/** What is measured, and shown at {@link METRICS_PATH}. */
+/** The metrics that are served at {@link METRICS_PATH}. */
 export interface ServedMetrics {
-  /** Is told of every request. */
+  /** Counts requests. */
   readonly requests: RequestObserver;
   /** The media type of the text. */
   readonly type: string;
-  /** All metrics as text; undefined when they cannot be had in time. */
+  /** All metrics as text; undefined when those of other processes do not come in time. */
   expose(): Promise<string | undefined>;
 }
 
-/** Serves metrics to everybody, and without an envelope: whoever should not see them is kept away by the proxy. */
+/** Serves metrics without a token and without the envelope; a proxy can restrict access. */
 export function serveMetrics(app: FastifyInstance, metrics: ServedMetrics): void {
   app.get(METRICS_PATH, { schema: operations.readMetrics }, async (_request, reply) => {
     const text = await metrics.expose();

@@ -1,7 +1,4 @@
-/**
- * Everything the service can answer: the tables of the contract as data. An answer is an outcome and its `data`;
- * messages are exact, and clients may rely on them.
- */
+/** The outcomes of requests, as in the tables of the contract. Messages are exact: clients may rely on them. */
 export const outcomes = {
   // POST /token
   tokenGenerated: { status: 200, message: 'Token generated successfully' },
@@ -36,7 +33,7 @@ export const outcomes = {
   invalidIdempotencyKey: { status: 400, message: 'Invalid idempotency key' },
   idempotencyKeyReused: { status: 422, message: 'Idempotency key reused' },
 
-  // Beyond the contract's table: what HTTP, the limits and the store add
+  // Beyond the contract's table: HTTP, limits and the store
   badRequest: { status: 400, message: 'Bad request' },
   notFound: { status: 404, message: 'Not found' },
   methodNotAllowed: { status: 405, message: 'Method not allowed' },
@@ -58,14 +55,14 @@ export interface Outcome {
 /** The name of an outcome. */
 export type OutcomeName = keyof typeof outcomes;
 
-/** Puts an outcome and its data into the envelope. */
+/** The body of a response. */
 export function envelope<Data>(name: OutcomeName, data: Data): Outcome & { readonly data: Data } {
   const { status, message } = outcomes[name];
   return { status, message, data };
 }
 
-/** The envelope before and behind `data`, in UTF-8, for data that is already JSON. */
-export function envelopeAround(name: OutcomeName): [before: Uint8Array, behind: Uint8Array] {
+/** The envelope before and after `data`, in UTF-8, for data that is already JSON. */
+export function envelopeAround(name: OutcomeName): [prefix: Uint8Array, suffix: Uint8Array] {
   const text = JSON.stringify(envelope(name, null));
   return [Buffer.from(text.slice(0, -'null}'.length)), Buffer.from('}')];
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What the preconditions of a request come to: carry on, or answer with this outcome. */
-export type Verdict = 'met' | 'notModified' | 'preconditionFailed';
+/** Whether the preconditions of a request are met, or else its outcome. */
+export type PreconditionResult = 'met' | 'notModified' | 'preconditionFailed';
 
 /** Whether a request has preconditions. */
 export function isConditional({ headers }: IncomingMessage): boolean {
@@ -9,28 +9,28 @@ export function isConditional({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Judges the preconditions of a request for something that there is, in the order of RFC 9110, section 13.2.2.
+ * Evaluates the preconditions of a request for a resource that exists, in the order of RFC 9110, section 13.2.2.
  *
- * @param tag its strong entity tag
+ * @param tag the strong entity tag of the resource
  */
-export function judge({ method, headers }: IncomingMessage, tag: string): Verdict {
+export function evaluatePreconditions({ method, headers }: IncomingMessage, tag: string): PreconditionResult {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch !== undefined && !matchesAny(tag, ifMatch)) return 'preconditionFailed';
   if (!isCachedByClient(tag, ifNoneMatch)) return 'met';
   return method === 'GET' || method === 'HEAD' ? 'notModified' : 'preconditionFailed';
 }
 
-/** Whether a client has what a tag names, by weak comparison: the mark of weak tags does not count (section 13.1.2). */
+/** Whether a tag is in `If-None-Match`, by weak comparison (RFC 9110, section 13.1.2). */
 export function isCachedByClient(tag: string, ifNoneMatch: string | undefined): boolean {
   return ifNoneMatch !== undefined && matchesAny(tag, ifNoneMatch.replaceAll('W/"', '"'));
 }
 
-/** Whether a tag is among those of a header's value, by strong comparison; `*` stands for any. */
+/** Whether a tag is in the value of a header, by strong comparison; `*` matches every tag. */
 function matchesAny(tag: string, value: string): boolean {
   if (value.trim() === '*') return true;
   const tags: readonly string[] = value.match(ENTITY_TAGS) ?? [];
   return tags.includes(tag);
 }
 
-/** RFC 9110, section 8.8.3: text in quotes, in which commas may stand as well. */
+/** RFC 9110, section 8.8.3: quoted text, which may contain commas. */
 const ENTITY_TAGS = /(?:W\/)?"[^"]*"/g;

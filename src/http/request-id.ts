@@ -2,33 +2,33 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 
-/** The header that tells which line of the log an answer belongs to. Other services and proxies use the same. */
+/** The header with the id of a request, which is also in its log line. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 /**
- * An id that a client may choose: what others use for theirs, such as UUIDs, and nothing that begins as tokens do, as
- * ids are logged. Header lines that are repeated arrive joined with a comma and a space, which makes them none.
+ * An id that a client may choose, such as a UUID. Ids are logged, so none may begin like a token. Repeated headers are
+ * joined with a comma and a space, which is no valid id.
  */
-const SANE_ID = /^(?!eyJ)[\w.:=+/@~-]{1,128}$/;
+const VALID_ID = /^(?!eyJ)[\w.:=+/@~-]{1,128}$/;
 
-/** Ids of this process: no other process begins them with the same 48 random bits. */
+/** The prefix of the ids of this process: 48 random bits. */
 const PREFIX = randomBytes(6).toString('hex');
-let given = 0;
+let count = 0;
 
-/** A new id, which no other request has, here or elsewhere. */
+/** A new id, unique across processes. */
 export function newRequestId(): string {
-  given++;
-  return `${PREFIX}-${given.toString(36)}`;
+  count++;
+  return `${PREFIX}-${count.toString(36)}`;
 }
 
-/** The id of a request: its client's, where that is sane, and a new one otherwise. */
+/** The id of a request: its client's if that is valid, or a new one. */
 export function requestIdOf({ headers }: { readonly headers: IncomingHttpHeaders }): string {
   const chosen = headers[REQUEST_ID_HEADER];
-  return typeof chosen === 'string' && SANE_ID.test(chosen) ? chosen : newRequestId();
+  return typeof chosen === 'string' && VALID_ID.test(chosen) ? chosen : newRequestId();
 }
 
-/** Has every answer tell the id of its request. */
-export function tellRequestIds(app: FastifyInstance): void {
+/** Adds the id of the request to every response. */
+export function addRequestIdHeader(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, pass) => {
     reply.header(REQUEST_ID_HEADER, request.id);
     pass();

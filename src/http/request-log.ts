@@ -16,6 +16,16 @@ export interface RequestObserver {
   refused(status: number): void;
 }
 
+export interface RequestLogOptions {
+  readonly logStream: LogStream;
+  /** The minimum log level. */
+  readonly logLevel: LogLevel;
+  /** Routes whose 200 is not logged, as they may be requested every second. */
+  readonly probes: readonly string[];
+  readonly describeError: (error: unknown) => ErrorDescription;
+  readonly observer?: RequestObserver | undefined;
+}
+
 /** An error of a handler: the outcome of its request, and the fields and the message of its log line. */
 export interface ErrorDescription {
   readonly outcome: OutcomeName;
@@ -24,10 +34,9 @@ export interface ErrorDescription {
 }
 
 /**
- * One line a request, but for probes that find all well, when its answer has left: what was asked and what came of it,
- * never a header but the id, and never a body. The line is made here, for it is the same for all: by way of the logger
- * it costs several times as much, and nothing in it comes from the client but the method, which the parser knows, and
- * the id, which has been looked at.
+ * Writes one line for each request when its response has left, except for successful probes. It has no headers but the
+ * id, and no bodies. It is formatted here because the logger takes several times as long. Of its fields only the method
+ * and the id come from the client; the parser and request-id.ts have validated them.
  */
 export class RequestLog extends LogController {
   readonly #stream: LogStream;
@@ -36,22 +45,12 @@ export class RequestLog extends LogController {
   readonly #describeError: (error: unknown) => ErrorDescription;
   readonly #observer: RequestObserver | undefined;
 
-  /**
-   * @param level the least grave of the lines that are written
-   * @param probes routes that may be requested every second: a 200 of theirs is not logged
-   */
-  constructor(
-    stream: LogStream,
-    level: LogLevel,
-    probes: readonly string[],
-    describeError: (error: unknown) => ErrorDescription,
-    observer?: RequestObserver,
-  ) {
+  constructor({ logStream, logLevel, probes, describeError, observer }: RequestLogOptions) {
     super();
-    this.#describeError = describeError;
-    this.#stream = stream;
-    this.#level = LOG_LEVELS[level];
+    this.#stream = logStream;
+    this.#level = LOG_LEVELS[logLevel];
     this.#probes = new Set(probes);
+    this.#describeError = describeError;
     this.#observer = observer;
   }
 
@@ -59,7 +58,7 @@ export class RequestLog extends LogController {
 
   override routeNotFound(): void {}
 
-  /** A 5xx is for the operator to look into, unless its note says otherwise. */
+  /** A 5xx is an error for the operator, unless {@link note} was called. */
   override requestCompleted(_error: unknown, request: FastifyRequest, reply: FastifyReply): void {
     const { statusCode } = reply;
     const noted = statusCode < 400 ? undefined : notes.get(request);
@@ -77,8 +76,8 @@ export class RequestLog extends LogController {
       });
   }
 
-  /** What was refused on its socket, before there was a request: nothing is known of it but what was answered. */
-  refused(id: string, status: number): void {
+  /** Logs a response to a connection whose data did not become a request. */
+  rejected(id: string, status: number): void {
     this.#observer?.refused(status);
     if (LOG_LEVELS.info < this.#level) return;
     this.#stream.write(
@@ -109,12 +108,12 @@ export function noteError(request: FastifyRequest, { cause, msg }: ErrorDescript
   note(request, 'error', { ...cause, msg });
 }
 
-/** Sets the level of the line of a request that fails, and adds fields to it. */
+/** Sets the level of the log line of a failed request, and adds fields to it. */
 export function note(request: FastifyRequest, level: Level, fields: object): void {
   notes.set(request, { level, fields });
 }
 
 type Level = Exclude<LogLevel, 'silent'>;
 
-/** Failures are few, so they are kept beside the requests. */
+/** A map, as failed requests are few. */
 const notes = new WeakMap<FastifyRequest, { readonly level: Level; readonly fields: object }>();

@@ -1,6 +1,6 @@
 /**
- * A request target as the router can take it: without the scheme and authority of the absolute form (RFC 9112,
- * section 3.2.2), and with what is no escape taken literally, so that it is no id and no path.
+ * A request target in the form that the router accepts: without the scheme and authority of the absolute form (RFC 9112,
+ * section 3.2.2), and with invalid escapes taken literally, so that they match no path and no id.
  */
 export function routableTarget(target: string): string {
   if (isUnescapedPath(target)) return target;

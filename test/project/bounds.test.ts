@@ -16,7 +16,7 @@ const NO_BOUNDS = [
   'src/book/book.ts#YEAR_MAX',
   'src/auth/throttle.ts#NAME_LENGTH_MAX',
   'src/http/body/body-reader.ts#UNCOUNTED_BYTES_MAX',
-  'src/api/book-handlers.ts#LIST_BYTES_MAX',
+  'src/api/list/list-handler.ts#LIST_BYTES_MAX',
   'src/log/log.ts#BLOCK_BYTES_MAX',
   'src/log/log.ts#LAST_ATTEMPTS_MAX',
   'src/log/log.ts#SHARED_BLOCK_BYTES_MAX',

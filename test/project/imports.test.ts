@@ -172,12 +172,12 @@ describe('The imports of the web console', () => {
 describe('The check of imports', () => {
   const PLANTED: Record<string, [path: string, source: string, violation: RegExp]> = {
     'of a store by http/': [
-      'http/answer.ts',
+      'http/response.ts',
       `import { x } from '../store/load-engine.ts';`,
       /http\/ knows no book/,
     ],
     'of the book by http/': [
-      'http/answer.ts',
+      'http/response.ts',
       `import type { Book } from '../book/book.ts';`,
       /http\/ knows no book/,
     ],
@@ -195,10 +195,10 @@ describe('The check of imports', () => {
     'that is exported again': ['auth/tokens.ts', `export * from '../config/config.ts';`, /auth\/ imports/],
     'at run time': [
       'store/batch-queue.ts',
-      `const { send } = await import('../http/answer.ts');`,
+      `const { send } = await import('../http/response.ts');`,
       /only book/,
     ],
-    'of a driver by http/': ['http/answer.ts', `import { DatabaseSync } from 'node:sqlite';`, /a driver/],
+    'of a driver by http/': ['http/response.ts', `import { DatabaseSync } from 'node:sqlite';`, /a driver/],
     'of a driver by the other engine': ['store/sqlite/sql.ts', `import type { Pool } from 'pg';`, /a driver/],
     'of the other engine': [
       'store/sqlite/sql.ts',
@@ -230,7 +230,7 @@ describe('The check of imports', () => {
     'of the book by the client': ['client/list.ts', `import type { X } from '../book/book.ts';`, /client\//],
     'of Node by the client': ['client/abort.ts', `import { once } from 'node:events';`, /client\//],
     'of the client by the service': [
-      'http/answer.ts',
+      'http/response.ts',
       `import { x } from '../client/list.ts';`,
       /its client/,
     ],

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { STATUS_HEADERS } from '../../http/answer.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
+import { STATUS_HEADERS } from '../../http/response.ts';
 import {
   cacheControlOf,
   isProtected,

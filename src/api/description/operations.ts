@@ -1,5 +1,5 @@
-import { CACHE_CONTROL } from '../../http/answer.ts';
 import type { OutcomeName, outcomes } from '../../http/outcomes.ts';
+import { CACHE_CONTROL } from '../../http/response.ts';
 import { listParameters } from '../list/query.ts';
 import {
   answers,

@@ -1,14 +1,14 @@
 import { type BookPosition, ID_MAX, SORT_KEY_LENGTH, YEAR_MAX } from '../../book/book.ts';
 
 /**
- * Writes a place in a sorted list as the opaque value of `after`: the whole sort key and the id, so that nothing depends
- * on what becomes of the book. Safe in a URL, and at most 2,100 characters long.
+ * Writes a position in a sorted list as the opaque value of `after`. It has the sort key and the id, so that it stays valid
+ * when the book is changed or deleted. It is safe in a URL, and at most 2,100 characters long.
  */
 export function writeCursor(sort: string, { key, id }: BookPosition): string {
   return encode([sort, id, key]);
 }
 
-/** Reads what {@link writeCursor} wrote. @returns undefined when it did not, or for another sort */
+/** Reads what {@link writeCursor} wrote. @returns undefined when it is malformed or of another sort */
 export function readCursor(text: string, sort: string): BookPosition | undefined {
   let fields: unknown;
   try {

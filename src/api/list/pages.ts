@@ -1,24 +1,32 @@
-/** The parts that a list is sent in: pages of books as JSON, rendered by the store, become one array. */
+/** Joins pages of books, which the store renders as JSON with commas between the books, to one array. */
 
-export const OPEN = Buffer.from('[');
-export const COMMA = Buffer.from(',');
-export const CLOSE = Buffer.from(']');
+const OPEN = Buffer.from('[');
+const COMMA = Buffer.from(',');
+const CLOSE = Buffer.from(']');
 
-/** What is handed over at a time of pages of long books: a slow reader gets on in steps, and one page waits for it. */
-const SLICE_BYTES = 128 * 1_024;
+/** The size of the chunks of a stream: a client that reads slowly makes progress with each of them. */
+const CHUNK_BYTES = 128 * 1_024;
 
-/** A page in pieces that are sent one after the other. */
-export function* slices(json: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < json.length; at += SLICE_BYTES) yield json.subarray(at, at + SLICE_BYTES);
-}
-
-/** Pages as the parts of one array; empty ones are left out. */
-export function inBrackets(pages: readonly Uint8Array[]): Uint8Array[] {
+/** Pages as the chunks of one array; empty pages are skipped. */
+export function toArray(pages: readonly Uint8Array[]): Uint8Array[] {
   const parts = pages
     .filter(({ length }) => length > 0)
     .flatMap((json, index) => (index > 0 ? [COMMA, json] : [json]));
   return [OPEN, ...parts, CLOSE];
 }
 
-/** HEAD has no content, so nothing is asked for. */
-export async function* noPages(): AsyncGenerator<Uint8Array> {}
+/** Like {@link toArray}, for pages that are still to come. */
+export async function* streamArray(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield OPEN;
+  let isFirst = true;
+  for await (const json of pages) {
+    if (json.length === 0) continue;
+    if (!isFirst) yield COMMA;
+    for (let at = 0; at < json.length; at += CHUNK_BYTES) yield json.subarray(at, at + CHUNK_BYTES);
+    isFirst = false;
+  }
+  yield CLOSE;
+}
+
+/** The stream of a response to HEAD, which has no content. */
+export async function* noContent(): AsyncGenerator<Uint8Array> {}

@@ -1,74 +1,75 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { DRAIN_BYTES_MAX, DRAIN_TIMEOUT_MS } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
-import { Budget, Share } from './memory-budget.ts';
+import { MemoryBudget, Reservation } from './memory-budget.ts';
 
-/** Why a body could not be had. */
-export type BodyRefusal = Extract<
+/** The outcome of a request whose body cannot be read. */
+export type BodyError = Extract<
   OutcomeName,
   'payloadTooLarge' | 'badRequest' | 'requestTimeout' | 'serviceUnavailable'
 >;
 
-/** Shorter bodies, as nearly all are, do not count: whoever fills the memory with long ones cannot keep them out. */
+/** Shorter bodies, as nearly all are, are not counted: long ones cannot keep them out. */
 const UNCOUNTED_BYTES_MAX = 4_096;
 
 /** Reads the bodies of requests, whatever their Content-Type. */
 export class BodyReader {
   readonly #bytesMax: number;
-  readonly #budget: Budget;
+  readonly #budget: MemoryBudget;
 
-  /** What the bodies under way hold. */
+  /** The memory of the bodies that are being read or processed. */
   get bytesHeld(): number {
     return this.#budget.bytesHeld;
   }
 
   /**
-   * @param bytesMax the longest body that is read
-   * @param bytesAtOnceMax what all bodies together may hold, from when they arrive until they are answered
+   * @param bytesMax the length of a body
+   * @param bytesAtOnceMax the memory of all bodies, from their arrival until they have been processed
    */
   constructor(bytesMax: number, bytesAtOnceMax: number) {
     this.#bytesMax = bytesMax;
-    this.#budget = new Budget(bytesAtOnceMax);
+    this.#budget = new MemoryBudget(bytesAtOnceMax);
   }
 
   /**
-   * Reads the whole body of a request, up to a length. A client that waits to be told (`Expect: 100-continue`, RFC 9110, section
-   * 10.1.1) is told so only now, after the checks that need no body.
+   * Reads and parses the body of a request. Sends 100 Continue to a client that waits for it (RFC 9110, section 10.1.1) only
+   * now, after the checks that need no body.
    *
-   * @param parse reads the bytes, which are not kept beyond it; while it has not settled, they count
-   * @returns what was parsed, or why there are no bytes; a body in a Content-Encoding is never decoded, and reads as no bytes
+   * @param parse parses the bytes; their memory is counted until it settles
+   * @returns what `parse` returns, or why the body cannot be read. A body with a Content-Encoding is not decoded, but
+   *   parsed as no bytes.
    */
   read<Content>(
     request: IncomingMessage,
     response: ServerResponse,
     parse: (bytes: Uint8Array) => Content | Promise<Content>,
     bytesMax = this.#bytesMax,
-  ): Promise<Content | BodyRefusal> {
+  ): Promise<Content | BodyError> {
     if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
-    const refusal = refusals.get(request);
-    if (refusal) return Promise.resolve(refusal);
-    // HTTP/1.0 knows no 100.
+    const error = bodyErrors.get(request);
+    if (error) return Promise.resolve(error);
+    // HTTP/1.0 has no 100 Continue.
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
 
-    const { promise, resolve, reject } = Promise.withResolvers<Content | BodyRefusal>();
-    let bytes: Uint8Array = NOTHING;
+    const { promise, resolve, reject } = Promise.withResolvers<Content | BodyError>();
+    let bytes: Uint8Array = NO_BYTES;
     let length = 0;
-    let share: Share | undefined;
-    const settle = (body: Uint8Array | BodyRefusal) => {
+    let reservation: Reservation | undefined;
+    const settle = (body: Uint8Array | BodyError) => {
       request
         .off('data', onData)
         .off('end', onEnd)
-        .off('error', onGone)
-        .off('close', onGone)
-        .off(BODY_REFUSED, settle);
+        .off('error', onAbort)
+        .off('close', onAbort)
+        .off(BODY_FAILED, settle);
       if (typeof body === 'string') {
-        share?.hold(0);
+        reservation?.resize(0);
         resolve(body);
         return;
       }
       try {
         const content = parse(body);
-        if (content instanceof Promise) share?.holdUntil(content);
+        if (content instanceof Promise) reservation?.keepUntil(content);
         resolve(content);
       } catch (error) {
         reject(error);
@@ -80,65 +81,62 @@ export class BodyReader {
         settle('payloadTooLarge');
         return;
       }
-      const room = length === 0 ? end : roomFor(end, bytes.length, bytesMax);
-      if (room > UNCOUNTED_BYTES_MAX && room > bytes.length) {
-        share ??= new Share(this.#budget, response);
-        if (!share.take(room)) {
+      const capacity = length === 0 ? end : capacityFor(end, bytes.length, bytesMax);
+      if (capacity > UNCOUNTED_BYTES_MAX && capacity > bytes.length) {
+        reservation ??= new Reservation(this.#budget, response);
+        if (!reservation.tryResize(capacity)) {
           settle('serviceUnavailable');
           return;
         }
       }
-      bytes = length === 0 ? chunk : append(chunk, bytes, length, room);
+      bytes = length === 0 ? chunk : append(chunk, bytes, length, capacity);
       length = end;
     };
     const onEnd = () => {
       const body = length === bytes.length ? bytes : bytes.subarray(0, length);
-      settle(isUnencoded(request) ? body : NOTHING);
+      settle(isUnencoded(request) ? body : NO_BYTES);
     };
-    const onGone = () => settle('badRequest');
+    const onAbort = () => settle('badRequest');
     request
       .on('data', onData)
       .on('end', onEnd)
-      .on('error', onGone)
-      .on('close', onGone)
-      .on(BODY_REFUSED, settle);
+      .on('error', onAbort)
+      .on('close', onAbort)
+      .on(BODY_FAILED, settle);
     return promise;
   }
 }
 
-/** How many bytes of memory a body of this length is to have, of which it has some. */
-function roomFor(length: number, room: number, lengthMax: number): number {
-  return length <= room ? room : Math.min(2 * length, lengthMax);
+/** The capacity of the buffer for a body of this length: doubled when the present one is too small. */
+function capacityFor(length: number, capacity: number, lengthMax: number): number {
+  return length <= capacity ? capacity : Math.min(2 * length, lengthMax);
 }
 
-/** Joins what comes in pieces as it comes: to keep them, a body in pieces of one byte would cost a hundred times more. */
-function append(chunk: Uint8Array, bytes: Uint8Array, length: number, room: number): Uint8Array {
-  const joined = room === bytes.length ? bytes : Buffer.allocUnsafeSlow(room);
+/** Appends a chunk to the buffer. A list of chunks of one byte each would need a hundred times the memory. */
+function append(chunk: Uint8Array, bytes: Uint8Array, length: number, capacity: number): Uint8Array {
+  const joined = capacity === bytes.length ? bytes : Buffer.allocUnsafeSlow(capacity);
   if (joined !== bytes) joined.set(bytes.subarray(0, length));
   joined.set(chunk, length);
   return joined;
 }
 
-/**
- * Tells whoever reads the body of a request, now or later, that the rest of it is malformed or comes too late. Who
- * does not need the body answers as if nothing had been.
- */
-export function refuseBody(request: IncomingMessage, refusal: BodyRefusal): void {
-  refusals.set(request, refusal);
-  request.emit(BODY_REFUSED, refusal);
+/** Ends the reading of a body, now or later, because its rest is malformed or late. Handlers that read no body go on. */
+export function failBody(request: IncomingMessage, error: BodyError): void {
+  bodyErrors.set(request, error);
+  request.emit(BODY_FAILED, error);
 }
 
-const refusals = new WeakMap<IncomingMessage, BodyRefusal>();
-const BODY_REFUSED = Symbol('body refused');
+const bodyErrors = new WeakMap<IncomingMessage, BodyError>();
+const BODY_FAILED = Symbol('body failed');
 
-const NOTHING = new Uint8Array();
+const NO_BYTES = new Uint8Array();
 
 function isUnencoded({ headers }: IncomingMessage): boolean {
   const encoding = headers['content-encoding'];
   return !encoding || encoding.toLowerCase() === 'identity';
 }
 
-/** Discards what is left of a request's body, up to a bound of bytes and time. */
+/** Reads and discards the rest of a request's body, within limits of bytes and time. */
 export function drain(request: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let length = 0;
@@ -150,8 +148,8 @@ export function drain(request: IncomingMessage): Promise<void> {
     })
     .on('end', resolve)
     .on('close', resolve)
-    .on(BODY_REFUSED, resolve)
+    .on(BODY_FAILED, resolve)
     .resume();
-  if (request.readableEnded || request.destroyed || refusals.has(request)) resolve();
+  if (request.readableEnded || request.destroyed || bodyErrors.has(request)) resolve();
   return promise.finally(() => clearTimeout(timer));
 }

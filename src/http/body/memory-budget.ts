@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
-/** Memory that the requests under way may hold together, in bytes. */
-export class Budget {
+/** The memory that all pending requests may use together for one purpose, in bytes. */
+export class MemoryBudget {
   readonly bytesMax: number;
   bytesHeld = 0;
 
@@ -10,39 +10,39 @@ export class Budget {
   }
 }
 
-/** What one request holds of a budget, at the latest until its response has ended, or its client has gone, and its work is done. */
-export class Share {
-  readonly #budget: Budget;
+/** The part of a budget that one request uses. It is released when the response is closed and no work needs it. */
+export class Reservation {
+  readonly #budget: MemoryBudget;
   readonly #response: ServerResponse;
   #bytes = 0;
-  #isAtWork = false;
+  #isInUse = false;
 
-  constructor(budget: Budget, response: ServerResponse) {
+  constructor(budget: MemoryBudget, response: ServerResponse) {
     this.#budget = budget;
     this.#response = response;
-    response.once('close', () => this.hold(0));
+    response.once('close', () => this.resize(0));
   }
 
-  /** Holds so many bytes from now on, unless there is no room for them. @returns whether there was */
-  take(bytes: number): boolean {
+  /** Changes the size, unless the budget is exhausted. @returns whether it did */
+  tryResize(bytes: number): boolean {
     if (this.#budget.bytesHeld + bytes - this.#bytes > this.#budget.bytesMax) return false;
-    this.hold(bytes);
+    this.resize(bytes);
     return true;
   }
 
-  /** Goes on holding when the client has gone, until work that needs the memory is done. */
-  holdUntil(work: Promise<unknown>): void {
-    this.#isAtWork = true;
+  /** Keeps the size until some work settles, even when the client has disconnected. */
+  keepUntil(work: Promise<unknown>): void {
+    this.#isInUse = true;
     const end = () => {
-      this.#isAtWork = false;
-      this.hold(this.#bytes);
+      this.#isInUse = false;
+      this.resize(this.#bytes);
     };
     work.then(end, end);
   }
 
-  /** Holds so many bytes from now on, come what may. */
-  hold(bytes: number): void {
-    if (this.#isAtWork) return;
+  /** Changes the size, even beyond the budget. */
+  resize(bytes: number): void {
+    if (this.#isInUse) return;
     const held = this.#response.closed ? 0 : bytes;
     this.#budget.bytesHeld += held - this.#bytes;
     this.#bytes = held;

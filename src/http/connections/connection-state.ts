@@ -2,69 +2,69 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { LINGER_MS } from '../limits.ts';
 
-/** A connection, and what is remembered of it, on its socket itself: a map beside the sockets costs a request 5 %. */
+/** A socket with the state of its connection as a property: a map beside the sockets would cost a request 5 %. */
 export interface Connection extends Duplex {
-  [MEMORY]?: Memory;
+  [STATE]?: ConnectionState;
 }
 
-const MEMORY = Symbol('memory of a connection');
+const STATE = Symbol('state of the connection');
 
-class Memory {
-  /** The answer to the request that came last, whether it is under way or has gone. */
+class ConnectionState {
+  /** The response to the last request, pending or finished. */
   last: ServerResponse | undefined = undefined;
-  /** The answer before, if it was under way when the last request came. */
-  before: ServerResponse | undefined = undefined;
-  isOver = false;
+  /** The response before, if it was pending when the last request came. */
+  previous: ServerResponse | undefined = undefined;
+  isClosing = false;
 }
 
-function memoryOf(connection: Connection): Memory {
-  connection[MEMORY] ??= new Memory();
-  return connection[MEMORY];
+function stateOf(connection: Connection): ConnectionState {
+  connection[STATE] ??= new ConnectionState();
+  return connection[STATE];
 }
 
-/** Remembers the answer to the request that came last. */
-export function noteAnswer(connection: Connection, response: ServerResponse): void {
-  const memory = memoryOf(connection);
-  memory.before = isUnderWay(memory.last) ? memory.last : undefined;
-  memory.last = response;
+/** Remembers the response to a new request. */
+export function trackResponse(connection: Connection, response: ServerResponse): void {
+  const state = stateOf(connection);
+  state.previous = isPending(state.last) ? state.last : undefined;
+  state.last = response;
 }
 
-/** The answer to the request that came last, whether it is under way or has gone. */
-export function lastAnswer(connection: Connection): ServerResponse | undefined {
-  return memoryOf(connection).last;
+/** The response to the last request, pending or finished. */
+export function lastResponse(connection: Connection): ServerResponse | undefined {
+  return stateOf(connection).last;
 }
 
-/** The answer that was under way when the last request came, which did not wait for it. */
-export function answerBefore(connection: Connection): ServerResponse | undefined {
-  return memoryOf(connection).before;
+/** The response that was pending when the last request came, which was pipelined. */
+export function previousResponse(connection: Connection): ServerResponse | undefined {
+  return stateOf(connection).previous;
 }
 
-/** Whether everything that was asked on a connection has been answered. */
+/** Whether no response is pending. */
 export function isIdle(connection: Connection): boolean {
-  return !isUnderWay(memoryOf(connection).last);
+  return !isPending(stateOf(connection).last);
 }
 
-/** No further request of this connection will be answered, so none may have an effect (RFC 9112, section 9.6). */
-export function takeNoMore(connection: Connection): void {
-  memoryOf(connection).isOver = true;
+/** No further request on this connection gets a response, so none may have an effect (RFC 9112, section 9.6). */
+export function markClosing(connection: Connection): void {
+  stateOf(connection).isClosing = true;
 }
 
-/** Whether requests of this connection must not have an effect any more. */
-export function isOver(connection: Connection): boolean {
-  return memoryOf(connection).isOver;
+/** Whether {@link markClosing} was called. */
+export function isClosing(connection: Connection): boolean {
+  return stateOf(connection).isClosing;
 }
 
-function isUnderWay(response: ServerResponse | undefined): boolean {
+function isPending(response: ServerResponse | undefined): boolean {
   return response !== undefined && !response.writableFinished;
 }
 
 /**
- * Ends our side of a connection, and reads on for a while, whatever it is (RFC 9112, section 9.6): a connection cut at
- * once may take along the answers that its client has not read yet.
+ * Closes a connection as RFC 9112, section 9.6, asks: ends our side, and discards what the client sends for a while. A
+ * connection that is reset at once can lose responses that its client has not read yet.
  */
 export function linger(connection: Connection): void {
-  takeNoMore(connection);
-  // The parser would make requests of it.
+  markClosing(connection);
+  // The parser would make requests of the data.
   connection.removeAllListeners('data').on('data', () => {});
   if (connection.writable) connection.end();
   connection.resume();

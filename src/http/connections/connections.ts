@@ -1,30 +1,30 @@
 import { type Server as Listener, Server, type Socket } from 'node:net';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { endWith } from '../answer.ts';
 import type { HttpLimits } from '../limits.ts';
 import type { RequestLog } from '../request-log.ts';
-import { isIdle, isOver, lastAnswer, linger } from './connection-state.ts';
-import { refuse } from './rejections.ts';
+import { closeAfter } from '../response.ts';
+import { isClosing, isIdle, lastResponse, linger } from './connection-state.ts';
+import { rejectOnSocket } from './socket-rejections.ts';
 
-/** How often a server that is stopping looks for connections that have nothing left to do. */
-const LOOK_MS = 50;
+/** The interval at which a stopping server looks for idle connections. */
+const POLL_MS = 50;
 
-/** How far a client has read what it is answered. */
+/** How far a client has read its responses. */
 interface Progress {
-  /** The bytes that the system has taken off our hands. */
-  taken: number;
-  /** When there was the last change, in milliseconds of a clock that only goes forward. */
+  /** The bytes that the operating system has accepted. */
+  sent: number;
+  /** The time of the last change, on the monotonic clock. */
   atMs: number;
 }
 
-/** The connections of a server: how many there may be, and when they end. */
+/** The connections of a server: limits their number, and closes them when they stall or the server stops. */
 export class Connections {
   readonly #limits: HttpLimits;
   readonly #log: RequestLog;
   readonly #open = new Map<Socket, Progress>();
-  /** How many connections there have been. */
-  #taken = 0;
+  /** The number of connections accepted so far. */
+  #accepted = 0;
   #isStopping = false;
   #isDraining = false;
 
@@ -33,12 +33,12 @@ export class Connections {
     this.#log = log;
     app.server.maxConnections = limits.connections + limits.rejectedConnections;
     app.server.on('connection', (socket) => this.#admit(socket));
-    const watch = setInterval(() => this.#cutOffStalled(), limits.stallMs / 10).unref();
+    const watch = setInterval(() => this.#destroyStalled(), limits.stallMs / 10).unref();
     app.server.on('close', () => clearInterval(watch));
-    this.#endSomeWithTheirAnswer(app);
+    this.#closeAfterSomeResponses(app);
   }
 
-  /** How many there are: active ones have a request under way. */
+  /** The number of connections; active ones have a pending response. */
   get counts(): { readonly active: number; readonly idle: number } {
     const idle = this.#open.keys().reduce((count, socket) => (isIdle(socket) ? count + 1 : count), 0);
     return { active: this.#open.size - idle, idle };
@@ -50,9 +50,9 @@ export class Connections {
   }
 
   /**
-   * For a while all goes on as before, but for {@link isStopping}. Then it takes no new connections. Whatever comes on
-   * the others is still answered, as their last answer; who has nothing to send for a while, or takes too long, is sent
-   * away. Resolves when all connections are gone.
+   * Serves as before for `stopDelayMs`, except that {@link isStopping} is true. Then accepts no new connections, and sends
+   * `Connection: close` with the responses on the others. Closes idle connections after `graceMs`, and destroys all after
+   * `drainMs`. Resolves when no connection is left.
    */
   async drain(listeners: readonly Listener[]): Promise<void> {
     this.#isStopping = true;
@@ -60,69 +60,68 @@ export class Connections {
     const startedMs = performance.now();
     const elapsedMs = () => performance.now() - startedMs;
     this.#isDraining = true;
-    // Those who wait to be taken would be reset. A turn of the event loop takes one of them.
-    for (let taken = -1; taken < this.#taken && elapsedMs() <= this.#limits.graceMs; ) {
-      taken = this.#taken;
-      await turn();
+    // Connections in the backlog would be reset. Each turn of the event loop accepts one of them.
+    for (let accepted = -1; accepted < this.#accepted && elapsedMs() <= this.#limits.graceMs; ) {
+      accepted = this.#accepted;
+      await nextTurn();
     }
-    // The method of HTTP servers would destroy idle connections, and the requests that are on their way.
+    // The close() of HTTP servers would destroy idle connections, whose next request may be on its way.
     for (const listener of listeners) Server.prototype.close.call(listener);
     while (this.#open.size > 0) {
-      // By the next turn everything that has arrived is read, so that no connection with a request counts as idle.
-      await turn();
-      if (elapsedMs() >= this.#limits.drainMs) this.#cutOff();
-      else if (elapsedMs() >= this.#limits.graceMs) this.#endIdle();
-      await sleep(LOOK_MS);
+      // In the next turn all received data has been read, so that no connection with a request counts as idle.
+      await nextTurn();
+      if (elapsedMs() >= this.#limits.drainMs) this.#destroyAll();
+      else if (elapsedMs() >= this.#limits.graceMs) this.#closeIdle();
+      await sleep(POLL_MS);
     }
   }
 
   #admit(socket: Socket): void {
-    this.#taken++;
-    this.#open.set(socket, { taken: 0, atMs: performance.now() });
+    this.#accepted++;
+    this.#open.set(socket, { sent: 0, atMs: performance.now() });
     socket.once('close', () => this.#open.delete(socket));
-    // What Node does behind the last answer would cut off a client that is still sending.
+    // After the last response Node would reset a client that is still sending.
     socket.destroySoon = () => linger(socket);
-    if (this.#open.size > this.#limits.connections) refuse(socket, this.#log, 'serviceUnavailable');
+    if (this.#open.size > this.#limits.connections) rejectOnSocket(socket, this.#log, 'serviceUnavailable');
   }
 
-  /** Who reads nothing may still send, so that the connection does not seem to stand still. */
-  #cutOffStalled(): void {
+  /** The socket's timeout does not notice a client that sends, but does not read. */
+  #destroyStalled(): void {
     const nowMs = performance.now();
     for (const [socket, progress] of this.#open) {
-      const isWaitedFor = socket.writableLength > 0;
-      const taken = isWaitedFor ? socket.bytesWritten - socket.writableLength : progress.taken;
-      if (!isWaitedFor || taken !== progress.taken) Object.assign(progress, { taken, atMs: nowMs });
+      const isSending = socket.writableLength > 0;
+      const sent = isSending ? socket.bytesWritten - socket.writableLength : progress.sent;
+      if (!isSending || sent !== progress.sent) Object.assign(progress, { sent, atMs: nowMs });
       else if (nowMs - progress.atMs >= this.#limits.stallMs) socket.destroy();
     }
   }
 
   /**
-   * Some answers are the last on their connection: when the server is stopping, those that no further request waits
-   * behind; those to clients that wait for a 100 that never came, as nobody can tell whether their body follows; and
-   * those to clients that asked for another protocol, as the parser reads no further request from them.
+   * Closes a connection after the last pending response when the server is stopping; after an error without 100 Continue,
+   * as the client may or may not send the body; and after an Upgrade, as the parser reads no further request.
    */
-  #endSomeWithTheirAnswer(app: FastifyInstance): void {
+  #closeAfterSomeResponses(app: FastifyInstance): void {
     app.addHook('onSend', ({ raw }, reply, payload, done) => {
       const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
       const wantsUpgrade = raw.headers.upgrade !== undefined;
-      if (awaitsContinue || wantsUpgrade) endWith(reply);
+      if (awaitsContinue || wantsUpgrade) closeAfter(reply);
       if (!this.#isDraining) {
         done(null, payload);
         return;
       }
-      // By the next turn all requests that came together with this one are known.
+      // In the next turn all pipelined requests are known.
       setImmediate(() => {
-        if (lastAnswer(raw.socket) === reply.raw) endWith(reply);
+        if (lastResponse(raw.socket) === reply.raw) closeAfter(reply);
         done(null, payload);
       });
     });
   }
 
-  #endIdle(): void {
-    for (const socket of this.#open.keys()) if (isIdle(socket) && !isOver(socket)) linger(socket);
+  #closeIdle(): void {
+    for (const socket of this.#open.keys()) if (isIdle(socket) && !isClosing(socket)) linger(socket);
   }
 
-  #cutOff(): void {
+  #destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();
   }
 }

@@ -1,20 +1,10 @@
-import { type IncomingMessage, METHODS, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { headersOf, send } from '../answer.ts';
-import { type BodyRefusal, refuseBody } from '../body/body-reader.ts';
-import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
-import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
+import type { OutcomeName } from '../outcomes.ts';
 import { type ErrorDescription, noteError, type RequestLog } from '../request-log.ts';
-import { routableTarget } from '../request-target.ts';
-import {
-  answerBefore,
-  type Connection,
-  isOver,
-  lastAnswer,
-  linger,
-  noteAnswer,
-  takeNoMore,
-} from './connection-state.ts';
+import { send } from '../response.ts';
+import { type Connection, isClosing, previousResponse, trackResponse } from './connection-state.ts';
+import { rejectOnSockets } from './socket-rejections.ts';
 
 /** What the API adds to the handling of errors. */
 export interface ErrorHandling {
@@ -23,14 +13,14 @@ export interface ErrorHandling {
   readonly redirect: (request: FastifyRequest, reply: FastifyReply) => boolean;
 }
 
-/** Makes everything that the framework or the socket refuses an answer in the envelope. */
-export function refuseInEnvelope(
+/** Responds in the envelope to every request that no handler serves, and to every error of a handler. */
+export function rejectInEnvelope(
   app: FastifyInstance,
   log: RequestLog,
   { describeError, redirect }: ErrorHandling,
 ): void {
   const methods = collectMethods(app);
-  app.addHook('onRequest', refuseOddRequests);
+  app.addHook('onRequest', rejectMalformed);
   app.setNotFoundHandler((request, reply) => {
     const allowed = methods(request.url);
     if (allowed !== undefined) return send(reply.header('allow', allowed), { outcome: 'methodNotAllowed' });
@@ -41,11 +31,18 @@ export function refuseInEnvelope(
     noteError(request, description);
     return send(reply, { outcome: description.outcome });
   });
-  refuseOnSockets(app.server, log, methods);
+  app.server.prependListener('request', (request, response) => {
+    trackResponse(request.socket, response);
+    if (!ROUTABLE_METHODS.has(request.method)) request.method = UNSUPPORTED_METHOD;
+  });
+  // Both are routed like any request: 100 Continue is sent when the body is read.
+  app.server.on('checkContinue', (request, response) => app.server.emit('request', request, response));
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
+  rejectOnSockets(app.server, log, methods);
 }
 
 /**
- * Keeps the methods of every path.
+ * Collects the methods of every path.
  *
  * @returns the `Allow` of a request target's path (RFC 9110, section 10.2.1), or undefined when there is no such path
  */
@@ -65,35 +62,35 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
   };
 }
 
-/** Lets a request pass, in its turn, or refuses it. */
-function refuseOddRequests(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-  const before = answerBefore(request.raw.socket);
-  const refusal = isOver(request.raw.socket) ? 'badRequest' : oddity(request);
-  if (before) waitFor(before, request.raw.socket, refuseOrPass.bind(undefined, reply, refusal, pass));
-  else refuseOrPass(reply, refusal, pass);
+/** Passes or rejects a request, after the response to the request before it. */
+function rejectMalformed(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+  const previous = previousResponse(request.raw.socket);
+  const error = isClosing(request.raw.socket) ? 'badRequest' : protocolViolation(request);
+  if (previous) waitFor(previous, request.raw.socket, rejectOrPass.bind(undefined, reply, error, pass));
+  else rejectOrPass(reply, error, pass);
 }
 
 /**
- * Requests that do not wait for the answers before them take turns: their effects come in their order (RFC 9112, section
- * 9.3.2), none has one behind the last answer of the connection, and one answer at a time waits for a client to read it.
- * Meanwhile no more is read than has come.
+ * Pipelined requests are processed one after the other: their effects have their order (RFC 9112, section 9.3.2), none has
+ * an effect after the last response of the connection, and one response at a time waits for the client to read it.
+ * Meanwhile the connection is not read.
  */
-function waitFor(before: ServerResponse, connection: Connection, proceed: () => void): void {
+function waitFor(previous: ServerResponse, connection: Connection, proceed: () => void): void {
   connection.pause();
-  before.once('close', () => {
+  previous.once('close', () => {
     if (!connection.writable) return;
     connection.resume();
     proceed();
   });
 }
 
-function refuseOrPass(reply: FastifyReply, refusal: OutcomeName | undefined, pass: () => void): void {
-  if (refusal) send(reply, { outcome: refusal });
+function rejectOrPass(reply: FastifyReply, error: OutcomeName | undefined, pass: () => void): void {
+  if (error) send(reply, { outcome: error });
   else pass();
 }
 
-/** What the parser and the router let through, and is refused all the same. */
-function oddity({ raw, params }: FastifyRequest): OutcomeName | undefined {
+/** What the parser and the router accept, but the service rejects. */
+function protocolViolation({ raw, params }: FastifyRequest): OutcomeName | undefined {
   if (isMalformed(raw)) return 'badRequest';
   const { expect } = raw.headers;
   if (expect !== undefined && expect.toLowerCase() !== '100-continue') return 'expectationFailed';
@@ -102,136 +99,21 @@ function oddity({ raw, params }: FastifyRequest): OutcomeName | undefined {
 }
 
 /**
- * Whether a request is one of another protocol than HTTP 1.0 and 1.1, is framed in a way that somebody in between may have read
- * otherwise (RFC 9112, section 6.1), or has not exactly one well-formed Host (section 3.2); repeated headers arrive
- * joined with commas.
+ * Whether a request is not HTTP 1.0 or 1.1, is framed in a way that an intermediary may have read differently (RFC 9112,
+ * section 6.1), or does not have exactly one well-formed Host (section 3.2). Repeated headers are joined with commas.
  */
 function isMalformed({ method, httpVersionMajor, httpVersionMinor, headers }: IncomingMessage): boolean {
   const { host, 'transfer-encoding': coding } = headers;
-  if (httpVersionMajor !== 1 || method === FOREIGN_METHOD) return true;
+  if (httpVersionMajor !== 1 || method === UNSUPPORTED_METHOD) return true;
   if (coding !== undefined && (httpVersionMinor === 0 || coding.toLowerCase() !== 'chunked')) return true;
-  return host === undefined ? httpVersionMinor === 1 : NO_HOST.test(host);
+  return host === undefined ? httpVersionMinor === 1 : NOT_IN_HOST.test(host);
 }
 
-/** A method that the parser takes with the protocol of Icecast only, and the router knows. */
-const FOREIGN_METHOD = 'SOURCE';
+/** A method that the router knows, and the parser accepts with the protocol of Icecast only. */
+const UNSUPPORTED_METHOD = 'SOURCE';
 
-/** The parser also takes the methods of RTSP, on which the router fails: they count as {@link FOREIGN_METHOD}. */
+/** The parser also accepts methods of RTSP, on which the router fails: {@link UNSUPPORTED_METHOD} replaces them. */
 const ROUTABLE_METHODS: ReadonlySet<string | undefined> = new Set(METHODS);
 
-/** What stands in no name and no address (RFC 3986, section 3.2.2); commas do, but nobody uses them. */
-const NO_HOST = /[^\w.:~%!$&'()*+;=[\]-]/;
-
-/** The codes of Node's parser and timers that have an outcome of their own; anything else is malformed HTTP. */
-const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
-  HPE_HEADER_OVERFLOW: 'headersTooLarge',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payloadTooLarge',
-};
-
-/** Where the connection is gone there is nobody to answer. */
-const GONE = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
-
-/** What comes on a connection without becoming a request. */
-function refuseOnSockets(
-  server: Server,
-  log: RequestLog,
-  methods: (target: string) => string | undefined,
-): void {
-  server.prependListener('request', (request, response) => {
-    noteAnswer(request.socket, response);
-    if (!ROUTABLE_METHODS.has(request.method)) request.method = FOREIGN_METHOD;
-  });
-
-  // Both go through the routes like any request; who waits for a 100 gets it when its body is read.
-  server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-
-  server.on('connect', ({ url = '', headers, socket }) => {
-    socket.on('error', () => socket.destroy());
-    const allowed = methods(routableTarget(url));
-    const outcome = allowed === undefined ? 'notFound' : 'methodNotAllowed';
-    const extraHeaders = {
-      [REQUEST_ID_HEADER]: requestIdOf({ headers }),
-      ...(allowed !== undefined && { allow: allowed }),
-    };
-    afterAnswers(socket, () => refuse(socket, log, outcome, extraHeaders));
-  });
-
-  // Fastify's own listener comes first, and is told to do nothing.
-  server.on('clientError', (error: ParserError, socket) => {
-    if (GONE.has(error.code ?? '')) socket.destroy();
-    else breakOff(socket, log, OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest', isInHead(error));
-  });
-
-  // A connection stands still because its client does not read, or because it does not say the rest of a request.
-  server.on('timeout', (socket) => {
-    const isRead = socket.writableLength === 0;
-    if (isRead && lastAnswer(socket)?.req.complete === false) breakOff(socket, log, 'requestTimeout');
-    else socket.destroy();
-  });
-}
-
-/** An error of Node's parser, or of its timers, which have read nothing. */
-interface ParserError extends NodeJS.ErrnoException {
-  /** The bytes that came last. */
-  readonly rawPacket?: Buffer;
-  /** How many of them are read. */
-  readonly bytesParsed?: number;
-}
-
-/** Whether an error is in the head of a HEAD request. Where that came in several pieces, its method is unknown. */
-function isInHead({ rawPacket, bytesParsed }: ParserError): boolean {
-  const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
-  return read.split('\r\n\r\n').at(-1)?.startsWith('HEAD ') === true;
-}
-
-/** No further request can be read from this connection. Everything that was asked before is still answered. */
-function breakOff(socket: Connection, log: RequestLog, outcome: OutcomeName, isToHead = false): void {
-  const wasOver = isOver(socket);
-  takeNoMore(socket);
-  const request = lastAnswer(socket)?.req;
-  // In the body of a request, its one answer is under way or has gone.
-  const isInBody = request !== undefined && !request.complete;
-  if (isInBody) refuseBody(request, outcome as BodyRefusal);
-  // What a client goes on sending is malformed again and again, but refused once.
-  if (!wasOver) {
-    afterAnswers(socket, () => (isInBody ? linger(socket) : refuse(socket, log, outcome, {}, isToHead)));
-  }
-}
-
-function afterAnswers(socket: Connection, proceed: () => void): void {
-  const response = lastAnswer(socket);
-  if (!response || response.writableFinished) proceed();
-  else response.once('close', proceed);
-}
-
-/**
- * Answers on a socket that has no request, and ends it.
- *
- * @param isToHead whether the response has no content (RFC 9110, section 9.3.2)
- */
-export function refuse(
-  socket: Connection,
-  log: RequestLog,
-  outcome: OutcomeName,
-  extraHeaders: Record<string, string> = {},
-  isToHead = false,
-): void {
-  if (!socket.writable) return;
-  const { status } = outcomes[outcome];
-  const body = JSON.stringify(envelope(outcome, null));
-  const id = extraHeaders[REQUEST_ID_HEADER] ?? newRequestId();
-  const headers = {
-    date: new Date().toUTCString(),
-    ...headersOf(outcome),
-    ...extraHeaders,
-    [REQUEST_ID_HEADER]: id,
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isToHead ? '' : body}`);
-  log.refused(id, status);
-  linger(socket);
-}
+/** Characters that no host name or address has (RFC 3986, section 3.2.2); commas are valid, but not in use. */
+const NOT_IN_HOST = /[^\w.:~%!$&'()*+;=[\]-]/;

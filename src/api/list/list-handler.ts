@@ -1,0 +1,156 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { BookPage, BookStore, SearchPage } from '../../book/book.ts';
+import { type MemoryBudget, Reservation } from '../../http/body/memory-budget.ts';
+import type { HttpResult } from '../../http/response.ts';
+import { writeCursor } from './cursor.ts';
+import { noContent, streamArray, toArray } from './pages.ts';
+import { type ListRequest, queryAfter, readListRequest } from './query.ts';
+import { Search } from './search.ts';
+
+/** The number of concurrent searches. */
+const SEARCHES_MAX = 500;
+
+/** The length of the books in a page with a limit, or one book more. */
+const PAGE_BYTES_MAX = 8 * 1_024 * 1_024;
+
+/** The memory that is reserved for a longer list, of which only one page is in memory at a time. */
+const LIST_BYTES_MAX = 256 * 1_024;
+
+/** Turns of the event loop for other requests between two pages of the whole list. */
+const TURNS_BETWEEN_PAGES = 4;
+
+/** GET /books: the whole list in order of id, or the books of a query. */
+export class ListHandler {
+  readonly #store: BookStore;
+  readonly #unread: MemoryBudget;
+  readonly #searchMs: number;
+  #searches = 0;
+  /** What a list reserves: the length of the last one. When too many start at once, none makes progress. */
+  #listBytes = 0;
+
+  /**
+   * @param unread the memory of responses that clients have not read yet
+   * @param searchMs the time until the response to a search begins, and then until its next part
+   */
+  constructor(store: BookStore, unread: MemoryBudget, searchMs: number) {
+    this.#store = store;
+    this.#unread = unread;
+    this.#searchMs = searchMs;
+  }
+
+  /** The number of searches that are running or being sent. */
+  get searches(): number {
+    return this.#searches;
+  }
+
+  /** GET /books */
+  readonly list = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const list = readListRequest(request.raw.url ?? '');
+    if (list === 'invalid') return { outcome: 'invalidQuery' };
+    return list ? this.#search(list, request, reply) : this.#listAll(request, reply);
+  };
+
+  async #listAll({ method }: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
+    const unread = new Reservation(this.#unread, reply.raw);
+    if (!unread.tryResize(this.#listBytes)) return { outcome: 'serviceUnavailable' };
+    // The first page is read before the headers are sent, so that an unavailable store is still a 503.
+    const first = await this.#store.list();
+    if (!unread.tryResize(Math.max(this.#listBytes, first.json.length)))
+      return { outcome: 'serviceUnavailable' };
+    if (first.last === undefined) {
+      this.#rememberLength(first.json.length);
+      return { outcome: 'booksRetrieved', json: toArray([first.json]) };
+    }
+    const json = method === 'HEAD' ? noContent() : streamArray(this.#allPages(first, unread));
+    return { outcome: 'booksRetrieved', json };
+  }
+
+  async *#allPages(first: BookPage, unread: Reservation): AsyncGenerator<Uint8Array> {
+    yield first.json;
+    let { last } = first;
+    let length = first.json.length;
+    while (last !== undefined) {
+      for (let turn = 0; turn < TURNS_BETWEEN_PAGES; turn++) await nextTurn();
+      const page = await this.#store.list(last);
+      unread.resize(Math.max(this.#listBytes, page.json.length));
+      yield page.json;
+      last = page.last;
+      length += page.json.length;
+    }
+    this.#rememberLength(length);
+  }
+
+  #rememberLength(listBytes: number): void {
+    this.#listBytes = Math.min(LIST_BYTES_MAX, listBytes);
+  }
+
+  async #search(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
+    // The response to a client that has disconnected emits no further 'close'.
+    if (reply.raw.closed || this.#searches >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
+    this.#searches++;
+    reply.raw.once('close', () => this.#searches--);
+    const search = new Search(this.#store, list.query, reply, this.#searchMs);
+    const unread = new Reservation(this.#unread, reply.raw);
+    const headers = list.isCounted ? { 'x-total-count': `${await search.count()}` } : {};
+    const { limit } = list;
+    if (limit !== undefined) {
+      return onePage({ ...list, limit }, { search, headers, unread, target: request.raw.url ?? '' });
+    }
+    // As in the whole list, an unavailable store is still a 503.
+    const first = await search.next(Number.MAX_SAFE_INTEGER, list.after);
+    if (!unread.tryResize(first.json.length)) return { outcome: 'serviceUnavailable' };
+    if (first.more === 'no') return { outcome: 'booksRetrieved', json: toArray([first.json]), headers };
+    const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, unread));
+    return { outcome: 'booksRetrieved', json, headers };
+  }
+}
+
+async function* allMatches(
+  search: Search,
+  first: SearchPage,
+  unread: Reservation,
+): AsyncGenerator<Uint8Array> {
+  for (let page = first; ; page = await search.next(Number.MAX_SAFE_INTEGER, page.last)) {
+    unread.resize(page.json.length);
+    yield page.json;
+    if (page.more === 'no') return;
+    search.restartWait();
+  }
+}
+
+interface PageContext {
+  readonly search: Search;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly unread: Reservation;
+  /** The request target, which the link to the next page repeats. */
+  readonly target: string;
+}
+
+/** One page with a limit. It is complete before its headers are sent, which have the link to the next page. */
+async function onePage(
+  { sort, limit, after }: ListRequest & { limit: number },
+  { search, headers, unread, target }: PageContext,
+): Promise<HttpResult> {
+  const pages: Uint8Array[] = [];
+  let [count, bytes] = [0, 0];
+  let place = after;
+  for (;;) {
+    const page = await search.next(limit - count, place);
+    pages.push(page.json);
+    count += page.count;
+    bytes += page.json.length;
+    place = page.last;
+    if (!unread.tryResize(2 * bytes)) return { outcome: 'serviceUnavailable' };
+    if (page.more === 'no' || place === undefined)
+      return { outcome: 'booksRetrieved', json: toArray(pages), headers };
+    if (page.more === 'yes' && (count === limit || bytes > PAGE_BYTES_MAX)) break;
+    if (count > 0 && search.isLate) break;
+  }
+  const next = queryAfter(target, writeCursor(sort, place));
+  return {
+    outcome: 'booksRetrieved',
+    json: toArray(pages),
+    headers: { ...headers, link: `</books?${next}>; rel="next"` },
+  };
+}

@@ -1,0 +1,126 @@
+import { type Server, STATUS_CODES } from 'node:http';
+import { type BodyError, failBody } from '../body/body-reader.ts';
+import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
+import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
+import type { RequestLog } from '../request-log.ts';
+import { routableTarget } from '../request-target.ts';
+import { outcomeHeaders } from '../response.ts';
+import { type Connection, isClosing, lastResponse, linger, markClosing } from './connection-state.ts';
+
+/** Outcomes by the error codes of Node's parser and timers; every other code is malformed HTTP. */
+const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
+  HPE_HEADER_OVERFLOW: 'headersTooLarge',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payloadTooLarge',
+};
+
+/** Errors of a connection that the client has closed. */
+const DISCONNECT_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
+
+/**
+ * Responds to what comes on a connection without becoming a request.
+ *
+ * @param methods the `Allow` of a request target, or undefined when there is no such path
+ */
+export function rejectOnSockets(
+  server: Server,
+  log: RequestLog,
+  methods: (target: string) => string | undefined,
+): void {
+  server.on('connect', ({ url = '', headers, socket }) => {
+    socket.on('error', () => socket.destroy());
+    const allowed = methods(routableTarget(url));
+    const outcome = allowed === undefined ? 'notFound' : 'methodNotAllowed';
+    const extraHeaders = {
+      [REQUEST_ID_HEADER]: requestIdOf({ headers }),
+      ...(allowed !== undefined && { allow: allowed }),
+    };
+    afterResponses(socket, () => rejectOnSocket(socket, log, outcome, extraHeaders));
+  });
+
+  // Fastify's own listener comes first, and does nothing.
+  server.on('clientError', (error: ParserError, socket) => {
+    if (DISCONNECT_CODES.has(error.code ?? '')) socket.destroy();
+    else
+      rejectUnparsable(
+        socket,
+        log,
+        OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest',
+        isInHeadRequest(error),
+      );
+  });
+
+  // The client does not read, or does not send the rest of a request.
+  server.on('timeout', (socket) => {
+    const isRead = socket.writableLength === 0;
+    if (isRead && lastResponse(socket)?.req.complete === false)
+      rejectUnparsable(socket, log, 'requestTimeout');
+    else socket.destroy();
+  });
+}
+
+/** An error of Node's parser or of its timers. */
+interface ParserError extends NodeJS.ErrnoException {
+  /** The last bytes received; absent with timers. */
+  readonly rawPacket?: Buffer;
+  /** How many of them have been parsed. */
+  readonly bytesParsed?: number;
+}
+
+/** Whether an error is in the headers of a HEAD request; false when they came in several packets. */
+function isInHeadRequest({ rawPacket, bytesParsed }: ParserError): boolean {
+  const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
+  return read.split('\r\n\r\n').at(-1)?.startsWith('HEAD ') === true;
+}
+
+/** Ends a connection on which no further request can be parsed, after the responses to the requests before. */
+function rejectUnparsable(socket: Connection, log: RequestLog, outcome: OutcomeName, isHead = false): void {
+  const wasClosing = isClosing(socket);
+  markClosing(socket);
+  const request = lastResponse(socket)?.req;
+  // In a body: the one response to its request is pending or finished.
+  const isInBody = request !== undefined && !request.complete;
+  if (isInBody) failBody(request, outcome as BodyError);
+  // Further data fails to parse again and again, but is rejected once.
+  if (!wasClosing) {
+    afterResponses(socket, () =>
+      isInBody ? linger(socket) : rejectOnSocket(socket, log, outcome, {}, isHead),
+    );
+  }
+}
+
+function afterResponses(socket: Connection, proceed: () => void): void {
+  const response = lastResponse(socket);
+  if (!response || response.writableFinished) proceed();
+  else response.once('close', proceed);
+}
+
+/**
+ * Responds on a socket that has no request, and closes it.
+ *
+ * @param isHead whether the response has no content (RFC 9110, section 9.3.2)
+ */
+export function rejectOnSocket(
+  socket: Connection,
+  log: RequestLog,
+  outcome: OutcomeName,
+  extraHeaders: Record<string, string> = {},
+  isHead = false,
+): void {
+  if (!socket.writable) return;
+  const { status } = outcomes[outcome];
+  const body = JSON.stringify(envelope(outcome, null));
+  const id = extraHeaders[REQUEST_ID_HEADER] ?? newRequestId();
+  const headers = {
+    date: new Date().toUTCString(),
+    ...outcomeHeaders(outcome),
+    ...extraHeaders,
+    [REQUEST_ID_HEADER]: id,
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : body}`);
+  log.rejected(id, status);
+  linger(socket);
+}

@@ -1,0 +1,128 @@
+import type { Server as Listener } from 'node:net';
+import cors from '@fastify/cors';
+import fastify, { type FastifyInstance } from 'fastify';
+import { Connections } from './connections/connections.ts';
+import { listen, portOf } from './connections/listening.ts';
+import { type ErrorHandling, rejectInEnvelope } from './connections/rejections.ts';
+import type { HttpLimits } from './limits.ts';
+import { addRequestIdHeader, requestIdOf } from './request-id.ts';
+import { RequestLog, type RequestLogOptions } from './request-log.ts';
+import { routableTarget } from './request-target.ts';
+
+export interface HttpServerOptions extends ErrorHandling, RequestLogOptions {
+  readonly limits: HttpLimits;
+  /** Origins whose pages may call the API from a browser. */
+  readonly corsOrigins: readonly string[];
+  /** Whose `X-Forwarded-For` is trusted: none, all, a number of proxies, or the proxies at these addresses. */
+  readonly trustProxy: boolean | number | readonly string[];
+}
+
+/**
+ * Fastify without its own bodies, logs and error responses: limits connections, rejects malformed requests in the
+ * envelope, and closes connections without losing responses.
+ */
+export class HttpServer {
+  /** Takes the routes. */
+  readonly app: FastifyInstance;
+  readonly connections: Connections;
+  #listeners: readonly Listener[] = [];
+
+  constructor(options: HttpServerOptions) {
+    const { limits, logStream, logLevel } = options;
+    const requestLog = new RequestLog(options);
+    const app = fastify({
+      http: {
+        headersTimeout: limits.headersMs,
+        requestTimeout: limits.requestMs,
+        connectionsCheckingInterval: limits.checkingIntervalMs,
+        // Node's own response is not in the envelope: rejections.ts checks Host, which is joined when it is repeated.
+        requireHostHeader: false,
+        joinDuplicateHeaders: true,
+      },
+      requestTimeout: limits.requestMs,
+      connectionTimeout: limits.stallMs,
+      keepAliveTimeout: limits.idleMs,
+      return503OnClosing: false,
+      routerOptions: { maxParamLength: Number.MAX_SAFE_INTEGER },
+      rewriteUrl: ({ url = '' }) => routableTarget(url),
+      clientErrorHandler: () => {},
+      trustProxy: proxyTrust(options.trustProxy),
+      genReqId: requestIdOf,
+      logger: { stream: logStream, base: null, level: logLevel },
+      logController: requestLog,
+      childLoggerFactory: (logger) => logger,
+    });
+    // A client may half-close its side after the last request, and still gets its responses.
+    Object.assign(app.server, { httpAllowHalfOpen: true });
+    this.app = app;
+    this.connections = new Connections(app, limits, requestLog);
+    addRequestIdHeader(app);
+    rejectInEnvelope(app, requestLog, options);
+    skipBodyParsing(app);
+    if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
+  }
+
+  /**
+   * Listens on a host, or on all interfaces.
+   *
+   * @returns the URL for clients on this machine
+   * @throws Error with a code such as `EADDRINUSE` when the port is not available
+   */
+  async listen(port: number, host?: string): Promise<string> {
+    this.#listeners = await listen(this.app, port, host);
+    return `http://${host?.includes(':') ? `[${host}]` : (host ?? 'localhost')}:${portOf(this.app.server)}`;
+  }
+
+  /** Stops within `stopDelayMs` and `drainMs`: accepts no new connections, and sends the responses on the others. */
+  async close(): Promise<void> {
+    await this.connections.drain(this.#listeners);
+    await this.app.close();
+  }
+}
+
+/**
+ * Handlers read bodies themselves, after the checks that need no body, and as JSON whatever their Content-Type. Fastify
+ * sees one Content-Type only, whose parser does not read the body.
+ */
+function skipBodyParsing(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(UNPARSED, (_request, _body, done) => done(null));
+  app.addHook('onRequest', (request, _reply, pass) => {
+    request.raw.headers['content-type'] = UNPARSED;
+    pass();
+  });
+}
+
+const UNPARSED = 'application/octet-stream';
+
+/** Fastify's option for `TRUST_PROXY`: a number is the number of hops, counted from this service, that are proxies. */
+function proxyTrust(
+  trust: HttpServerOptions['trustProxy'],
+): boolean | string[] | ((address: string, hop: number) => boolean) {
+  if (typeof trust === 'number') return (_address, hop) => hop < trust;
+  return typeof trust === 'boolean' ? trust : [...trust];
+}
+
+function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
+  // The plugin would take every OPTIONS for a preflight.
+  app.addHook('onRequest', (request, reply, pass) => {
+    const isPreflight = request.headers['access-control-request-method'] !== undefined;
+    if (request.method === 'OPTIONS' && !isPreflight) reply.callNotFound();
+    else pass();
+  });
+  app.register(cors, {
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    exposedHeaders: [
+      'ETag',
+      'Invalid-Index',
+      'Link',
+      'Retry-After',
+      'WWW-Authenticate',
+      'X-Request-Id',
+      'X-Total-Count',
+    ],
+    maxAge: 600,
+    strictPreflight: false,
+  });
+}

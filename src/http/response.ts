@@ -1,0 +1,110 @@
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { drain } from './body/body-reader.ts';
+import { markClosing } from './connections/connection-state.ts';
+import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
+
+/** What a handler returns: an outcome and its data, from which {@link send} makes the response. */
+export interface HttpResult {
+  readonly outcome: OutcomeName;
+  /** The `data` of the envelope; null when absent. */
+  readonly data?: unknown;
+  /** The `data` as JSON in UTF-8, instead: in chunks, or as a stream. */
+  readonly json?: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
+  /** Headers besides those of the outcome. */
+  readonly headers?: Headers;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The headers of every response. */
+const COMMON_HEADERS: Headers = {
+  'content-type': 'application/json; charset=utf-8',
+  'x-content-type-options': 'nosniff',
+};
+
+/** The headers of a status (RFC 9110, sections 10.2.3 and 11.6.1). The scheme is not Bearer: no prefix is sent. */
+export const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
+  401: { 'www-authenticate': 'Token realm="books"' },
+  503: { 'retry-after': '1' },
+};
+
+/** `Cache-Control` (RFC 9111, section 5.2.2): protected responses may be kept by their client, which revalidates them. */
+export const CACHE_CONTROL = { withoutToken: 'no-store', behindToken: 'private, no-cache' } as const;
+
+/** After these the rest of the connection cannot be trusted, or is not worth reading. */
+const CLOSING_OUTCOMES: ReadonlySet<OutcomeName> = new Set([
+  'badRequest',
+  'requestTimeout',
+  'payloadTooLarge',
+  'expectationFailed',
+]);
+
+const HEADERS = Object.fromEntries(
+  Object.entries(outcomes).map(([name, { status }]) => [
+    name,
+    { ...COMMON_HEADERS, ...STATUS_HEADERS[status] },
+  ]),
+) as Readonly<Record<OutcomeName, Headers>>;
+
+/** The headers of an outcome, whichever endpoint has it. */
+export function outcomeHeaders(name: OutcomeName): Headers {
+  return HEADERS[name];
+}
+
+/** Makes a route's handler from a function that returns a result. */
+export function respondWith(handle: (request: FastifyRequest, reply: FastifyReply) => Promise<HttpResult>) {
+  return (request: FastifyRequest, reply: FastifyReply): void => {
+    handle(request, reply)
+      .then((result) => send(reply, result))
+      .catch((error: unknown) => reply.send(error));
+  };
+}
+
+/** Sends a result in the envelope. */
+export function send(reply: FastifyReply, { outcome, data = null, json, headers }: HttpResult): FastifyReply {
+  reply.code(outcomes[outcome].status).headers(outcomeHeaders(outcome));
+  if (headers) reply.headers(headers);
+  if (outcome === 'notModified') return sendNotModified(reply);
+  if (CLOSING_OUTCOMES.has(outcome)) closeAfter(reply);
+  if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
+  if (json === undefined) return reply.send(envelope(outcome, data));
+  const [prefix, suffix] = envelopeAround(outcome);
+  return reply.send(
+    Symbol.iterator in json
+      ? Buffer.concat([prefix, ...json, suffix])
+      : Readable.from(inEnvelope(prefix, json, suffix), { objectMode: false }),
+  );
+}
+
+/** Closes the connection after a response that is not sent yet. */
+export function closeAfter(reply: FastifyReply): void {
+  reply.header('connection', 'close');
+  markClosing(reply.request.raw.socket);
+}
+
+async function* inEnvelope(
+  prefix: Uint8Array,
+  json: AsyncIterable<Uint8Array>,
+  suffix: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  yield prefix;
+  yield* json;
+  yield suffix;
+}
+
+/** A 304 has no content (RFC 9110, section 15.4.5) and no Content-Length: for HEAD, Fastify would send 0. */
+function sendNotModified(reply: FastifyReply): FastifyReply {
+  reply.removeHeader('content-type');
+  return reply.request.method === 'HEAD' ? reply.send(Readable.from([])) : reply.send();
+}
+
+/** Sends the response at once, but keeps the connection open while the client is still sending. */
+function sendWhileDraining(reply: FastifyReply): FastifyReply {
+  const body = JSON.stringify(envelope('payloadTooLarge', null));
+  async function* responseThenDrain(): AsyncGenerator<string> {
+    yield body;
+    await drain(reply.request.raw);
+  }
+  return reply.header('content-length', Buffer.byteLength(body)).send(Readable.from(responseThenDrain()));
+}
