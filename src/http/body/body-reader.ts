@@ -46,8 +46,8 @@ export class BodyReader {
     bytesMax = this.#bytesMax,
   ): Promise<Content | BodyError> {
     if (Number(request.headers['content-length']) > bytesMax) return Promise.resolve('payloadTooLarge');
-    const error = bodyErrors.get(request);
-    if (error) return Promise.resolve(error);
+    const bodyError = bodyErrors.get(request);
+    if (bodyError) return Promise.resolve(bodyError);
     // HTTP/1.0 has no 100 Continue.
     if (request.headers.expect !== undefined && request.httpVersionMinor > 0) response.writeContinue();
 
