@@ -5,7 +5,7 @@ import type { Tokens } from '../auth/tokens.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { note, noteError } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
-import { describeError } from './errors.ts';
+import { describeError } from './describe-error.ts';
 
 /** The token endpoint, and the check of tokens (specification, "Authentication"). */
 export class TokenHandlers {
