@@ -93,6 +93,28 @@ describe('A file at the top of an engine', () => {
   });
 });
 
+describe('The methods of a BookStore', () => {
+  /** The names of methods, in their order, with one level of indentation. */
+  const methodsIn = (source: string) =>
+    [...source.matchAll(/^ {2}(?:async )?(\[Symbol\.asyncDispose\]|[a-z]\w*)\(/gm)].map(([, name]) => name);
+
+  test('are in the order of the interface on both engines', () => {
+    const [, contract = ''] =
+      /interface BookStore [^{]*\{(.*?)^\}/ms.exec(readText('src/book/book.ts')) ?? [];
+    const expected = methodsIn(contract);
+    assert.ok(expected.includes('createOnce'));
+    for (const engine of ['sqlite', 'postgres']) {
+      const source = readText(`src/store/${engine}/book-store.ts`);
+      const methods = methodsIn(source.slice(source.indexOf(' implements BookStore')));
+      assert.deepEqual(
+        methods.filter((name) => name !== 'constructor'),
+        expected,
+        engine,
+      );
+    }
+  });
+});
+
 describe('A package that package.json or console/package.json names', () => {
   /** Packages that are run or read, not imported: the file that does so, and the text there. */
   const USED_OTHERWISE: Readonly<Record<string, readonly [path: string, text: string]>> = {
