@@ -36,7 +36,7 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     const progress = { stored: 0, isDone: false };
     let last: Phase = 'sending';
     const onPhase = (phase: Phase) => {
-      if (phase === 'doubt' && last !== 'doubt') doubts++;
+      if (phase === 'unconfirmed' && last !== 'unconfirmed') doubts++;
       last = phase;
     };
     const onStored = (books: number) => {

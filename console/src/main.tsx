@@ -1,5 +1,16 @@
 import { render } from 'preact';
-import { App } from './page/app.tsx';
+import { CataloguePage } from './page/catalogue-page.tsx';
+import { session } from './session/session.ts';
+import { SignInAgain, SignInPage } from './session/sign-in.tsx';
 
-const place = document.getElementById('app');
-if (place) render(<App />, place);
+function Console() {
+  if (session.value === 'out') return <SignInPage />;
+  return (
+    <>
+      <CataloguePage />
+      {session.value === 'expired' && <SignInAgain />}
+    </>
+  );
+}
+
+render(<Console />, document.body.querySelector('#app') as Element);

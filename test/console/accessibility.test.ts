@@ -27,7 +27,7 @@ describe('axe finds nothing', () => {
       if (!page) return;
       await assertAccessible(page, 'sign-in');
       await signIn(page, 'another password');
-      await page.getByText('Username or password is not right.').waitFor();
+      await page.getByText('Wrong username or password.').waitFor();
       await assertAccessible(page, 'sign-in refused');
       await signIn(page);
       await rowOf(page, 'Emma').waitFor();
@@ -40,7 +40,7 @@ describe('axe finds nothing', () => {
       await assertAccessible(page, 'filtered');
       await assertBarsStandOut(page);
       await page.getByRole('searchbox').fill('xylophone');
-      await page.getByText('No book matches.').waitFor();
+      await page.getByText('No books found.').waitFor();
       await assertAccessible(page, 'nothing found');
       await page.getByRole('button', { name: 'Show all books' }).click();
 
@@ -55,13 +55,13 @@ describe('axe finds nothing', () => {
         JSON.stringify({ author: `Jane ${way}`, year: 1600 + way.length }),
       );
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Somebody else was quicker').waitFor();
+      await page.getByText('Conflicting changes').waitFor();
       await assertAccessible(page, 'conflict');
       await page.getByRole('button', { name: 'Take theirs' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
 
       await page.keyboard.press('?');
-      await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+      await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
       await assertAccessible(page, 'keys');
       await page.keyboard.press('Escape');
 
@@ -75,7 +75,7 @@ describe('axe finds nothing', () => {
         route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
       );
       await page.getByRole('searchbox').fill('a');
-      await page.getByText('Something went wrong in the service.').waitFor();
+      await page.getByText('An error occurred in the service.').waitFor();
       await assertAccessible(page, 'trouble');
       await page.unroute('**/books?*');
 
@@ -99,7 +99,7 @@ describe('axe finds nothing', () => {
     await signIn(page);
     await seeCount(page, '0 books');
     await page.getByLabel('Language').selectOption('de');
-    await page.getByText('Noch gibt es keine Bücher.').waitFor();
+    await page.getByText('Es gibt noch keine Bücher.').waitFor();
     await assertAccessible(page, 'empty');
   });
 });

@@ -4,7 +4,7 @@ import { visibleText } from '../../console/src/book/visible-text.ts';
 import { barsBetween, countInto, scaleOf } from '../../console/src/catalogue/decades.ts';
 import { type ListEnd, ListEnds } from '../../console/src/catalogue/list-ends.ts';
 import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
-import { windowOf } from '../../console/src/catalogue/visible-rows.ts';
+import { visibleRows } from '../../console/src/catalogue/visible-rows.ts';
 
 describe('The bars of the chart', () => {
   test('are decades, from the first to the last', () => {
@@ -48,14 +48,14 @@ describe('The bars of the chart', () => {
 
 describe('The rows that are drawn', () => {
   test('are those that can be seen, and some above and below', () => {
-    assert.deepEqual(windowOf(200, 800, 50, 1_000), { start: 0, end: 24 });
-    assert.deepEqual(windowOf(-5_000, 800, 50, 1_000), { start: 88, end: 128 });
-    assert.deepEqual(windowOf(-49_500, 800, 50, 1_000), { start: 978, end: 1_000 });
+    assert.deepEqual(visibleRows(200, 800, 50, 1_000), { start: 0, end: 24 });
+    assert.deepEqual(visibleRows(-5_000, 800, 50, 1_000), { start: 88, end: 128 });
+    assert.deepEqual(visibleRows(-49_500, 800, 50, 1_000), { start: 978, end: 1_000 });
   });
 
   test('are none where there is none, and none behind the last', () => {
-    assert.deepEqual(windowOf(200, 800, 50, 0), { start: 0, end: 0 });
-    assert.deepEqual(windowOf(-90_000, 800, 50, 3), { start: 3, end: 3 });
+    assert.deepEqual(visibleRows(200, 800, 50, 0), { start: 0, end: 0 });
+    assert.deepEqual(visibleRows(-90_000, 800, 50, 3), { start: 3, end: 3 });
   });
 });
 

@@ -43,7 +43,7 @@ async function visit(
 test('All books are shown also to whoever asks for them while what was just typed is still to be searched', async (context) => {
   const page = await visit(context, '?q=xylophone');
   if (!page) return;
-  await page.getByText('No book matches.').waitFor();
+  await page.getByText('No books found.').waitFor();
   await page.getByRole('searchbox').fill('zeppelin');
   await page.getByRole('button', { name: 'Show all books' }).click();
   await seeCount(page, '43 books');
@@ -103,7 +103,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     test('nothing found is said, with a way back', async (context) => {
       const page = await visit(context, '?q=xylophone', options);
       if (!page) return;
-      await page.getByText('No book matches.').waitFor();
+      await page.getByText('No books found.').waitFor();
       await page.getByRole('button', { name: 'Show all books' }).click();
       await seeCount(page, '43 books');
     });
@@ -205,7 +205,7 @@ describe('Language and brightness', () => {
   test('are English and light for whom there is nothing else', async (context) => {
     const page = await visits.open(context, `${service.url}/console/`, { locale: 'fr-FR' });
     if (!page) return;
-    await page.getByText('Sign in to look things up').waitFor();
+    await page.getByText('Sign in to search and edit').waitFor();
     assert.equal(await backgroundOf(page), 'rgb(251, 249, 245)');
   });
 

@@ -41,7 +41,7 @@ test('Somebody saves what is shown, in its order, in each format', async (contex
   const rows = austen.map(({ id, title, author, year }) => `${id},${title},${author},${year}\r\n`);
 
   const dialog = await openDialog(page);
-  await dialog.getByText('4 books: all that are shown now, in this order.').waitFor();
+  await dialog.getByText('4 books: all that are listed now, in this order.').waitFor();
   await assertAccessible(page, 'a choice of formats');
   assert.equal((await saved(page, dialog, 'csv')).text, `\uFEFFid,title,author,year\r\n${rows.join('')}`);
   await dialog.getByText('4 books are saved.').waitFor();
@@ -122,7 +122,7 @@ test('A service that fails in the middle is told of, and nothing is saved', asyn
   await page.route(/limit=1000&.*after=/, (route) => route.abort());
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Nothing is saved. The service does not answer.').waitFor();
+  await dialog.getByText('Nothing is saved. The service does not respond.').waitFor();
   await page.unroute(/limit=1000&.*after=/);
   assert.equal((await saved(page, dialog, 'json')).text.split('\n').length, 1_503);
 });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Batch } from '../../console/src/files/store/batches.ts';
 import {
-  type Doubt,
   type ImportEnd,
   importBatches,
   type Phase,
   SETTLING_MS,
+  type UnconfirmedBatch,
 } from '../../console/src/files/store/import-batches.ts';
 import {
   type Book,
@@ -80,7 +80,7 @@ describe('An import', () => {
     late = late.filter(({ at }) => at > now);
   }
 
-  async function run(batches: readonly Batch[], doubt?: Doubt): Promise<ImportEnd> {
+  async function run(batches: readonly Batch[], unconfirmed?: UnconfirmedBatch): Promise<ImportEnd> {
     const dependencies = { client: failing, sleep, now: () => now };
     const listener = {
       onPhase: (phase: Phase) => phases.at(-1) === phase || phases.push(phase),
@@ -88,7 +88,7 @@ describe('An import', () => {
         stored += books;
       },
     };
-    return await importBatches(iterate(batches), dependencies, listener, cancel.signal, doubt);
+    return await importBatches(iterate(batches), dependencies, listener, cancel.signal, unconfirmed);
   }
 
   /** Every book of the batches is there once, in their order. */
@@ -116,7 +116,7 @@ describe('An import', () => {
     assert.deepEqual(await run(batches), { kind: 'done' });
     await assertStored(batches);
     assert.equal(sent, 7);
-    assert.deepEqual([...new Set(phases)], ['away', 'sending', 'doubt']);
+    assert.deepEqual([...new Set(phases)], ['away', 'sending', 'unconfirmed']);
   });
 
   test('takes no batch for another one with the same books', async () => {
@@ -208,11 +208,11 @@ describe('An import', () => {
       listener,
       cancel.signal,
     );
-    assert.deepEqual(end, { kind: 'cancelled', doubt: undefined });
+    assert.deepEqual(end, { kind: 'cancelled', unconfirmed: undefined });
     await assertStored(batches.slice(0, 2));
   });
 
-  test('that is cancelled in doubt tells of it, and finds out when it goes on', async () => {
+  test('that is cancelled with an unconfirmed batch reports it, and confirms it when it is continued', async () => {
     for (const fate of ['lost', 'unanswered'] as const) {
       const batches = batchesOf(3, 5);
       fates = ['stored', fate];
@@ -232,11 +232,11 @@ describe('An import', () => {
       const dependencies = { client: cancelling, sleep, now: () => now };
       const listener = { onPhase: () => {}, onStored: (books: number) => (stored += books) };
       const end = await importBatches(iterate(batches), dependencies, listener, cancel.signal);
-      assert.ok(end.kind === 'cancelled' && end.doubt);
-      assert.equal(end.doubt.batch, batches[1]);
+      assert.ok(end.kind === 'cancelled' && end.unconfirmed);
+      assert.equal(end.unconfirmed.batch, batches[1]);
       assert.equal(stored, 5);
       cancel = new AbortController();
-      assert.deepEqual(await run(batches.slice(1), end.doubt), { kind: 'done' });
+      assert.deepEqual(await run(batches.slice(1), end.unconfirmed), { kind: 'done' });
       await assertStored(batches);
       await Promise.all((await all(client.list())).map(({ id }) => client.delete(id)));
       sent = 0;

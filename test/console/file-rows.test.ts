@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formatOf } from '../../console/src/files/read/detect-format.ts';
-import { UnreadableFileError } from '../../console/src/files/read/file-bytes.ts';
-import { encodingOf, readChunks } from '../../console/src/files/read/file-chunks.ts';
-import { openRowFile, readRows } from '../../console/src/files/read/row-file.ts';
+import { encodingOf, readChunks, UnreadableFileError } from '../../console/src/files/read/file-bytes.ts';
+import { formatOf, openRowFile, readRows } from '../../console/src/files/read/row-file.ts';
 import { readSample } from '../../console/src/files/read/sample.ts';
 
 /** The columns and cells of the rows of a CSV file. */

@@ -41,7 +41,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     await choose(page, dialog, 'Bücher.csv', SPREADSHEET);
 
     await dialog.getByText('4 books can be imported.').waitFor();
-    await dialog.getByText('3 rows are no books and will be left out.').waitFor();
+    await dialog.getByText('3 rows are invalid and will be left out.').waitFor();
     for (const [field, column] of [
       ['Title', 'Titel'],
       ['Author', 'Autor'],
@@ -56,13 +56,13 @@ for (const [size, options] of Object.entries(SIZES)) {
       '5|The row has 2 cells, and the first row 4.',
       '6|=1+1 |Unbekannt|750 BC',
     ]);
-    await dialog.getByText('Show them').click();
+    await dialog.getByText('Show the invalid rows').click();
     await dialog.getByText('The year is not a whole number that can be stored: “1897.5”').waitFor();
     await assertAccessible(page, 'a plan');
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
 
     const report = await downloaded(page, dialog.getByRole('button', { name: 'Save a report' }));
-    assert.equal(report.name, 'Bücher – rows left out.csv');
+    assert.equal(report.name, 'Bücher – invalid rows.csv');
     assert.deepEqual(report.text.split('\r\n'), [
       '\uFEFFLine,Reason,Titel,Autor,Jahr,Regal',
       '3,The year is not a whole number that can be stored: “um 1815”,Emma,Jane Austen,um 1815,A1',
@@ -120,7 +120,7 @@ describe('A file', () => {
 
     await drop(page, { 'b.json': '[{"title":"Faust","year":1808},\n{"title":"Woyzeck","year":null}]' });
     await dialog.getByRole('button', { name: '1 Buch importieren' }).click();
-    await dialog.getByText('1 Zeile ist ausgelassen.').waitFor();
+    await dialog.getByText('1 Zeile wurde ausgelassen.').waitFor();
     await dialog.getByRole('button', { name: 'Schließen' }).click();
     assert.deepEqual(await booksOf(service), [
       ['Emma', 'Jane Austen', 1815],
@@ -135,7 +135,7 @@ describe('A file', () => {
     await page.locator('.file-links').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     for (const [files, problem] of [
-      [{ 'a.xlsx': 'PK\u0003\u0004' }, 'This is a workbook of a spreadsheet program.'],
+      [{ 'a.xlsx': 'PK\u0003\u0004' }, 'This is a spreadsheet workbook.'],
       [{ 'a.csv': 'title,year\n' }, 'There are no books in this file.'],
       [{ 'a.json': '"title"' }, 'does not begin with a list of books'],
       [{ 'a.csv': 'title\nEmma', 'b.csv': 'title\nFaust' }, 'Import one file at a time.'],
@@ -147,14 +147,14 @@ describe('A file', () => {
     await choose(page, dialog, 'a.csv', 'name,when\nEmma,1815\n');
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
     await dialog.getByLabel('Year').selectOption('name');
-    await dialog.getByText('No row of this file can be imported like this.').waitFor();
+    await dialog.getByText('No row of this file can be imported.').waitFor();
 
     await drop(page, { 'a.csv': 'Emma;J. Austen;1815' });
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
     await drop(page, { 'a.csv': 'Emma;J. Austen;1815\nFaust;Goethe;1808\n' });
     await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
     assert.deepEqual(await rowsOf(dialog), ['1|Emma|J. Austen|1815', '2|Faust|Goethe|1808']);
-    await dialog.getByLabel('The first row names the columns').check();
+    await dialog.getByLabel('The first row contains column names').check();
     await dialog.getByLabel('Title').selectOption('Emma');
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
     assert.deepEqual(await rowsOf(dialog), ['2|Faust|(no author)|0']);
@@ -197,7 +197,7 @@ describe('A file', () => {
     held.resolve();
     await dialog.getByText('Stopped: 2,000 of 5,000 books are stored.').waitFor();
     now += 16 * 60_000;
-    await dialog.getByRole('button', { name: 'Go on' }).click();
+    await dialog.getByRole('button', { name: 'Continue' }).click();
     await dialog.getByText('5,000 books are stored.').waitFor();
     await assertNumbered(other.url, 5_000);
   });
@@ -217,12 +217,12 @@ test('An import skips the books that are there already, and can be undone; what 
 
   await drop(page, { 'a.csv': first });
   await dialog
-    .getByText('2 books are there already (same title, author and year) and will be skipped.')
+    .getByText('2 books exist already (same title, author and year) and will be skipped.')
     .waitFor();
   const none = dialog.getByRole('button', { name: 'Import 0 books' });
   assert.equal(await none.getAttribute('aria-disabled'), 'true');
   await assertAccessible(page, 'all books are there');
-  await dialog.getByLabel('Skip books that are there already').uncheck();
+  await dialog.getByLabel('Skip books that already exist').uncheck();
   await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
 
   // Another year is another book; of two that are the same, one is there.
@@ -230,11 +230,11 @@ test('An import skips the books that are there already, and can be undone; what 
     'b.csv': `${first}Emma,Jane Austen,1815\nFaust,Goethe,1832\nWoyzeck,Georg Büchner,1879\n`,
   });
   await dialog
-    .getByText('2 books are there already (same title, author and year) and will be skipped.')
+    .getByText('2 books exist already (same title, author and year) and will be skipped.')
     .waitFor();
   await dialog.getByRole('button', { name: 'Import 3 books' }).click();
   await dialog.getByText('3 books are stored.').waitFor();
-  await dialog.getByText('2 books were there already and skipped.').waitFor();
+  await dialog.getByText('2 books already existed and were skipped.').waitFor();
   const stored = [
     ['Emma', 'Jane Austen', 1815],
     ['Faust', 'Goethe', 1808],
@@ -247,19 +247,19 @@ test('An import skips the books that are there already, and can be undone; what 
   await service.fetch('PUT', '/book/4', '{"title":"Faust II"}');
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  await dialog.getByText('The last import has stored 3 books. It can be undone.').waitFor();
-  await dialog.getByRole('button', { name: 'Look at it' }).click();
+  await dialog.getByText('The last import stored 3 books. It can be undone.').waitFor();
+  await dialog.getByRole('button', { name: 'Show' }).click();
   await page.route('**/book/5', (route) =>
     route.request().method() === 'DELETE'
       ? route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } })
       : route.continue(),
   );
   await dialog.getByRole('button', { name: 'Undo the import' }).click();
-  await dialog.getByText('1 book is still there. Something went wrong in the service.').waitFor();
+  await dialog.getByText('1 book is not deleted yet. An error occurred in the service.').waitFor();
   await page.unroute('**/book/5');
-  await dialog.getByRole('button', { name: 'Go on undoing' }).click();
+  await dialog.getByRole('button', { name: 'Continue to undo' }).click();
   await dialog.getByText('2 books of this import are deleted.').waitFor();
-  await dialog.getByText('This book has been changed since, and stays:').waitFor();
+  await dialog.getByText('This book has been changed since, and is kept:').waitFor();
   await dialog.getByText('Faust II').waitFor();
   await assertAccessible(page, 'undone');
   assert.deepEqual(await booksOf(service), [...stored.slice(0, 2), ['Faust II', 'Goethe', 1832]]);
@@ -278,11 +278,11 @@ test('An import that cannot find out which books are there says so, and can stor
     route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
   );
   await drop(page, { 'a.csv': 'title\nEmma\n' });
-  await dialog.getByText('It is not known which books are there already. Something went wrong').waitFor();
+  await dialog.getByText('The search for existing books failed. An error occurred').waitFor();
   await page.unroute('**/books?*limit=1000*');
   await dialog.getByRole('button', { name: 'Try again' }).click();
-  await dialog.getByText('It is not known which').waitFor({ state: 'detached' });
-  await dialog.getByLabel('Skip books that are there already').uncheck();
+  await dialog.getByText('The search for existing books failed').waitFor({ state: 'detached' });
+  await dialog.getByLabel('Skip books that already exist').uncheck();
   await dialog.getByRole('button', { name: 'Import 1 book' }).click();
   await dialog.getByText('1 book is stored.').waitFor();
 });
@@ -316,13 +316,13 @@ test('An import waits for a service that is away, and stores every book once', a
     });
     await drop(page, { 'a.csv': numbered(10_000) });
     await dialog.getByRole('button', { name: 'Import 10,000 books' }).click();
-    await dialog.getByText('The service does not answer. The import waits for it').waitFor();
+    await dialog.getByText('The service does not respond. The import waits').waitFor();
     await dialog.getByText(/^2,000 of 10,000 books/).waitFor();
     await restart();
     await dialog.getByText(/^5,000 of 10,000 books/).waitFor();
     await restart();
     await dialog.getByText('To store nothing twice').waitFor();
-    await assertAccessible(page, 'in doubt');
+    await assertAccessible(page, 'unconfirmed');
     await page.clock.fastForward(15_000);
     await dialog.getByText('10,000 books are stored.').waitFor();
     await assertNumbered(service.url, 10_000);

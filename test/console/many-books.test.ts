@@ -45,7 +45,7 @@ describe('Among 100,000 books', () => {
     await seeCount(page, '100,000 books');
     await page.evaluate('scrollTo(0, document.body.scrollHeight / 2)');
     await page
-      .locator('.row:not(.coming)', { hasText: /Volume 500[0-9]{2}/ })
+      .locator('.row:not(.loading)', { hasText: /Volume 500[0-9]{2}/ })
       .first()
       .waitFor();
     await page.getByRole('searchbox').fill('volume 77777');

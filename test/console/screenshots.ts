@@ -69,7 +69,7 @@ const STATES: Readonly<Record<string, State>> = {
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).fill('Candide, ou l’Optimisme');
       await service.fetch('PUT', '/book/6', JSON.stringify({ author: 'François-Marie Arouet' }));
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Somebody else was quicker').waitFor();
+      await page.getByText('Conflicting changes').waitFor();
       await page.mouse.move(0, 0);
     },
   },

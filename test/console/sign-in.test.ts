@@ -24,7 +24,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       if (!page) return;
       assert.equal(page.url(), `${service.url}/console/`);
       await signIn(page, 'another password');
-      await page.getByText('Username or password is not right.').waitFor();
+      await page.getByText('Wrong username or password.').waitFor();
       assert.equal(await page.getByLabel('Username').inputValue(), USERNAME);
       await signIn(page);
       await seeCount(page, '0 books');
@@ -57,10 +57,10 @@ test('Too many failures: the form says so, and counts down until it can be tried
   if (!page) return;
   await page.clock.install();
   await signIn(page, 'another password');
-  await page.getByText('Username or password is not right.').waitFor();
+  await page.getByText('Wrong username or password.').waitFor();
   await signIn(page, 'a third one');
-  await page.getByText('Too many sign-ins have failed.').waitFor();
-  await page.getByRole('button', { name: /^Again in [0-9]+ s$/ }).waitFor();
+  await page.getByText('Too many failed sign-ins.').waitFor();
+  await page.getByRole('button', { name: /^Try again in [0-9]+ s$/ }).waitFor();
   lateness = 61_000;
   await page.clock.runFor(61_000);
   await signIn(page);
@@ -80,7 +80,7 @@ test('A service that is stopped is told of; nothing typed is lost, and it goes o
   })();
   if (!page) return;
   await signIn(page);
-  await page.getByText('The service does not answer.').waitFor();
+  await page.getByText('The service does not respond.').waitFor();
   assert.equal(await page.getByLabel('Password').inputValue(), PASSWORD);
   {
     await using service = await start();
@@ -91,7 +91,7 @@ test('A service that is stopped is told of; nothing typed is lost, and it goes o
     await service.stop();
   }
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('This is not saved yet. The service does not answer.').waitFor();
+  await page.getByText('Not saved yet. The service does not respond.').waitFor();
   assert.equal(await page.getByRole('textbox', { name: 'Title' }).inputValue(), 'Middlemarch');
   await using again = await start();
   assert.equal(again.port, port);
@@ -110,7 +110,7 @@ test('A list that could not be fetched comes by itself when the service is back'
   );
   await page.clock.install();
   await signIn(page);
-  const fault = page.getByText('The service is busy or its store is away.');
+  const fault = page.getByText('The service is overloaded, or its store is unavailable.');
   while (!(await fault.isVisible())) await page.clock.runFor(500);
   await page.unroute('**/books?*');
   while (await fault.isVisible()) await page.clock.runFor(500);
@@ -168,7 +168,7 @@ describe('A token that expires', () => {
     await page.keyboard.press('Escape');
     assert.ok(await dialog.isVisible());
     await signIn(page, 'another password');
-    await page.getByText('Username or password is not right.').waitFor();
+    await page.getByText('Wrong username or password.').waitFor();
     await signIn(page);
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('Saved.').waitFor();
@@ -207,7 +207,7 @@ describe('A token that expires', () => {
       return route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } });
     });
     await signIn(page);
-    await page.getByText('The service refuses the session that it has just given.').waitFor();
+    await page.getByText('The service rejects the token that it has just issued.').waitFor();
     assert.ok(signIns > 1 && signIns <= 1 + calls, `${signIns} sign-ins, ${calls} calls`);
     await page.unroute('**/books?*');
     await seeCount(page, '0 books');

@@ -73,11 +73,11 @@ for (const [size, options] of Object.entries(SIZES)) {
       await page.clock.install();
       await page.keyboard.press('n');
       await field(page, 'Title').press('Enter');
-      await page.getByText('Type a title or an author.').waitFor();
+      await page.getByText('Enter a title or an author.').waitFor();
       assert.equal(await page.evaluate('document.activeElement.name'), 'title');
       await field(page, 'Title').fill(' ');
       await button(page, 'Save').click();
-      assert.ok(await page.getByText('Type a title or an author.').isVisible());
+      assert.ok(await page.getByText('Enter a title or an author.').isVisible());
       await field(page, 'Title').fill('');
       await field(page, 'Author').fill('George Eliot');
       await button(page, 'Save').click();
@@ -154,10 +154,10 @@ for (const [size, options] of Object.entries(SIZES)) {
         await field(page, 'Year').fill(year);
         await service.fetch('PUT', `/book/${idOf(title)}`, JSON.stringify({ author: 'J. A.', year: 1800 }));
         await button(page, 'Save').click();
-        await page.getByText('Somebody else was quicker').waitFor();
+        await page.getByText('Conflicting changes').waitFor();
       };
       await meet('Emma', '1816');
-      const [mine, theirs] = [page.getByLabel('Your version'), page.getByLabel('Saved meanwhile')];
+      const [mine, theirs] = [page.getByLabel('Your version'), page.getByLabel('Saved version')];
       assert.match(await mine.innerText(), /Emma II.*J. A..*1816/s);
       assert.match(await theirs.innerText(), /Emma II.*J. A..*1800/s);
       assert.equal(await mine.getByText('differs').count(), 1);
@@ -178,7 +178,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       });
 
       await meet('Walden', '1855');
-      await button(page, 'Go on editing mine').click();
+      await button(page, 'Continue editing').click();
       assert.equal(await field(page, 'Year').inputValue(), '1855');
       await field(page, 'Year').fill('1856');
       await button(page, 'Save').click();
@@ -252,7 +252,7 @@ test('What is typed is there again after the dialog was closed, also by the back
   await field(page, 'Title').fill('Emma Woodhouse');
   await page.keyboard.press('Escape');
   await noDialog(page);
-  await button(page, 'Go on editing').click();
+  await button(page, 'Continue editing').click();
   assert.equal(await field(page, 'Title').inputValue(), 'Emma Woodhouse');
   await page.goBack();
   await noDialog(page);
@@ -267,10 +267,10 @@ test('A book that somebody has deleted meanwhile can become a new one', async (c
   await field(page, 'Title').fill('Emma Woodhouse');
   await service.fetch('DELETE', `/book/${EMMA}`);
   await button(page, 'Save').click();
-  await page.getByText('This book is gone').waitFor();
+  await page.getByText('Book not found').waitFor();
   await seeCount(page, '42 books');
   assert.equal(await rowOf(page, 'Emma').count(), 0);
-  await button(page, 'Make it a new book').click();
+  await button(page, 'Save as a new book').click();
   await button(page, 'Save').click();
   await noDialog(page);
   assert.equal((await findBook(service, 44))?.title, 'Emma Woodhouse');
@@ -281,7 +281,7 @@ test('A book that is gone when it is opened is gone from the list', async (conte
   if (!page || !service) return;
   await service.fetch('DELETE', `/book/${EMMA}`);
   await rowOf(page, 'Emma').click();
-  await page.getByText('This book is gone').waitFor();
+  await page.getByText('Book not found').waitFor();
   await button(page, 'Close').click();
   await noDialog(page);
   await seeCount(page, '42 books');
@@ -301,7 +301,7 @@ test('The dialog of a book can be closed while the book is loading, and when it 
   await noDialog(page);
   held.resolve();
   await rowOf(page, 'Emma').click();
-  await page.getByText('The service is busy or its store is away.').waitFor();
+  await page.getByText('The service is overloaded, or its store is unavailable.').waitFor();
   await button(page, 'Close').click();
   await noDialog(page);
 });
@@ -370,7 +370,7 @@ describe('A deletion', () => {
     await page.keyboard.press('Delete');
     await seeCount(page, '42 books');
     await page.clock.runFor(UNDO_MS);
-    await page.getByText('“Emma” was changed by somebody else, and has not been deleted.').waitFor();
+    await page.getByText('“Emma” was changed by another user, and has not been deleted.').waitFor();
     await rowOf(page, 'Emma').getByText('1900').waitFor();
     assert.equal((await findBook(service, EMMA))?.year, 1900);
   });

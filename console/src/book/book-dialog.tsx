@@ -1,120 +1,109 @@
 import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Book } from '../../../src/client/index.ts';
-import { explain } from '../language/explain.ts';
-import { texts } from '../language/language.ts';
+import { explain, texts } from '../language/texts.ts';
 import { closeBook, show, showNewest, view } from '../page/address.ts';
+import { Button } from '../page/button.tsx';
 import { Dialog } from '../page/dialog.tsx';
-import { tellForAWhile } from '../page/toasts.tsx';
+import { showBriefly } from '../page/toasts.tsx';
 import { session } from '../session/session.ts';
 import { BookForm } from './book-form.tsx';
 import { Conflict } from './conflict.tsx';
-import { Editing } from './edit-session.ts';
+import { EditSession, type EditState } from './edit-session.ts';
 import { remove, UNDO_MS } from './pending-deletions.ts';
 
-/** What somebody has begun and not finished, by the id of the book. */
-const begun = new Map<number | 'new', Editing>();
+/** The unfinished edits, by the id of the book. */
+const edits = new Map<number | 'new', EditSession>();
 
 effect(() => {
-  if (session.value === 'out') begun.clear();
+  if (session.value === 'out') edits.clear();
 });
 
-// Leaving the page would lose what only it knows.
+// Has the browser ask before unsaved changes are lost.
 addEventListener('beforeunload', (event) => {
-  if ([...begun.values()].some((editing) => !editing.isUnchanged)) event.preventDefault();
+  if ([...edits.values()].some((edit) => !edit.isUnchanged)) event.preventDefault();
 });
 
 /** The dialog of the book in the address bar, if there is one. */
 export function BookDialog() {
   const { book } = view.value;
   if (book === undefined) return null;
-  const editing = begun.get(book) ?? new Editing(book);
-  begun.set(book, editing);
-  return <OpenBook key={book} editing={editing} />;
+  const edit = edits.get(book) ?? new EditSession(book);
+  edits.set(book, edit);
+  return <OpenBook key={book} edit={edit} />;
 }
 
-function OpenBook({ editing }: { editing: Editing }) {
+function OpenBook({ edit }: { edit: EditSession }) {
   const t = texts.value;
-  const state = editing.state.value;
+  const state = edit.state.value;
 
   useEffect(() => {
     if (state.is !== 'saved') return;
     closeBook();
-    if (state.isNew) tellAdded(state.book);
-    else tellForAWhile({ text: () => texts.value.saved });
+    showSaved(state);
   }, [state.is]);
-  // However the dialog is left, by the back button as well: what is unfinished stays to be gone on with.
-  useEffect(() => () => leave(editing), []);
+  // The dialog may also be closed by the back button.
+  useEffect(() => () => keepUnfinished(edit), []);
 
-  const label = editing.id === 'new' ? t.addBook : t.editBook;
   return (
-    <Dialog label={label} onDismiss={closeBook} class={state.is === 'conflict' ? 'wide' : ''}>
+    <Dialog
+      label={edit.id === 'new' ? t.add : t.editBook}
+      onDismiss={closeBook}
+      class={state.is === 'conflict' ? 'wide' : ''}
+    >
       {state.is === 'conflict' ? (
-        <Conflict editing={editing} theirs={state.theirs} />
+        <Conflict edit={edit} theirs={state.theirs} />
       ) : state.is === 'missing' ? (
-        <Missing editing={editing} onClose={closeBook} />
+        <Missing edit={edit} />
       ) : state.is === 'loading' ? (
-        <>
-          <h2>{label}</h2>
-          <p class="quiet">{editing.fault.value === undefined ? t.loading : explain(editing.fault.value)}</p>
-          <div class="buttons">
-            <button type="button" class="button" onClick={closeBook}>
-              {t.close}
-            </button>
-            {editing.fault.value !== undefined && (
-              <button
-                type="button"
-                class="button primary"
-                onClick={() => void editing.load(Number(editing.id))}
-              >
-                {t.tryAgain}
-              </button>
-            )}
-          </div>
-        </>
+        <Loading edit={edit} />
       ) : (
-        <BookForm editing={editing} onCancel={closeBook} />
+        <BookForm edit={edit} onCancel={closeBook} />
       )}
     </Dialog>
   );
 }
 
-function leave(editing: Editing): void {
-  const { id, state, isUnchanged } = editing;
-  if (isUnchanged || state.value.is === 'saved') {
-    begun.delete(id);
-    return;
-  }
-  if (session.value === 'out') return;
-  tellForAWhile({
-    text: () => texts.value.notSaved,
-    action: { label: () => texts.value.goOn, run: () => show({ book: id }) },
-  });
-}
-
-function tellAdded(book: Book): void {
-  const undo = () => remove(book);
+function showSaved({ book, isNew }: Extract<EditState, { is: 'saved' }>): void {
   const action = { label: () => texts.value.showNewest, run: showNewest };
-  tellForAWhile({ text: () => texts.value.added, undo, action }, UNDO_MS);
+  if (isNew) showBriefly({ text: () => texts.value.added, undo: () => remove(book), action }, UNDO_MS);
+  else showBriefly({ text: () => texts.value.saved });
 }
 
-/** There is no such book, or not any more. */
-function Missing({ editing, onClose }: { editing: Editing; onClose: () => void }) {
+function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
+  if (isUnchanged || state.value.is === 'saved') edits.delete(id);
+  else if (session.value !== 'out')
+    showBriefly({
+      text: () => texts.value.notSaved,
+      action: { label: () => texts.value.continueEditing, run: () => show({ book: id }) },
+    });
+}
+
+function Loading({ edit }: { edit: EditSession }) {
   const t = texts.value;
-  const hasTyped = !editing.isUnchanged && editing.base !== undefined;
+  const { value: fault } = edit.fault;
+  return (
+    <>
+      <h2>{t.editBook}</h2>
+      <p class="quiet">{fault === undefined ? t.loading : explain(fault)}</p>
+      <div class="buttons">
+        <Button text={t.close} onClick={closeBook} />
+        {fault !== undefined && <Button text={t.tryAgain} is="primary" onClick={() => void edit.load()} />}
+      </div>
+    </>
+  );
+}
+
+/** The book does not exist, or no longer. */
+function Missing({ edit }: { edit: EditSession }) {
+  const t = texts.value;
+  const hasChanges = !edit.isUnchanged && edit.base !== undefined;
   return (
     <>
       <h2>{t.bookMissing}</h2>
-      <p class="quiet">{hasTyped ? t.bookMissingTyped : t.bookMissingHint}</p>
+      <p class="quiet">{hasChanges ? t.bookMissingTyped : t.bookMissingHint}</p>
       <div class="buttons">
-        <button type="button" class="button" onClick={onClose}>
-          {t.close}
-        </button>
-        {hasTyped && (
-          <button type="button" class="button primary" onClick={() => editing.createAnew()}>
-            {t.createAnew}
-          </button>
-        )}
+        <Button text={t.close} onClick={closeBook} />
+        {hasChanges && <Button text={t.saveAsNew} is="primary" onClick={() => edit.becomeNew()} />}
       </div>
     </>
   );

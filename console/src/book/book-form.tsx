@@ -1,49 +1,47 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { explain } from '../language/explain.ts';
-import { formatNumber, texts } from '../language/language.ts';
+import { explain, texts } from '../language/texts.ts';
+import { Button, LinkButton } from '../page/button.tsx';
 import { formatYear } from './book-text.tsx';
-import type { Editing } from './edit-session.ts';
+import type { EditSession } from './edit-session.ts';
 import { yearOf } from './fields.ts';
 import { remove } from './pending-deletions.ts';
 
-/** The fields of a book. */
-export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: () => void }) {
+/** The form of a book. */
+export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () => void }) {
   const form = useRef<HTMLFormElement>(null);
+  const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();
   useEffect(() => {
-    // On a phone that would open the keyboard over what somebody perhaps only wants to read.
-    const isRead = editing.id !== 'new' && matchMedia('(pointer: coarse)').matches;
-    if (!isRead) form.current?.querySelector<HTMLElement>('[name=title]')?.focus();
+    // On a phone the focus would open the keyboard over a book that is perhaps only read.
+    if (edit.id === 'new' || !matchMedia('(pointer: coarse)').matches) focus('title');
   }, []);
   const t = texts.value;
-  const { typed, base } = editing;
-  const isSaving = editing.state.value.is === 'saving';
+  const { typed, base, fault } = edit;
+  const isSaving = edit.state.value.is === 'saving';
   const year = yearOf(typed.value);
-  const isNew = base === undefined;
-  const isEmpty = isNew && `${typed.value.title}${typed.value.author}`.trim() === '';
+  const isEmpty = base === undefined && `${typed.value.title}${typed.value.author}`.trim() === '';
   const isSubmitted = useSignal(false);
 
   function submit(event: Event): void {
     event.preventDefault();
     if (isSaving) return;
     isSubmitted.value = true;
-    if (isEmpty) form.current?.querySelector<HTMLElement>('[name=title]')?.focus();
-    else if (year === undefined) document.getElementById('book-year')?.focus();
-    else void editing.save();
+    if (isEmpty) focus('title');
+    else if (year === undefined) focus('year');
+    else void edit.save();
   }
 
   return (
     <form ref={form} class="book-form" onSubmit={submit} aria-busy={isSaving}>
       <h2>
-        {isNew ? t.addBook : t.editBook}
-        {base && <span class="number">{t.number(formatNumber(base.id))}</span>}
+        {base ? t.editBook : t.add}
+        {base && <span class="number">{t.number(base.id)}</span>}
       </h2>
-      <TextField name="title" editing={editing} submit={submit} />
-      <TextField name="author" editing={editing} submit={submit} />
+      <TextField name="title" edit={edit} submit={submit} />
+      <TextField name="author" edit={edit} submit={submit} />
       <label class="field year">
         <span>{t.columns.year}</span>
         <input
-          id="book-year"
           name="year"
           inputMode="text"
           autocomplete="off"
@@ -62,36 +60,35 @@ export function BookForm({ editing, onCancel }: { editing: Editing; onCancel: ()
       <p class="fault" role="alert">
         {isEmpty && isSubmitted.value
           ? t.nothingTyped
-          : editing.fault.value !== undefined && t.notStored(explain(editing.fault.value))}
+          : fault.value !== undefined && t.notStored(explain(fault.value))}
       </p>
       <div class="buttons">
         {base && (
-          <button
-            type="button"
-            class="link danger"
+          <LinkButton
+            text={t.delete}
+            is="danger"
             onClick={() => {
-              editing.discard();
+              edit.discard();
               onCancel();
               remove(base);
             }}
-          >
-            {t.delete}
-          </button>
+          />
         )}
-        <button type="button" class="button" onClick={onCancel}>
-          {t.cancel}
-        </button>
-        <button type="submit" class="button primary" aria-disabled={isSaving}>
-          {isSaving ? t.saving : t.save}
-        </button>
+        <Button text={t.cancel} onClick={onCancel} />
+        <Button text={isSaving ? t.saving : t.save} is="primary" type="submit" aria-disabled={isSaving} />
       </div>
     </form>
   );
 }
 
-/** A text of a book. It may have lines; Enter saves nevertheless, as in other forms, and Shift+Enter begins a line. */
-function TextField({ name, editing, submit }: TextFieldParts) {
-  const { typed } = editing;
+interface TextFieldProps {
+  readonly name: 'title' | 'author';
+  readonly edit: EditSession;
+  readonly submit: (event: Event) => void;
+}
+
+/** A text that may have several lines: Shift+Enter begins one, and Enter saves, as in other forms. */
+function TextField({ name, edit: { typed }, submit }: TextFieldProps) {
   return (
     <label class={`field ${name}`}>
       <span>{texts.value.columns[name]}</span>
@@ -109,10 +106,4 @@ function TextField({ name, editing, submit }: TextFieldParts) {
       />
     </label>
   );
-}
-
-interface TextFieldParts {
-  readonly name: 'title' | 'author';
-  readonly editing: Editing;
-  readonly submit: (event: Event) => void;
 }

@@ -1,12 +1,22 @@
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
+import { visibleText } from './visible-text.ts';
 
-/** A year as people write it. The service counts those before the common era downwards from 0. */
-export function YearText({ year }: { year: number }) {
-  if (year === 0) return <span class="absent">0</span>;
-  return <>{formatYear(year)}</>;
+/** A title or an author on one line; `absent` when it is empty. */
+export function BookText({ text, absent }: { text: string; absent: string }) {
+  if (text === '') return <span class="absent">{absent}</span>;
+  return (
+    // The direction of the text does not affect what surrounds it.
+    <span class="text" dir="auto">
+      {visibleText(text)}
+    </span>
+  );
 }
 
-/** A year in the language of the page: `1851`, `750 BC`. */
+export function YearText({ year }: { year: number }) {
+  return <span class={year === 0 ? 'absent' : ''}>{formatYear(year)}</span>;
+}
+
+/** A year in the current language: `1851`, `750 BC`. The service counts years BC downwards from 0. */
 export function formatYear(year: number): string {
   return year < 0 ? texts.value.beforeCommonEra(-year) : String(year);
 }

@@ -1,15 +1,19 @@
-import { texts } from '../language/language.ts';
-import type { Editing } from './edit-session.ts';
+import { texts } from '../language/texts.ts';
+import { Button, LinkButton } from '../page/button.tsx';
+import type { EditSession } from './edit-session.ts';
 import { FIELDS, type TypedFields } from './fields.ts';
 
-/** Both versions of a book of which two people have changed the same field at the same time, side by side. */
-export function Conflict({ editing, theirs }: { editing: Editing; theirs: TypedFields }) {
+/** A text from about this length on may scroll, also by keyboard. */
+const SCROLLED_LENGTH = 200;
+
+/** Two versions of a book whose same field was changed by two users, side by side. */
+export function Conflict({ edit, theirs }: { edit: EditSession; theirs: TypedFields }) {
   const t = texts.value;
-  const versions: [name: string, fields: TypedFields, choose: string, act: () => void][] = [
-    [t.yourVersion, editing.typed.value, t.keepMine, () => void editing.save()],
-    [t.theirVersion, theirs, t.takeTheirs, () => void editing.takeTheirs()],
+  const mine = edit.typed.value;
+  const versions: [name: string, fields: TypedFields, choose: string, act: () => Promise<void>][] = [
+    [t.yourVersion, mine, t.keepMine, () => edit.save()],
+    [t.theirVersion, theirs, t.takeTheirs, () => edit.save(theirs)],
   ];
-  const isOther = (field: keyof TypedFields) => editing.typed.value[field] !== theirs[field];
   return (
     <>
       <h2>{t.conflict}</h2>
@@ -20,10 +24,10 @@ export function Conflict({ editing, theirs }: { editing: Editing; theirs: TypedF
             <h3>{name}</h3>
             <dl>
               {FIELDS.map((field) => (
-                <div key={field} class={isOther(field) ? `part ${field} other` : `part ${field}`}>
+                <div key={field} class={`part ${field} ${mine[field] === theirs[field] ? '' : 'other'}`}>
                   <dt>
                     {t.columns[field]}
-                    {isOther(field) && <span class="mark-other">{t.differs}</span>}
+                    {mine[field] !== theirs[field] && <span class="mark-other">{t.differs}</span>}
                   </dt>
                   <dd dir="auto" tabIndex={fields[field].length > SCROLLED_LENGTH ? 0 : undefined}>
                     {fields[field] || '–'}
@@ -31,18 +35,11 @@ export function Conflict({ editing, theirs }: { editing: Editing; theirs: TypedF
                 </div>
               ))}
             </dl>
-            <button type="button" class="button" onClick={act}>
-              {choose}
-            </button>
+            <Button text={choose} onClick={() => void act()} />
           </section>
         ))}
       </div>
-      <button type="button" class="link" onClick={() => editing.editFurther()}>
-        {t.editFurther}
-      </button>
+      <LinkButton text={t.continueEditing} onClick={() => edit.continueEditing()} />
     </>
   );
 }
-
-/** A text from about this length on may have to be scrolled, also with the keyboard. */
-const SCROLLED_LENGTH = 200;

@@ -13,99 +13,86 @@ import {
 } from './fields.ts';
 
 /**
- * Where the work on a book stands.
+ * The state of an edit.
  *
- * - `loading`, `editing`, `saving`: as they say;
- * - `missing`: there is no such book, or not any more;
- * - `conflict`: somebody else has changed the same field since the book was loaded, to what stands in `theirs`;
- * - `saved`: all is done; the dialog goes.
+ * - `missing`: the book does not exist, or no longer;
+ * - `conflict`: another user has changed the same field, to what is in `theirs`;
+ * - `saved`: the dialog closes.
  */
-export type EditingState =
+export type EditState =
   | { readonly is: 'loading' | 'editing' | 'saving' | 'missing' }
   | { readonly is: 'conflict'; readonly theirs: TypedFields }
   | { readonly is: 'saved'; readonly book: Book; readonly isNew: boolean };
 
-/** Somebody's work on a book, or on a new one. It outlives its dialog, so that nothing typed is lost. */
-export class Editing {
+/** The edit of a book, or of a new one. It outlives its dialog, so that nothing typed is lost. */
+export class EditSession {
   readonly id: number | 'new';
-  readonly state = signal<EditingState>({ is: 'loading' });
+  readonly state = signal<EditState>({ is: 'loading' });
   readonly typed = signal<TypedFields>(NO_FIELDS);
-  /** Why the last step has failed. */
+  /** The error of the last step. */
   readonly fault = signal<unknown>(undefined);
-  /** The book as the service had it when it was loaded. */
+  /** The book as it was loaded. */
   base: VersionedBook | undefined;
-  /** The last create, so that the same one sent again happens once. */
+  /** The last create: the same content is sent with the same key, and is stored once. */
   #create = { content: '', key: '' };
 
   constructor(id: number | 'new') {
     this.id = id;
-    if (id === 'new') this.state.value = { is: 'editing' };
-    else void this.load(id);
+    void this.load();
   }
 
-  /** Whether nothing would be lost. */
   get isUnchanged(): boolean {
     return isUnchanged(this.typed.value, this.base);
   }
 
-  /** Fetches the book. */
-  async load(id: number): Promise<void> {
-    this.state.value = { is: 'loading' };
-    await this.#attempt('loading', async () => {
-      this.base = await client.find(id);
-      if (!this.base) return missing(id);
-      this.typed.value = typedFieldsOf(this.base);
-      return { is: 'editing' };
-    });
+  async load(): Promise<void> {
+    const { id } = this;
+    if (id === 'new') this.state.value = { is: 'editing' };
+    else
+      await this.#attempt('loading', 'loading', async () => {
+        this.base = await client.find(id);
+        if (!this.base) return missing(id);
+        this.typed.value = typedFieldsOf(this.base);
+        return { is: 'editing' };
+      });
   }
 
-  /** Stores what is typed. Changes of others to the same fields are not overwritten, but shown. */
-  async save(): Promise<void> {
-    const { base, typed } = this;
-    const year = yearOf(typed.value);
+  /** Stores the fields. Changes of other users to the same fields are shown, not overwritten. */
+  async save(fields: TypedFields = this.typed.value): Promise<void> {
+    this.typed.value = fields;
+    const { base } = this;
+    const year = yearOf(fields);
     if (year === undefined) return;
-    this.state.value = { is: 'saving' };
-    await this.#attempt('editing', () =>
-      base
-        ? this.#update(base)
-        : this.#createBook({ title: typed.value.title, author: typed.value.author, year }),
+    await this.#attempt('saving', 'editing', () =>
+      base ? this.#update(base) : this.#createBook({ title: fields.title, author: fields.author, year }),
     );
   }
 
-  /** In a conflict: stores the others' version of the fields that both have changed, and the rest of what is typed. */
-  async takeTheirs(): Promise<void> {
-    if (this.state.value.is !== 'conflict') return;
-    this.typed.value = this.state.value.theirs;
-    await this.save();
+  /** Leaves a conflict without a decision. */
+  continueEditing(): void {
+    this.state.value = { is: 'editing' };
   }
 
-  /** In a conflict: goes on with what is typed. */
-  editFurther(): void {
-    if (this.state.value.is === 'conflict') this.state.value = { is: 'editing' };
-  }
-
-  /** Forgets what is typed. */
   discard(): void {
     this.typed.value = this.base ? typedFieldsOf(this.base) : NO_FIELDS;
   }
 
-  /** When the book is gone: goes on with what is typed as with a new one. */
-  createAnew(): void {
+  /** Turns the edit of a deleted book into that of a new one. */
+  becomeNew(): void {
     this.base = undefined;
     this.state.value = { is: 'editing' };
   }
 
-  async #createBook(fields: BookFields): Promise<EditingState> {
+  async #createBook(fields: BookFields): Promise<EditState> {
     const content = JSON.stringify(fields);
     if (content !== this.#create.content) this.#create = { content, key: newKey() };
-    const { key } = this.#create;
-    const book = await client.create(fields, { idempotencyKey: key });
+    const book = await client.create(fields, { idempotencyKey: this.#create.key });
     refresh();
     return { is: 'saved', book, isNew: true };
   }
 
-  /** Stores the fields that differ from the base; merges them first with what others have changed meanwhile. */
-  async #update(base: VersionedBook): Promise<EditingState> {
+  /** Stores the fields that differ from the base, merged with what other users have changed meanwhile. */
+  async #update(base: VersionedBook): Promise<EditState> {
     const { id, etag = '*' } = base;
     const changes = changesOf(this.typed.value, base) ?? {};
     if (Object.keys(changes).length === 0) return { is: 'saved', book: base, isNew: false };
@@ -118,7 +105,7 @@ export class Editing {
       if (!(error instanceof RefusedError && error.status === 412)) throw error;
       const current = await client.find(id);
       if (!current) return missing(id);
-      // The version that is there has just been refused, and would be again.
+      // The service has just rejected this version, and would reject it again.
       if (current.etag === etag) throw error;
       replace(current);
       const { mine, theirs, isConflict } = merge(this.typed.value, base, current);
@@ -128,8 +115,13 @@ export class Editing {
     }
   }
 
-  /** Does a step; when it fails, the work goes back to where it was, and the fault is shown. */
-  async #attempt(fallback: 'loading' | 'editing', step: () => Promise<EditingState>): Promise<void> {
+  /** Runs a step; when it fails, the state becomes `fallback`, and the error is shown. */
+  async #attempt(
+    during: 'loading' | 'saving',
+    fallback: 'loading' | 'editing',
+    step: () => Promise<EditState>,
+  ): Promise<void> {
+    this.state.value = { is: during };
     this.fault.value = undefined;
     try {
       this.state.value = await step();
@@ -140,13 +132,12 @@ export class Editing {
   }
 }
 
-/** What is not there any more is not shown in the list, either. */
-function missing(id: number): EditingState {
+function missing(id: number): EditState {
   takeOut(id);
   return { is: 'missing' };
 }
 
-/** Pages that came without TLS have no `randomUUID`. */
+/** Pages served without TLS have no `crypto.randomUUID`. */
 function newKey(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }

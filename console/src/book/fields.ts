@@ -1,41 +1,39 @@
 import type { Book, BookFields } from '../../../src/client/index.ts';
 import { readInteger } from '../page/address.ts';
 
-/** A book as somebody types it: the year is a text until it is one. */
-export interface TypedFields {
-  readonly title: string;
-  readonly author: string;
-  readonly year: string;
-}
+/** The fields of a book that users see and edit, in their order. */
+export const FIELDS = ['title', 'author', 'year'] as const satisfies (keyof Book)[];
+
+/** A book as it is typed: the year is a text. */
+export type TypedFields = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 export const NO_FIELDS: TypedFields = { title: '', author: '', year: '' };
 
-/** A book as it stands in the fields of a form, which write every end of a line as one character. */
+/** A book as the fields of a form hold it. */
 export function typedFieldsOf({ title, author, year }: BookFields): TypedFields {
-  return { title: withPlainLines(title), author: withPlainLines(author), year: String(year) };
+  return { title: normalizeLines(title), author: normalizeLines(author), year: String(year) };
 }
 
-/** The year of typed fields; 0 when nothing is typed, undefined when it is no year. */
+/** The typed year; 0 when it is empty, undefined when it is invalid. */
 export function yearOf({ year }: TypedFields): number | undefined {
   return year.trim() === '' ? 0 : readInteger(year);
 }
 
-/** What somebody has changed of a book; undefined when the year is no year. What was not touched is not sent. */
+/** The fields that differ from the base, which are all that is sent; undefined when the year is invalid. */
 export function changesOf(typed: TypedFields, base: BookFields): Partial<BookFields> | undefined {
   const year = yearOf(typed);
   if (year === undefined) return undefined;
   return {
-    ...(typed.title !== withPlainLines(base.title) && { title: typed.title }),
-    ...(typed.author !== withPlainLines(base.author) && { author: typed.author }),
+    ...(typed.title !== normalizeLines(base.title) && { title: typed.title }),
+    ...(typed.author !== normalizeLines(base.author) && { author: typed.author }),
     ...(year !== base.year && { year }),
   };
 }
 
 /**
- * Merges what is typed with what others have made of the book since it was loaded.
+ * Merges what is typed with what other users have changed since the book was loaded.
  *
- * @returns `mine` and `theirs`: both have each field as whoever has changed it left it, and differ in the fields only that
- *   both have changed
+ * @returns `mine` and `theirs`, which differ only in the fields that both have changed
  */
 export function merge(
   typed: TypedFields,
@@ -52,20 +50,17 @@ export function merge(
   return { mine, theirs, isConflict: FIELDS.some((field) => mine[field] !== theirs[field]) };
 }
 
-/** Whether nothing is typed that is not in the book. */
+/** Whether nothing typed would be lost. */
 export function isUnchanged(typed: TypedFields, base: BookFields | undefined): boolean {
-  const { title, author, year } = base ? typedFieldsOf(base) : NO_FIELDS;
-  return typed.title === title && typed.author === author && typed.year === year;
+  const before = base ? typedFieldsOf(base) : NO_FIELDS;
+  return FIELDS.every((field) => typed[field] === before[field]);
 }
 
-/** Whether two books say the same. */
 export function isSame(one: BookFields, other: BookFields): boolean {
-  return one.title === other.title && one.author === other.author && one.year === other.year;
+  return FIELDS.every((field) => one[field] === other[field]);
 }
 
-/** The fields of a book that people see and change, in their order. */
-export const FIELDS = ['title', 'author', 'year'] as const satisfies (keyof Book)[];
-
-function withPlainLines(text: string): string {
+/** Text areas turn every line ending into LF. */
+function normalizeLines(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }

@@ -5,13 +5,13 @@ import { client, session } from '../session/session.ts';
 import { type ListEnd, ListEnds, type ShownPart } from './list-ends.ts';
 import { reverseOf } from './sort.ts';
 
-/** Goes up with each change of the books. */
+/** Incremented with each change of the loaded books, which are no signal. */
 export const revision = signal(0);
 
-/** How many books match, as the service has counted them beside the first page. */
+/** The number of matches that the service has counted. */
 const counted = signal<number | undefined>(undefined);
 
-/** How many books match; undefined as long as that is not known. */
+/** The number of matches without pending deletions; undefined while it is unknown. */
 export const total = computed(() => {
   void revision.value;
   if (ends.head.isComplete) return ends.head.books.length;
@@ -19,40 +19,37 @@ export const total = computed(() => {
   return Math.max(counted.value - takenOut.size, ends.head.books.length + 1);
 });
 
-/** Whether what is shown is what was asked for. */
+/** Whether the first page of the current query is being loaded. */
 export const isLoading = signal(true);
 
-/** Why books are missing; undefined while all is well. */
+/** The error of the last request. */
 export const fault = signal<unknown>(undefined);
 
-/**
- * Whether there is no book to show. While others are asked for it stays as it was: whoever is just pressing a button
- * that stands in place of the table does not lose it.
- */
+/** Whether there is no book to show. It does not change while the next query is loaded, so that buttons do not move. */
 export const isEmpty = signal(false);
 
-/** Goes up when books have changed so that whoever has counted them should do so again. */
+/** Incremented when books have changed and counts are outdated. */
 export const changes = signal(0);
 
-/** The first page is quick to come and fills a screen; those after it are long, for people who scroll far. */
+/** The first page loads quickly and fills a screen; the next ones are longer. */
 const FIRST_PAGE_BOOKS = 100;
 const PAGE_BOOKS = 1_000;
 
-/** Whoever wants to see more has to search: a browser draws no page that is much higher, and this is some 40 MB. */
+/** The limit of the list: browsers support no much higher page, and this takes about 40 MB. */
 export const BOOKS_MAX = 300_000;
 
-/** Ids of books that are about to be deleted, which are not shown any more. */
+/** Ids of books with a pending deletion, which are not shown. */
 const leaving = new Set<number>();
-/** Those of them that the service has counted among the matches. */
+/** Those of them that are in `counted`. */
 const takenOut = new Set<number>();
 
-/** The books that are shown, as far as they have come. */
+/** The loaded books. */
 let ends = new ListEnds(BOOKS_MAX, false);
 
 let abortion = new AbortController();
-/** The query that the books are those of. */
+/** The query of the loaded books. */
 let loaded: string | undefined;
-/** The rows that can be seen. */
+/** The visible rows. */
 let wanted = { start: 0, end: 0 };
 let isFetching = false;
 
@@ -73,30 +70,30 @@ effect(() => {
   }
 });
 
-/** The book of a row, counted from 0; undefined where it has not come yet. */
+/** The book of a row, counted from 0; undefined when it is not loaded. */
 export function bookAt(row: number): Book | undefined {
   return ends.at(row, total.value);
 }
 
-/** How many rows the list has: those whose books have not come yet, too. */
+/** The number of rows, including those whose books are not loaded. */
 export function rowCount(): number {
   void revision.value;
   return Math.min(total.value ?? ends.head.books.length + (loaded === undefined ? 0 : PAGE_BOOKS), BOOKS_MAX);
 }
 
-/** Which part of the list is shown; undefined when it is all of it. */
+/** The shown part of the list; undefined when all of it is shown. */
 export function shownPart(): ShownPart | undefined {
   void revision.value;
   return ends.shownPart(total.value);
 }
 
-/** Has the books of some rows fetched, from the nearer end of the list, as each page says where the next begins. */
+/** Loads the books of these rows, from the nearer end of the list. */
 export function want(start: number, end: number): void {
   wanted = { start, end };
   if (!isFetching && !isLoading.value && fault.value === undefined) void fetchWanted(abortion.signal);
 }
 
-/** Asks for what is shown anew, from the beginning. What is there stays until the answer has come. */
+/** Loads the current query from the beginning. The loaded books stay until the response arrives. */
 export async function reload(): Promise<void> {
   abortion.abort();
   abortion = new AbortController();
@@ -125,13 +122,12 @@ export async function reload(): Promise<void> {
   }
 }
 
-/** Goes on where a fault has stopped it. */
+/** Repeats what has failed. */
 export function retry(): void {
   if (isLoading.value) void reload();
   else if (!isFetching) void fetchWanted(abortion.signal);
 }
 
-/** Takes away what is not what was asked for. */
 function clear(): void {
   ends = new ListEnds(BOOKS_MAX, /^-?id$/.test(view.peek().sort));
   takenOut.clear();
@@ -140,12 +136,12 @@ function clear(): void {
   revision.value++;
 }
 
-/** Counts the matches beside the first page, which need not wait for that. */
+/** Counts the matches in parallel to the first page. */
 async function countMatches(query: BookQuery, mine: AbortSignal): Promise<void> {
   try {
     counted.value = (await firstPage({ ...query, sort: 'id', limit: 1, count: true }, mine)).total;
   } catch {
-    // Without a number the list is still a list.
+    // The list works without the number.
     if (!mine.aborted) counted.value = undefined;
   }
 }
@@ -172,7 +168,7 @@ async function fetchWanted(mine: AbortSignal): Promise<void> {
   }
 }
 
-/** The page of a list with which a query begins. */
+/** The first page of a query. */
 export async function firstPage(query: BookQuery, mine: AbortSignal) {
   mine.throwIfAborted();
   const { value } = await client.list(query, { signal: mine }).pages().next();
@@ -187,13 +183,13 @@ function add(end: ListEnd, page: BookPage): void {
   revision.value++;
 }
 
-/** Shows a book as it is now, where it is among those shown. Its place stays: rows do not jump under somebody's hand. */
+/** Replaces a book in its row, which does not move. */
 export function replace(book: Book): void {
   ends.replace(book);
   noteChange();
 }
 
-/** Takes a book out of the list. @returns puts it back where it was */
+/** Removes a book from the list. @returns puts it back in its row */
 export function takeOut(id: number): () => void {
   leaving.add(id);
   const putBack = ends.takeOut(id);
@@ -210,7 +206,6 @@ export function takeOut(id: number): () => void {
   };
 }
 
-/** The books that are shown have changed. */
 function noteChange(): void {
   batch(() => {
     revision.value++;
@@ -218,12 +213,12 @@ function noteChange(): void {
   });
 }
 
-/** Whether a book is about to be deleted. */
+/** Whether a book has a pending deletion. */
 export function isLeaving({ id }: Book): boolean {
   return leaving.has(id);
 }
 
-/** Books have come or gone: shows and counts them anew. */
+/** Loads and counts the books again after some were added or deleted. */
 export function refresh(): void {
   changes.value++;
   void reload();

@@ -1,12 +1,18 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { view } from '../page/address.ts';
-import { isNarrow } from '../page/narrow.ts';
 import { session } from '../session/session.ts';
 import { bookAt, changes, firstPage, isLoading, rowCount, total } from './catalogue.ts';
 import { type Bar, barsBetween, countInto } from './decades.ts';
 
-/** The bars of the chart: of all books that are searched for, whatever the years, so that one can go from bar to bar. */
+/** The width below which the styles use one column. */
+const narrow = matchMedia('(width < 40rem)');
+export const isNarrow = signal(narrow.matches);
+narrow.addEventListener('change', ({ matches }) => {
+  isNarrow.value = matches;
+});
+
+/** The bars of the chart: of the books that match the search in any year. */
 export const bars = signal<readonly Bar[]>([]);
 
 let abortion = new AbortController();
@@ -16,24 +22,21 @@ effect(() => {
   const { q } = view.value;
   const key = JSON.stringify([q, changes.value, isNarrow.value]);
   if (session.value === 'out') counted = '';
-  // The chart waits its turn: the books themselves come first.
+  // The list is loaded first.
   if (session.value !== 'in' || isLoading.value || key === counted) return;
   counted = key;
   abortion.abort();
   abortion = new AbortController();
   const mine = abortion.signal;
   untracked(() => countBars({ q: q.trim() === '' ? undefined : q }, mine)).catch(() => {
-    // Without a chart the catalogue is still a catalogue; it is counted with the next change.
+    // The list works without the chart; the next change counts again.
     if (!mine.aborted) counted = '';
   });
 });
 
-/**
- * Where all books are here, they are counted here. Otherwise the service counts them, decade by decade, in one request
- * after the other: each costs a look into an index, and none has more than one book in its answer.
- */
+/** Counts the books in memory when all are loaded; otherwise the service counts them, with one cheap request a decade. */
 async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
-  const years = yearsAtHand();
+  const years = loadedYears();
   if (years) {
     bars.value = years.length === 0 ? [] : countInto(barsOf(Math.min(...years), Math.max(...years)), years);
     return;
@@ -55,19 +58,19 @@ async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
   bars.value = next;
 }
 
-/** As many bars as are at least 24 pixels wide, which a finger can hit (WCAG 2.2, criterion 2.5.8). */
+/** As many bars as fit when each is at least 24 pixels wide (WCAG 2.2, criterion 2.5.8). */
 function barsOf(firstYear: number, lastYear: number): Bar[] {
   return barsBetween(firstYear, lastYear, new Date().getFullYear(), isNarrow.peek() ? 12 : 24);
 }
 
-/** The years of all books that are searched for, if every one of them has come; undefined otherwise. */
-function yearsAtHand(): number[] | undefined {
+/** The years of all matching books; undefined when some are not loaded. */
+function loadedYears(): number[] | undefined {
   const { from, to } = view.peek();
   if (from !== undefined || to !== undefined || total.peek() !== rowCount()) return undefined;
   const books = Array.from({ length: rowCount() }, (_, index) => bookAt(index));
-  return books.every((book) => book !== undefined) && books.length <= AT_HAND_MAX
+  return books.every((book) => book !== undefined) && books.length <= COUNTED_LOCALLY_MAX
     ? books.map(({ year }) => year)
     : undefined;
 }
 
-const AT_HAND_MAX = 1_000;
+const COUNTED_LOCALLY_MAX = 1_000;

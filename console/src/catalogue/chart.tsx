@@ -1,11 +1,10 @@
 import { formatYear } from '../book/book-text.tsx';
-import { formatNumber, texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
-import { isNarrow } from '../page/narrow.ts';
-import { bars } from './chart-counts.ts';
+import { bars, isNarrow } from './chart-counts.ts';
 import { type Bar, scaleOf } from './decades.ts';
 
-/** How many books there are of each decade. A click shows those of one; with Shift, it adds all up to there. */
+/** Books by decade. A click filters by a decade; with Shift, it extends the range to it. */
 export function Chart() {
   const t = texts.value;
   const { from, to } = view.value;
@@ -13,19 +12,19 @@ export function Chart() {
   const isFiltered = from !== undefined || to !== undefined;
   const isChosen = (bar: Bar) => isFiltered && bar.to >= (from ?? -Infinity) && bar.from <= (to ?? Infinity);
 
-  function choose(bar: Bar, isMore: boolean): void {
-    if (isMore && isFiltered)
+  function choose(bar: Bar, isExtension: boolean): void {
+    if (isExtension && isFiltered)
       show({ from: Math.min(bar.from, from ?? bar.from), to: Math.max(bar.to, to ?? bar.to) });
     else if (bar.from === from && bar.to === to) show({ from: undefined, to: undefined });
     else show({ from: bar.from, to: bar.to });
   }
 
-  if (bars.value.length < 2) return <div class="chart absent-chart" />;
+  if (bars.value.length < 2) return <div class="chart" />;
   return (
     <fieldset class={isFiltered ? 'chart filtered' : 'chart'}>
       <legend class="unseen">{t.byDecade}</legend>
       {bars.value.map((bar) => {
-        const label = `${labelOf(bar)}: ${t.count(bar.count, formatNumber(bar.count))}`;
+        const label = `${labelOf(bar)}: ${t.count(bar.count)}`;
         return (
           <button
             key={bar.from}
@@ -51,7 +50,7 @@ export function Chart() {
   );
 }
 
-/** The path of a column. One book is still to be seen beside many; what is higher than the chart is broken in two. */
+/** The path of a column: visible even for one book among many, and broken in two when it exceeds the chart. */
 function columnOf(share: number): string {
   if (share > 1) return 'M0 100V30L10 22V100ZM0 22V0H10V14Z';
   const height = share === 0 ? 1 : Math.max(4, 100 * share);
@@ -64,7 +63,7 @@ function labelOf({ is, from, to }: Bar): string {
   return is === 'newer' ? t.since(formatYear(from)) : t.decade(formatYear(from));
 }
 
-/** The first bar has a label, and so have others at full years with as much room between them as labels need. */
+/** The first bar has a label, and others at round years with enough room between them. */
 function isLabelled({ from }: Bar, index: number): boolean {
   const years = isNarrow.value ? 20 : 50;
   return index === 0 || (from % years === 0 && index > 1);

@@ -1,9 +1,9 @@
-/** A bar of the chart: some years, and how many books there are of them. */
+/** A bar of the chart: a range of years, and its number of books. */
 export interface Bar {
   /** The first and the last year. */
   readonly from: number;
   readonly to: number;
-  /** Whether it stands for ten years, or for all that is older or newer than the others. */
+  /** A decade, or all years before or after the other bars. */
   readonly is: 'decade' | 'older' | 'newer';
   readonly count: number;
 }
@@ -11,14 +11,12 @@ export interface Bar {
 const DECADE_YEARS = 10;
 
 /**
- * The bars for the years of some books, counted into none yet: decades, of which the first one takes what is older than
- * the chart is wide, and the last one what is newer than this year. A slip of a key must not squeeze all the others.
- *
- * @param most how many bars there is room for
+ * The bars for a range of years, with counts of 0. The first bar includes all years for which there is no room, and the
+ * last one all years after this decade, so that a mistyped year does not squeeze the others.
  */
-export function barsBetween(firstYear: number, lastYear: number, thisYear: number, most: number): Bar[] {
+export function barsBetween(firstYear: number, lastYear: number, thisYear: number, barsMax: number): Bar[] {
   const last = Math.max(Math.min(decadeOf(lastYear), decadeOf(thisYear)), decadeOf(firstYear));
-  const first = Math.max(decadeOf(firstYear), last - (most - 1) * DECADE_YEARS);
+  const first = Math.max(decadeOf(firstYear), last - (barsMax - 1) * DECADE_YEARS);
   const bars: Bar[] = [];
   for (let from = first; from <= last; from += DECADE_YEARS) {
     bars.push({ from, to: from + DECADE_YEARS - 1, is: 'decade', count: 0 });
@@ -29,7 +27,7 @@ export function barsBetween(firstYear: number, lastYear: number, thisYear: numbe
   return bars;
 }
 
-/** The bars with books of these years counted into them. */
+/** Counts the books of these years into bars. */
 export function countInto(bars: readonly Bar[], years: readonly number[]): Bar[] {
   return bars.map((bar) => ({
     ...bar,
@@ -37,7 +35,7 @@ export function countInto(bars: readonly Bar[], years: readonly number[]): Bar[]
   }));
 }
 
-/** What the highest column stands for: the most books of a decade. Other bars may have more, and are cut off. */
+/** The count of a full column: that of the largest decade. Larger other bars are cut off. */
 export function scaleOf(bars: readonly Bar[]): number {
   const decades = bars.filter((bar) => bar.is === 'decade');
   return Math.max(1, ...(decades.length > 0 ? decades : bars).map(({ count }) => count));

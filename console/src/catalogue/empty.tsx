@@ -1,6 +1,7 @@
 import { openImport } from '../files/opened-dialog.ts';
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
+import { Button } from '../page/button.tsx';
 
 /** What stands in place of the table when there is no book to show. */
 export function Empty() {
@@ -12,17 +13,11 @@ export function Empty() {
       <p class="lead">{isSearch ? t.nothingFound : t.noBooks}</p>
       <p class="quiet">{isSearch ? t.nothingFoundHint : t.noBooksHint}</p>
       {isSearch ? (
-        <button type="button" class="button" onClick={() => show({ q: '', from: undefined, to: undefined })}>
-          {t.showAll}
-        </button>
+        <Button text={t.showAll} onClick={() => show({ q: '', from: undefined, to: undefined })} />
       ) : (
         <div class="buttons">
-          <button type="button" class="button" onClick={() => openImport()}>
-            {t.importFile}
-          </button>
-          <button type="button" class="button primary" onClick={() => show({ book: 'new' })}>
-            {t.add}
-          </button>
+          <Button text={t.importFile} onClick={() => openImport()} />
+          <Button text={t.add} is="primary" onClick={() => show({ book: 'new' })} />
         </div>
       )}
     </div>

@@ -1,31 +1,27 @@
 import type { Book, BookPage } from '../../../src/client/index.ts';
 
-/** The books that have come from one end of a list, in their order from there. */
+/** The books loaded from one end of a list, in order from that end. */
 export interface ListEnd {
   readonly books: Book[];
-  /** What the next page begins after; undefined before the first page. */
+  /** The cursor of the next page; undefined before the first page. */
   next: string | undefined;
   isComplete: boolean;
 }
 
-/** Which part of an end is missing. */
+/** How many books are missing at an end. */
 export interface Missing {
   readonly end: ListEnd;
-  /** How many books. */
   readonly count: number;
 }
 
-/** How many of the first books and of the last ones are shown, of how many. */
+/** How many of the first and of the last books are shown, and how many there are. */
 export interface ShownPart {
   readonly first: number;
   readonly last: number;
   readonly count: number;
 }
 
-/**
- * The books of a list, read from both of its ends, so that the last ones are as near as the first ones. Of a list that is
- * longer than what is shown, that is the first half and the last half.
- */
+/** The books of a list, loaded from both ends. Of a list that is too long to show, the first and the last half are. */
 export class ListEnds {
   readonly head: ListEnd = { books: [], next: undefined, isComplete: false };
   readonly tail: ListEnd = { books: [], next: undefined, isComplete: false };
@@ -33,26 +29,26 @@ export class ListEnds {
   readonly #canReadTail: boolean;
 
   /**
-   * @param rowsMax the most rows that are shown
-   * @param canReadTail whether the service has the reverse of the order of this list
+   * @param rowsMax how many rows are shown at most
+   * @param canReadTail whether the service can list in the reverse order
    */
   constructor(rowsMax: number, canReadTail: boolean) {
     this.#rowsMax = rowsMax;
     this.#canReadTail = canReadTail;
   }
 
-  /** How many rows show the first books of a list of so many; others show the last ones. */
+  /** How many rows show the first books of a list of `total`; others show the last ones. */
   headRows(total = 0): number {
     return this.#canReadTail && total > this.#rowsMax ? this.#rowsMax / 2 : this.#rowsMax;
   }
 
-  /** What is shown of a list of so many books; undefined when it is all of it. */
+  /** The shown part of a list of `count` books; undefined when all are shown. */
   shownPart(count = 0): ShownPart | undefined {
     const first = this.headRows(count);
     return count > this.#rowsMax ? { first, last: this.#rowsMax - first, count } : undefined;
   }
 
-  /** The book of a row; undefined when it has not come yet. @param total how many books there are, where that is known */
+  /** The book of a row; undefined when it is not loaded. @param total how many books there are, if known */
   at(row: number, total?: number): Book | undefined {
     const isSplit = this.headRows(total) < this.#rowsMax;
     const isOfHead = row < this.headRows(total);
@@ -60,7 +56,7 @@ export class ListEnds {
     return total === undefined ? undefined : this.tail.books[Math.min(total, this.#rowsMax) - 1 - row];
   }
 
-  /** What to read next so that the rows from `start` to before `end` are there; undefined when they are. */
+  /** What to load next for the rows from `start` to before `end`; undefined when they are loaded. */
   missing(start: number, end: number, total?: number): Missing | undefined {
     const { head, tail } = this;
     const rows = Math.min(total ?? Number.POSITIVE_INFINITY, this.#rowsMax);
@@ -85,7 +81,7 @@ export class ListEnds {
     end.isComplete = next === undefined;
   }
 
-  /** Replaces a book by what it is now, in its place. */
+  /** Replaces a book in its place. */
   replace(book: Book): void {
     for (const { books } of [this.head, this.tail]) {
       const index = books.findIndex(({ id }) => id === book.id);
@@ -93,7 +89,7 @@ export class ListEnds {
     }
   }
 
-  /** Takes a book out of the list. @returns puts it back where it was; undefined when it is not there */
+  /** Removes a book. @returns puts it back in its place; undefined when it is not loaded */
   takeOut(id: number): (() => void) | undefined {
     const places = [this.head, this.tail].flatMap(({ books }) => {
       const index = books.findIndex((book) => book.id === id);

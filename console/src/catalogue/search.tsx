@@ -1,13 +1,13 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { TargetedInputEvent, TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { readInteger, show, type View, view } from '../page/address.ts';
 
-/** How long after the last key something is searched for: people type faster, and no search is wasted on half a word. */
-const PAUSE_MS = 150;
+/** The delay between the last key and the search. */
+const DEBOUNCE_MS = 150;
 
-/** What is searched for, and between which years. */
+/** The fields for a search and a range of years. */
 export function Search() {
   const t = texts.value;
   return (
@@ -16,7 +16,7 @@ export function Search() {
         <label class="unseen" for="search">
           {t.search}
         </label>
-        <TypedField id="search" name="q" hint={t.searchHint} read={(text) => ({ q: text })} />
+        <QueryField id="search" name="q" hint={t.search} read={(text) => ({ q: text })} />
         <span class="key" aria-hidden="true">
           /
         </span>
@@ -35,7 +35,7 @@ function YearField({ name, label }: { name: 'from' | 'to'; label: string }) {
   return (
     <label class="year-field">
       <span class="unseen">{label}</span>
-      <TypedField
+      <QueryField
         id={`year-${name}`}
         name={name}
         hint={label}
@@ -49,20 +49,20 @@ function YearField({ name, label }: { name: 'from' | 'to'; label: string }) {
   );
 }
 
-interface TypedFieldParts {
+interface QueryFieldProps {
   readonly id: string;
   readonly name: 'q' | 'from' | 'to';
   readonly hint: string;
-  /** What a text shows; undefined when it means nothing. */
+  /** The view that a text stands for; undefined when it is invalid. */
   readonly read: (text: string) => Partial<View> | undefined;
 }
 
-/** A field whose text is what is shown, a moment after somebody has typed it. */
-function TypedField({ id, name, hint, read }: TypedFieldParts) {
+/** A field whose text is applied to the view a moment after it is typed. */
+function QueryField({ id, name, hint, read }: QueryFieldProps) {
   const text = useSignal(String(view.peek()[name] ?? ''));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  // The back button, a bar of the chart and links change it, too; what is just being typed stays.
+  // The view also changes elsewhere; a text that is being typed stays.
   useSignalEffect(() => {
     const shown = String(view.value[name] ?? '');
     const typed = read(text.peek());
@@ -76,7 +76,7 @@ function TypedField({ id, name, hint, read }: TypedFieldParts) {
     if (changes) show(changes, 'type');
   }
 
-  const parts = {
+  const props = {
     id,
     name,
     class: name,
@@ -90,9 +90,8 @@ function TypedField({ id, name, hint, read }: TypedFieldParts) {
     onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement>) {
       text.value = currentTarget.value;
       clearTimeout(timer.current);
-      timer.current = setTimeout(apply, PAUSE_MS);
+      timer.current = setTimeout(apply, DEBOUNCE_MS);
     },
-    // Whoever goes on to something else has typed all there is.
     onBlur() {
       if (timer.current !== undefined) apply();
     },
@@ -104,5 +103,5 @@ function TypedField({ id, name, hint, read }: TypedFieldParts) {
       apply();
     },
   } as const;
-  return name === 'q' ? <input type="search" {...parts} /> : <input type="text" {...parts} />;
+  return name === 'q' ? <input type="search" {...props} /> : <input type="text" {...props} />;
 }

@@ -2,22 +2,26 @@
 export const COLUMNS = ['id', 'title', 'author', 'year'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-/** An order as the API writes it: a column, with a minus in front for descending. */
+/** A sort order as the API writes it: a column, with a leading minus for descending. */
 export type Sort = Column | `-${Column}`;
 export const SORTS = COLUMNS.flatMap((column): Sort[] => [column, `-${column}`]);
 
-/** How a column stands in an order, in the words of `aria-sort`. */
+export function columnOf(sort: Sort): Column {
+  return sort.replace('-', '') as Column;
+}
+
+/** How a column is sorted, as a value of `aria-sort`. */
 export function directionOf(column: Column, sort: Sort): 'ascending' | 'descending' | 'none' {
   if (sort === column) return 'ascending';
   return sort === `-${column}` ? 'descending' : 'none';
 }
 
-/** The order that comes next when somebody asks for a column: ascending first, then back and forth. */
+/** The order after a click on the header of a column: ascending first. */
 export function nextSort(column: Column, sort: Sort): Sort {
   return sort === column ? `-${column}` : column;
 }
 
-/** The other direction of an order. */
 export function reverseOf(sort: Sort): Sort {
-  return sort.startsWith('-') ? (sort.slice(1) as Column) : `-${sort as Column}`;
+  const column = columnOf(sort);
+  return sort === column ? `-${column}` : column;
 }

@@ -1,8 +1,8 @@
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { COLUMNS, directionOf, nextSort, type Sort } from './sort.ts';
 
-/** The names of the columns, which sort by them. */
+/** The names of the columns; a click sorts by one. */
 export function TableHead({ sort }: { sort: Sort }) {
   const t = texts.value;
   return (

@@ -1,28 +1,28 @@
 import type { Book } from '../../../src/client/index.ts';
-import { YearText } from '../book/book-text.tsx';
-import { formatNumber, texts } from '../language/language.ts';
+import { BookText, YearText } from '../book/book-text.tsx';
+import { formatNumber } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
-import { ShownText } from './shown-text.tsx';
 
-interface RowParts {
+interface RowProps {
   readonly index: number;
-  /** Where it stands among the rows, in pixels. */
+  /** The offset within the table, in pixels. */
   readonly top: number;
-  /** Undefined as long as it has not come. */
+  /** Undefined until it is loaded. */
   readonly book: Book | undefined;
   readonly isActive: boolean;
-  /** Whether books that are not shown stand in front of it. */
+  /** Whether books before it are not shown. */
   readonly isBehindGap: boolean;
   readonly onFocus: () => void;
 }
 
-/** A book, or the place of one that is on its way. */
-export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: RowParts) {
+/** A book, or a placeholder while it is loaded. */
+export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: RowProps) {
   const t = texts.value;
   return (
     <div
       role="row"
-      class={`row ${book ? '' : 'coming'} ${isBehindGap ? 'behind-gap' : ''}`}
+      class={`row ${book ? '' : 'loading'} ${isBehindGap ? 'behind-gap' : ''}`}
       aria-rowindex={index + 2}
       data-index={index}
       tabIndex={isActive ? 0 : -1}
@@ -34,10 +34,10 @@ export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: R
         {book && formatNumber(book.id)}
       </div>
       <div role="gridcell" class="cell title">
-        {book && <ShownText text={book.title} absent={t.noTitle} />}
+        {book && <BookText text={book.title} absent={t.noTitle} />}
       </div>
       <div role="gridcell" class="cell author">
-        {book && <ShownText text={book.author} absent={t.noAuthor} />}
+        {book && <BookText text={book.author} absent={t.noAuthor} />}
       </div>
       <div role="gridcell" class="cell year">
         {book && <YearText year={book.year} />}

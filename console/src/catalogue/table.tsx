@@ -1,14 +1,14 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { remove } from '../book/pending-deletions.ts';
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { bookAt, isLoading, revision, rowCount, shownPart, want } from './catalogue.ts';
 import { TableHead } from './table-head.tsx';
 import { TableRow } from './table-row.tsx';
-import { type Window, windowOf } from './visible-rows.ts';
+import { type RowRange, visibleRows } from './visible-rows.ts';
 
-/** The keys that move through the rows, by how far: in rows, or in screens. */
+/** The row that a key moves to. */
 const MOVES: Readonly<Record<string, (index: number, screen: number, count: number) => number>> = {
   ArrowDown: (index) => index + 1,
   ArrowUp: (index) => index - 1,
@@ -18,18 +18,18 @@ const MOVES: Readonly<Record<string, (index: number, screen: number, count: numb
   End: (_index, _screen, count) => count - 1,
 };
 
-/** The books. Only the rows that can be seen are there, however many books there are; one of them can be focused. */
+/** The table of books. Only the visible rows are in the document, and one of them can be focused. */
 export function Table() {
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const rowHeight = useSignal(48);
-  const drawn = useSignal<Window>({ start: 0, end: 40 });
+  const drawn = useSignal<RowRange>({ start: 0, end: 40 });
   const active = useSignal(0);
   const count = useComputed(rowCount);
 
   function draw(): void {
     const top = body.current?.getBoundingClientRect().top ?? 0;
-    const { start, end } = windowOf(top, innerHeight, rowHeight.value, count.value);
+    const { start, end } = visibleRows(top, innerHeight, rowHeight.value, count.value);
     if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
     want(start, end);
   }
@@ -54,7 +54,7 @@ export function Table() {
     draw();
   });
 
-  // Other books, or another order, begin with the first one.
+  // Another query begins with its first row.
   const query = useComputed(() => JSON.stringify(queryOf(view.value)));
   useEffect(() => {
     active.value = 0;
@@ -96,7 +96,7 @@ export function Table() {
   const { start, end } = drawn.value;
   const part = shownPart();
   const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
-  // What has the focus is there, wherever somebody has scrolled to.
+  // The focused row stays in the document when it is scrolled out of view.
   if (active.value < count.value && !indexes.includes(active.value)) indexes.push(active.value);
   void revision.value;
   return (
@@ -131,7 +131,7 @@ export function Table() {
   );
 }
 
-/** How much of the window is covered by what stays at its upper edge. */
+/** The height of the sticky header. */
 function stickyHeight(): number {
   return document.querySelector('.sticky')?.getBoundingClientRect().bottom ?? 0;
 }

@@ -1,21 +1,21 @@
-/** A part of a list: the index of its first row, and of the one behind its last. */
-export interface Window {
+/** A range of rows: the index of the first one, and of the one after the last. */
+export interface RowRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** How many rows are drawn above and below what can be seen, so that quick scrolling does not show gaps. */
+/** How many rows are drawn above and below the visible ones, so that quick scrolling shows no gaps. */
 const OVERSCAN_ROWS = 12;
 
 /**
- * The rows that are to be drawn. All are of the same height, so a division says which.
+ * The rows to draw; all have the same height.
  *
- * @param top where the list begins, in pixels below the upper edge of what can be seen: negative once it is scrolled
- * @param height how high that is, in pixels
- * @param rowHeight how high a row is, in pixels
+ * @param top where the list begins, in pixels below the upper edge of the viewport; negative once it is scrolled
+ * @param height the height of the viewport, in pixels
+ * @param rowHeight in pixels
  * @param count how many rows the list has
  */
-export function windowOf(top: number, height: number, rowHeight: number, count: number): Window {
+export function visibleRows(top: number, height: number, rowHeight: number, count: number): RowRange {
   const first = Math.floor(-top / rowHeight) - OVERSCAN_ROWS;
   const last = Math.ceil((height - top) / rowHeight) + OVERSCAN_ROWS;
   return { start: Math.min(Math.max(first, 0), count), end: Math.min(Math.max(last, 0), count) };

@@ -1,3 +1,3 @@
-/** What comes with the first dialog for files. */
+/** The entry of the code that is loaded with the first dialog. */
 export { ExportDialog } from './export/export-dialog.tsx';
 export { ImportDialog } from './import/import-dialog.tsx';

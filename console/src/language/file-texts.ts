@@ -1,26 +1,27 @@
 import { computed } from '@preact/signals';
 import type { Fault } from '../../../src/formats/row.ts';
-import { de } from './file-texts-de.ts';
-import { en, type Texts } from './file-texts-en.ts';
+import { fileTextsDe } from './file-texts-de.ts';
+import { type FileTexts, fileTextsEn } from './file-texts-en.ts';
 import { type Language, language } from './language.ts';
+import { texts } from './texts.ts';
 
-const ALL = { en, de } as const satisfies Record<Language, Texts>;
+const ALL: Readonly<Record<Language, FileTexts>> = { en: fileTextsEn, de: fileTextsDe };
 
-/** The texts of import and export, which come with their dialogs. */
-export const texts = computed<Texts>(() => ALL[language.value]);
+/** All texts, with those of import and export, which are loaded together with their dialogs. */
+export const fileTexts = computed(() => ({ ...texts.value, ...ALL[language.value] }));
 
-/** Why a row cannot be imported, in a sentence for people. */
+/** Why a row cannot be imported. */
 export function explainFault(fault: Fault): string {
-  const { faults } = texts.value;
+  const { rowFaults, columns } = fileTexts.value;
   switch (fault.kind) {
     case 'cells':
-      return faults.cells(fault.found, fault.expected);
+      return rowFaults.cells(fault.found, fault.expected);
     case 'text':
-      return faults.text(fault.field);
+      return rowFaults.text(columns[fault.field]);
     case 'year':
     case 'id':
-      return faults.year(fault.value);
+      return rowFaults.year(fault.value);
     default:
-      return faults[fault.kind];
+      return rowFaults[fault.kind];
   }
 }

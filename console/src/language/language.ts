@@ -1,28 +1,28 @@
-import { computed, effect } from '@preact/signals';
-import { keptChoice } from '../page/preferences.ts';
-import { de } from './de.ts';
-import { en, type Texts } from './en.ts';
+import { computed } from '@preact/signals';
+import { preference } from '../page/preferences.ts';
 
-const ALL = { en, de } as const satisfies Record<string, Texts>;
-export type Language = keyof typeof ALL;
+/** The languages of the console, each by its own name. */
+export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
+export type Language = keyof typeof LANGUAGES;
 
-/** The first of the person's languages that there are texts in. */
-const preferred = navigator.languages.map((tag) => tag.slice(0, 2)).find((code) => code in ALL) ?? 'en';
+const CODES = Object.keys(LANGUAGES) as Language[];
 
-/** The language of the page: the browser's, unless a person has chosen another. */
-export const language = keptChoice('language', Object.keys(ALL) as Language[], preferred as Language);
-
-/** All texts of the page. */
-export const texts = computed<Texts>(() => ALL[language.value]);
+/** The language of the console: the browser's, unless the user has chosen another. */
+export const language = preference(
+  'language',
+  CODES,
+  navigator.languages.map((tag) => CODES.find((code) => tag.startsWith(code))).find(Boolean) ?? 'en',
+);
 
 const numbers = computed(() => new Intl.NumberFormat(language.value));
 
-/** A number as people write it: 10,000 or 10.000. */
+/** A number with the separators of the language: 10,000 or 10.000. */
 export function formatNumber(number: number): string {
   return numbers.value.format(number);
 }
 
-effect(() => {
-  document.documentElement.lang = language.value;
-  document.title = texts.value.catalogue;
-});
+/** A text with a number in place of `#`, and of each `[one|many]` the part that fits the number. */
+export function plural(text: string): (count: number) => string {
+  return (count) =>
+    text.replace(/\[(.*?)\|(.*?)\]/g, count === 1 ? '$1' : '$2').replace('#', formatNumber(count));
+}

@@ -2,19 +2,19 @@ import { signal } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { SORTS, type Sort } from '../catalogue/sort.ts';
 
-/** What is shown, as the address bar has it: it can be bookmarked, and the back button leads to what was shown before. */
+/** What is shown. It is kept in the address bar: it can be bookmarked, and the back button works. */
 export interface View {
-  /** What is searched for; '' for everything. */
+  /** The search; '' for all books. */
   readonly q: string;
-  /** The first and the last year, where these matter. */
+  /** The first and the last year, if limited. */
   readonly from: number | undefined;
   readonly to: number | undefined;
   readonly sort: Sort;
-  /** The book that is open in a dialog, by its id, or a new one. */
+  /** The id of the book in the dialog. */
   readonly book: number | 'new' | undefined;
 }
 
-/** What the address bar has now. Changed with {@link show} only. */
+/** The view in the address bar. Changed by {@link show} only. */
 export const view = signal<View>(readView(location.search));
 
 addEventListener('popstate', () => {
@@ -22,10 +22,9 @@ addEventListener('popstate', () => {
 });
 
 /**
- * Shows something else.
+ * Changes the view.
  *
- * @param how `push` for what the back button should undo by itself, `type` for one of many changes in a row, of which the
- *   back button undoes all at once, `replace` for what it should not know of
+ * @param how `push` adds a history entry, `type` one for all changes in a row, `replace` none
  */
 export function show(changes: Partial<View>, how: 'push' | 'type' | 'replace' = 'push'): void {
   const next = { ...view.value, ...changes };
@@ -38,26 +37,26 @@ export function show(changes: Partial<View>, how: 'push' | 'type' | 'replace' = 
   view.value = next;
 }
 
-/** Shows the books that were added last, from the first one on. */
+/** Shows the books that were added last. */
 export function showNewest(): void {
   show({ q: '', from: undefined, to: undefined, sort: '-id' });
   scrollTo(0, 0);
 }
 
-/** Closes the dialog of a book: a step back where that has been opened here. */
+/** Closes the dialog of a book: by a step back, if a step forward opened it. */
 export function closeBook(): void {
   if ((history.state as EntryState | null)?.hasOpened) history.back();
   else show({ book: undefined }, 'replace');
 }
 
-/** What is remembered of an entry of the history. */
+/** The state of a history entry. */
 interface EntryState {
   readonly isTyped: boolean;
   /** Whether the entry came about by opening a book. */
   readonly hasOpened: boolean;
 }
 
-/** Reads the query of an address. What it cannot mean is left out. */
+/** Reads the query of a URL, and ignores invalid parameters. */
 export function readView(search: string): View {
   const parameters = new URLSearchParams(search);
   const book = parameters.get('book');
@@ -70,7 +69,7 @@ export function readView(search: string): View {
   };
 }
 
-/** The query that {@link readView} makes this view of; '' for the one without anything particular. */
+/** The query that {@link readView} reads as this view; '' for the default view. */
 export function writeView({ q, from, to, sort, book }: View): string {
   const parameters = new URLSearchParams();
   if (q !== '') parameters.set('q', q);
@@ -81,12 +80,12 @@ export function writeView({ q, from, to, sort, book }: View): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
-/** The parts of a view that say which books it has. */
+/** The query of the list of books. */
 export function queryOf({ q, from, to, sort }: View): BookQuery {
   return { q: q.trim() === '' ? undefined : q, year_from: from, year_to: to, sort };
 }
 
-/** A whole number that the API takes as a year. */
+/** A safe integer, as the API accepts for a year. */
 export function readInteger(text: string | null): number | undefined {
   if (text === null || !/^\s*[-−]?[0-9]{1,16}\s*$/.test(text)) return undefined;
   const number = Number(text.replace('−', '-'));

@@ -1,27 +1,24 @@
 import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
-import { sendAll } from '../book/pending-deletions.ts';
+import { sendPendingDeletions } from '../book/pending-deletions.ts';
 import { fault, isEmpty, isLoading, retry, shownPart, total } from '../catalogue/catalogue.ts';
 import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
-import { COLUMNS } from '../catalogue/sort.ts';
+import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
-import { FileLinks } from '../files/file-links.tsx';
-import { explain } from '../language/explain.ts';
-import { formatNumber, texts } from '../language/language.ts';
+import { openExport, openImport } from '../files/opened-dialog.ts';
+import { explain, texts } from '../language/texts.ts';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
-import { areKeysShown, Keys } from './keys.tsx';
-import { Choices } from './preference-menus.tsx';
-import { useShortcuts } from './shortcuts.tsx';
+import { Button, LinkButton } from './button.tsx';
+import { PreferenceMenus } from './preference-menus.tsx';
+import { openShortcutHelp, Shortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
 
-/** The catalogue, and what lies over it. */
 export function CataloguePage() {
   const t = texts.value;
-  useShortcuts();
   return (
     <>
       <a class="skip" href="#books">
@@ -29,29 +26,28 @@ export function CataloguePage() {
       </a>
       <header class="top">
         <p class="mark" aria-hidden="true" />
-        <button type="button" class="link keys-link" onClick={showKeys}>
-          {t.keys}
-        </button>
-        <Choices />
-        <button type="button" class="link" onClick={() => void sendAll().then(signOut)}>
-          {t.signOut}
-        </button>
+        <LinkButton text={t.keys} is="keys-link" onClick={openShortcutHelp} />
+        <PreferenceMenus />
+        <LinkButton text={t.signOut} onClick={() => void sendPendingDeletions().then(signOut)} />
       </header>
       <main>
         <div class="heading">
           <h1>{t.catalogue}</h1>
-          <Count />
-          <FileLinks />
+          <p class="count" role="status" aria-busy={isLoading.value}>
+            {total.value !== undefined && t.count(total.value)}
+          </p>
+          <div class="file-links">
+            <LinkButton text={t.import} onClick={() => openImport()} />
+            <LinkButton text={t.export} onClick={openExport} />
+          </div>
           <div class="actions">
-            <button type="button" class="button primary" onClick={() => show({ book: 'new' })}>
-              {t.add}
-            </button>
+            <Button text={t.add} is="primary" onClick={() => show({ book: 'new' })} />
           </div>
         </div>
         <Search />
         <Chart />
-        <Trouble />
-        <SortChoice />
+        <LoadFault />
+        <SortMenu />
         <ShownPartNote />
         <section id="books" aria-label={t.books}>
           {isEmpty.value ? <Empty /> : <Table />}
@@ -61,39 +57,19 @@ export function CataloguePage() {
       <Toasts />
       <BookDialog />
       <FileDialogs />
-      <Keys />
+      <Shortcuts />
     </>
   );
 }
 
-function showKeys(): void {
-  areKeysShown.value = true;
-}
-
-/** How many books are shown. It is read out whenever it changes. */
-function Count() {
-  const t = texts.value;
-  const count = total.value;
-  return (
-    <p class="count" role="status" aria-busy={isLoading.value}>
-      {count !== undefined && t.count(count, formatNumber(count))}
-    </p>
-  );
-}
-
-/** Says, above the list and below it, that it is longer than what a browser can show. */
+/** Says, above the list and below it, that it is longer than a browser can show. */
 function ShownPartNote() {
   const part = shownPart();
-  if (!part) return null;
-  const { first, last, count } = part;
-  const lastText = last === 0 ? '' : formatNumber(last);
-  return (
-    <p class="shown-part">{texts.value.shownPart(formatNumber(first), lastText, formatNumber(count))}</p>
-  );
+  return part && <p class="shown-part">{texts.value.shownPart(part.first, part.last, part.count)}</p>;
 }
 
-/** Why books are missing, and a way on; it is tried by itself, too. */
-function Trouble() {
+/** Why the list could not be loaded; loading is retried until it succeeds. */
+function LoadFault() {
   const hasFault = fault.value !== undefined;
   useEffect(() => {
     if (!hasFault) return undefined;
@@ -107,11 +83,9 @@ function Trouble() {
   return (
     <div role="alert">
       {hasFault && (
-        <div class="trouble">
+        <div class="load-fault">
           <p>{explain(fault.value)}</p>
-          <button type="button" class="button" onClick={retry}>
-            {texts.value.tryAgain}
-          </button>
+          <Button text={texts.value.tryAgain} onClick={retry} />
         </div>
       )}
     </div>
@@ -120,24 +94,21 @@ function Trouble() {
 
 const RETRY_MS = 5_000;
 
-/** The order, where there is no room for the heads of columns. */
-function SortChoice() {
+/** The sort order, where the table has no room for a header. */
+function SortMenu() {
   const t = texts.value;
   return (
-    <label class="sort-choice">
+    <label class="sort-menu">
       <span>{t.sortBy}</span>
       <select
         value={view.value.sort}
         onChange={({ currentTarget }) => show({ sort: currentTarget.value as typeof view.value.sort })}
       >
-        {COLUMNS.flatMap((column) => [
-          <option key={column} value={column}>
-            {t.columns[column]} ↑
-          </option>,
-          <option key={`-${column}`} value={`-${column}`}>
-            {t.columns[column]} ↓
-          </option>,
-        ])}
+        {SORTS.map((sort) => (
+          <option key={sort} value={sort}>
+            {t.columns[columnOf(sort)]} {sort === columnOf(sort) ? '↑' : '↓'}
+          </option>
+        ))}
       </select>
     </label>
   );

@@ -1,18 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** What a dialog is made of. */
-export interface DialogParts {
-  /** Its name for those who do not see it. */
+interface DialogProps {
+  /** The accessible name. */
   readonly label: string;
-  /** Done when somebody wants to leave: Esc, or a click beside it. When undefined, there is no such way out. */
+  /** Called for Esc and a click beside the dialog. When undefined, both are ignored. */
   readonly onDismiss: (() => void) | undefined;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog, open as long as it is there. The focus returns to where it came from. */
-export function Dialog({ label, onDismiss, class: name = '', children }: DialogParts) {
+/** A modal dialog, open as long as it is mounted. The focus returns to the element that had it. */
+export function Dialog({ label, onDismiss, class: name = '', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const before = document.activeElement;
@@ -21,7 +20,7 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
     element?.querySelector<HTMLElement>('[autofocus]')?.focus();
     return () => {
       element?.close();
-      // A browser returns the focus by itself only from a dialog that is still there.
+      // Browsers return the focus only from a dialog that is still mounted.
       setTimeout(() => returnFocus(before));
     };
   }, []);
@@ -37,7 +36,7 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
       onKeyDown={(event) => {
         if (event.key === 'Escape' && onDismiss === undefined) event.preventDefault();
       }}
-      // Browsers let the second Esc close a dialog whatever the page says.
+      // Browsers let a second Esc close a dialog in any case.
       onClose={({ currentTarget }) =>
         currentTarget.isConnected && onDismiss === undefined && currentTarget.showModal()
       }
@@ -48,7 +47,7 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
   );
 }
 
-/** To where it was or, where that is gone, to the books; another dialog may have it by now. */
+/** To the element that had it, or else to the books, unless another dialog has it by now. */
 function returnFocus(before: Element | null): void {
   if (document.activeElement !== document.body) return;
   const place = before?.isConnected ? before : document.querySelector('#books [tabindex="0"]');

@@ -1,43 +1,41 @@
-import { type Language, language, texts } from '../language/language.ts';
-import { THEMES, theme } from './theme.ts';
+import type { Signal } from '@preact/signals';
+import { LANGUAGES, language } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
+import { theme } from './preferences.ts';
 
-const LANGUAGES: Readonly<Record<Language, string>> = { en: 'English', de: 'Deutsch' };
-
-/** The switches for language and brightness. */
-export function Choices() {
+/** The menus for language and theme. */
+export function PreferenceMenus() {
   const t = texts.value;
   return (
-    <div class="choices">
-      <label class="choice">
-        <span class="unseen">{t.language}</span>
-        <select
-          value={language.value}
-          onChange={({ currentTarget }) => {
-            language.value = currentTarget.value as Language;
-          }}
-        >
-          {Object.entries(LANGUAGES).map(([code, name]) => (
-            <option key={code} value={code} lang={code}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label class="choice">
-        <span class="unseen">{t.theme}</span>
-        <select
-          value={theme.value}
-          onChange={({ currentTarget }) => {
-            theme.value = currentTarget.value as typeof theme.value;
-          }}
-        >
-          {THEMES.map((name) => (
-            <option key={name} value={name}>
-              {t.themes[name]}
-            </option>
-          ))}
-        </select>
-      </label>
+    <div class="preferences">
+      <Menu label={t.language} choice={language} names={LANGUAGES} />
+      <Menu label={t.theme} choice={theme} names={t.themes} />
     </div>
+  );
+}
+
+interface MenuProps<Choice extends string> {
+  readonly label: string;
+  readonly choice: Signal<Choice>;
+  readonly names: Readonly<Record<Choice, string>>;
+}
+
+function Menu<Choice extends string>({ label, choice, names }: MenuProps<Choice>) {
+  return (
+    <label>
+      <span class="unseen">{label}</span>
+      <select
+        value={choice.value}
+        onChange={({ currentTarget }) => {
+          choice.value = currentTarget.value as Choice;
+        }}
+      >
+        {Object.entries<string>(names).map(([value, name]) => (
+          <option key={value} value={value} lang={value in LANGUAGES ? value : undefined}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -1,16 +1,22 @@
 import { effect, type Signal, signal } from '@preact/signals';
 
-/** A choice of a person that this browser remembers. */
-export function keptChoice<Choice extends string>(
+/** A choice of the user that this browser remembers. */
+export function preference<Choice extends string>(
   name: string,
   choices: readonly Choice[],
   fallback: Choice,
 ): Signal<Choice> {
-  const kept = choices.find((choice) => choice === localStorage.getItem(name));
-  const choice = signal(kept ?? fallback);
+  const choice = signal(choices.find((each) => each === localStorage.getItem(name)) ?? fallback);
   effect(() => {
     if (choice.value === fallback) localStorage.removeItem(name);
     else localStorage.setItem(name, choice.value);
   });
   return choice;
 }
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export const theme = preference('theme', THEMES, 'system');
+
+effect(() => {
+  document.documentElement.dataset.theme = theme.value;
+});

@@ -1,24 +1,53 @@
+import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { texts } from '../language/texts.ts';
 import { show } from './address.ts';
-import { areKeysShown } from './keys.tsx';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
 import { undoLast } from './toasts.tsx';
 
-/**
- * The keys of the whole page: `/` searches, `n` adds a book, Ctrl+Z undoes, `?` shows all keys. In fields they are text.
- * The arrows lead to the books, from the search as well.
- */
-export function useShortcuts(): void {
+const isHelpOpen = signal(false);
+
+export function openShortcutHelp(): void {
+  isHelpOpen.value = true;
+}
+
+function closeHelp(): void {
+  isHelpOpen.value = false;
+}
+
+/** Handles the shortcuts of the page, and lists them in a dialog. */
+export function Shortcuts() {
   useEffect(() => {
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, []);
+  const t = texts.value;
+  if (!isHelpOpen.value) return null;
+  return (
+    <Dialog label={t.keys} onDismiss={closeHelp}>
+      <h2>{t.keys}</h2>
+      <dl class="keys">
+        {Object.entries(t.keysOf).map(([key, meaning]) => (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="buttons">
+        <Button text={t.close} onClick={closeHelp} />
+      </div>
+    </Dialog>
+  );
 }
 
+/** In fields, shortcuts are text, except for the arrows, which move from the search to the books. */
 function handleKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, altKey } = event;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return;
-  const isFromNowhere = target === document.body || target.closest('search') !== null;
-  if (isFromNowhere && (key === 'ArrowDown' || key === 'ArrowUp')) {
+  const isOutsideTable = target === document.body || target.closest('search') !== null;
+  if (isOutsideTable && (key === 'ArrowDown' || key === 'ArrowUp')) {
     document.querySelector<HTMLElement>('#books [tabindex="0"]')?.focus();
     event.preventDefault();
     return;
@@ -30,7 +59,7 @@ function handleKey(event: KeyboardEvent): void {
   }
   if (key === 'n') show({ book: 'new' });
   else if (key === '/') document.getElementById('search')?.focus();
-  else if (key === '?') areKeysShown.value = true;
+  else if (key === '?') openShortcutHelp();
   else return;
   event.preventDefault();
 }

@@ -1,59 +1,40 @@
 import { signal } from '@preact/signals';
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 
-/** Something that has happened, told at the lower edge for a while. */
+/** A notification at the lower edge of the page. Its texts are functions, as the language may change. */
 export interface Toast {
-  readonly key: number;
-  /** Made anew when the language changes. */
   readonly text: () => string;
   readonly isFault?: boolean;
-  /** Takes back what has happened: a button, and Ctrl+Z. */
+  /** Reverts what has happened: by a button, and by Ctrl+Z. */
   readonly undo?: () => void;
   readonly action?: { readonly label: () => string; readonly run: () => void };
 }
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** Whether somebody points at one or has the focus in one: then all of them stay, and what waits for their end waits. */
-export const isHeld = signal(false);
+/** Whether the pointer or the focus is in the toasts: all of them stay meanwhile, and their timeouts pause. */
+let isHeld = false;
 
-let lastKey = 0;
+const TICK_MS = 250;
+/** How many toasts are visible; older ones can still be undone. */
+const VISIBLE_MAX = 4;
 
-/** Tells something. @returns takes it away again */
-export function tell(toast: Omit<Toast, 'key'>): () => void {
-  const key = ++lastKey;
-  toasts.value = [...toasts.value, { ...toast, key }];
-  return () => dismiss(key);
+/** Shows a toast. @returns dismisses it */
+export function showToast(toast: Toast): () => void {
+  toasts.value = [...toasts.value, toast];
+  return () => dismiss(toast);
 }
 
-function dismiss(key: number): void {
-  toasts.value = toasts.value.filter((other) => other.key !== key);
-  if (toasts.value.length === 0) isHeld.value = false;
+/** Shows a toast for some time. */
+export function showBriefly(toast: Toast, milliseconds = 6_000): void {
+  setPausableTimeout(showToast(toast), milliseconds);
 }
 
-/** Takes back what happened last, as long as its toast is there. @returns whether there was anything */
-export function undoLast(): boolean {
-  const last = toasts.value.findLast(({ undo }) => undo);
-  if (last) undoToast(last);
-  return last !== undefined;
-}
-
-function undoToast({ key, undo }: Toast): void {
-  letGo();
-  dismiss(key);
-  undo?.();
-}
-
-/** Tells something for some seconds, longer where somebody points at it. */
-export function tellForAWhile(toast: Omit<Toast, 'key'>, milliseconds = 6_000): void {
-  after(milliseconds, tell(toast));
-}
-
-/** Does something after a time in which nobody held the toasts. @returns does it no more */
-export function after(milliseconds: number, work: () => void): () => void {
+/** Like `setTimeout`, but pauses while the toasts are held. @returns cancels it */
+export function setPausableTimeout(work: () => void, milliseconds: number): () => void {
   let left = milliseconds;
   const timer = setInterval(() => {
-    if (isHeld.value) return;
+    if (isHeld) return;
     left -= TICK_MS;
     if (left > 0) return;
     clearInterval(timer);
@@ -62,11 +43,25 @@ export function after(milliseconds: number, work: () => void): () => void {
   return () => clearInterval(timer);
 }
 
-const TICK_MS = 250;
-/** The most that are shown; the others are still to be undone. */
-const TOASTS_MAX = 4;
+/** Undoes what the last undoable toast reports. @returns whether there was one */
+export function undoLast(): boolean {
+  const last = toasts.value.findLast(({ undo }) => undo);
+  if (last) undoToast(last);
+  return last !== undefined;
+}
 
-/** The toasts, which screen readers read out as they come. */
+function undoToast(toast: Toast): void {
+  isHeld = false;
+  dismiss(toast);
+  toast.undo?.();
+}
+
+function dismiss(toast: Toast): void {
+  toasts.value = toasts.value.filter((other) => other !== toast);
+  if (toasts.value.length === 0) isHeld = false;
+}
+
+/** The toasts, which screen readers read out as they appear. */
 export function Toasts() {
   return (
     <div
@@ -74,12 +69,12 @@ export function Toasts() {
       role="status"
       aria-live="polite"
       onPointerEnter={hold}
-      onPointerLeave={letGo}
+      onPointerLeave={release}
       onFocusIn={hold}
-      onFocusOut={letGo}
+      onFocusOut={release}
     >
-      {toasts.value.slice(-TOASTS_MAX).map((toast) => (
-        <ToastBox key={toast.key} toast={toast} />
+      {toasts.value.slice(-VISIBLE_MAX).map((toast) => (
+        <ToastBox key={toast} toast={toast} />
       ))}
       <span class="unseen">{toasts.value.length === 0 ? '' : texts.value.toastHint}</span>
     </div>
@@ -100,7 +95,7 @@ function ToastBox({ toast }: { toast: Toast }) {
         <button
           type="button"
           onClick={() => {
-            letGo();
+            release();
             action.run();
           }}
         >
@@ -112,9 +107,9 @@ function ToastBox({ toast }: { toast: Toast }) {
 }
 
 function hold(): void {
-  isHeld.value = true;
+  isHeld = true;
 }
 
-function letGo(): void {
-  isHeld.value = false;
+function release(): void {
+  isHeld = false;
 }

@@ -6,51 +6,55 @@ import {
   requestToken,
   type Token,
 } from '../../../src/client/index.ts';
-import { forgetToken, keepToken, keptToken } from './kept-token.ts';
-import { hasBeenUsedSince } from './use.ts';
 
-/** Where the API is: one level above the page, also behind a proxy that puts a path in front of both. */
+/** The address of the API: one level above the page, also behind a proxy with a path prefix. */
 export const SERVICE = new URL('../', document.baseURI);
 
-/** Nobody is signed in; somebody is; or somebody was, and has to sign in again for the page to go on. */
+/** `expired`: the user has to sign in again before waiting calls continue. */
 export const session = signal<'out' | 'in' | 'expired'>('out');
 
-/** A token is renewed so long before it expires. */
+/** How long before its expiry a token is renewed. */
 const RENEWAL_MARGIN_MS = 90_000;
 
-/** How long a sign-in may take. */
-const SIGN_IN_MS_MAX = 15_000;
+const SIGN_IN_TIMEOUT_MS = 15_000;
 
-/** Calls the service. A call waits while there is no token; it ends with an `AbortError` when the user signs out. */
-export const client = createClient({
-  url: SERVICE,
-  token: provideToken,
-  // People are told sooner than programs would be.
-  attemptsMax: 3,
-});
+/** The name of the token in the session storage, which survives a reload and ends with the tab. */
+const STORED_TOKEN = 'token';
+
+/** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
+export const client = createClient({ url: SERVICE, token: provideToken, attemptsMax: 3 });
 
 let token: Token | undefined;
-/** With these the token is renewed. They are in memory alone, and no longer than the page is used. */
+/** Renews the token; in memory only, and as long as the page is in use. */
 let login: Login | undefined;
-/** Who has signed in last, so that only the password has to be typed again. */
+/** The username of the last sign-in. */
 export let lastUsername = '';
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let renewal: Promise<string | undefined> | undefined;
 let signedIn = Promise.withResolvers<string>();
+let lastUse = 0;
 
-const kept = keptToken();
-if (kept) take(kept);
+for (const event of ['pointerdown', 'keydown', 'wheel', 'touchmove']) {
+  addEventListener(event, noteUse, { capture: true, passive: true });
+}
 
-/** Signs in, and lets calls go on that wait for it. @throws {RefusedError | NoAnswerError} */
+function noteUse(): void {
+  lastUse = Date.now();
+}
+
+const stored = JSON.parse(sessionStorage.getItem(STORED_TOKEN) ?? 'null') as Token | null;
+if (stored && stored.expiresAt > Date.now() + 1_000) setToken(stored);
+
+/** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoAnswerError} */
 export async function signIn(given: Login): Promise<void> {
-  take(await request(given));
+  setToken(await request(given));
   login = given;
   lastUsername = given.username;
 }
 
-/** Forgets everything. Calls that wait for a sign-in end with an `AbortError`. */
+/** Forgets the token and the login. Calls that wait for a sign-in fail with an `AbortError`. */
 export function signOut(): void {
-  forgetToken();
+  sessionStorage.removeItem(STORED_TOKEN);
   clearTimeout(renewalTimer);
   token = login = undefined;
   signedIn.promise.catch(() => {});
@@ -59,12 +63,12 @@ export function signOut(): void {
   session.value = 'out';
 }
 
-/** The head of a request that has to be sent without waiting for anything; undefined when nobody is signed in. */
+/** The headers of a request that does not go through the client; undefined when nobody is signed in. */
 export function authorization(): Record<string, string> | undefined {
   return token && { Authorization: token.text };
 }
 
-/** The token that is known, another by the login that is known, or that of the next sign-in. */
+/** The current token, a renewed one, or that of the next sign-in. */
 async function provideToken(refused?: string): Promise<string> {
   if (token && token.text !== refused && token.expiresAt > Date.now()) return token.text;
   const renewed = await renew();
@@ -73,7 +77,7 @@ async function provideToken(refused?: string): Promise<string> {
   return signedIn.promise;
 }
 
-/** Gets one token for all calls that want it at the same time. @returns undefined when the user has to sign in */
+/** Requests one token for all calls that need it at the same time. @returns undefined when the user has to sign in */
 function renew(): Promise<string | undefined> {
   renewal ??= renewOnce().finally(() => {
     renewal = undefined;
@@ -86,8 +90,8 @@ async function renewOnce(): Promise<string | undefined> {
   if (!given) return undefined;
   try {
     const renewed = await request(given);
-    // Whoever has signed out meanwhile stays out.
-    return login === given ? take(renewed) : undefined;
+    // The user may have signed out meanwhile.
+    return login === given ? setToken(renewed) : undefined;
   } catch (error) {
     if (!(error instanceof RefusedError && error.status === 401)) throw error;
     if (login === given) login = undefined;
@@ -96,23 +100,23 @@ async function renewOnce(): Promise<string | undefined> {
 }
 
 function request(given: Login): Promise<Token> {
-  return requestToken({ ...given, url: SERVICE, timeoutMs: SIGN_IN_MS_MAX, attemptsMax: 1 });
+  return requestToken({ ...given, url: SERVICE, timeoutMs: SIGN_IN_TIMEOUT_MS, attemptsMax: 1 });
 }
 
-function take(given: Token): string {
+function setToken(given: Token): string {
   token = given;
-  keepToken(given);
+  sessionStorage.setItem(STORED_TOKEN, JSON.stringify(given));
   session.value = 'in';
   signedIn.resolve(given.text);
   signedIn = Promise.withResolvers();
   clearTimeout(renewalTimer);
-  const issuedAt = Date.now();
-  renewalTimer = setTimeout(() => renewIfUsed(issuedAt), given.expiresAt - RENEWAL_MARGIN_MS - issuedAt);
+  const since = Date.now();
+  renewalTimer = setTimeout(() => renewIfUsed(since), given.expiresAt - RENEWAL_MARGIN_MS - since);
   return given.text;
 }
 
-/** A page that nobody has used for the life of a token is perhaps watched by nobody: it asks who is there. */
+/** A page that was not used for the lifetime of a token may be unattended: the next call asks for a sign-in. */
 function renewIfUsed(since: number): void {
-  if (hasBeenUsedSince(since)) void renew().catch(() => {});
+  if (lastUse > since) void renew().catch(() => {});
   else login = undefined;
 }

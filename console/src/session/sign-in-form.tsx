@@ -2,12 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { BookkeepingError, RefusedError } from '../../../src/client/index.ts';
 import type { Texts } from '../language/en.ts';
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
 import { lastUsername, signIn } from './session.ts';
 
-/** The form with which people sign in: on the page for it, and in the dialog when a session has expired. */
 export function SignInForm() {
-  const fault = useSignal<keyof Texts['signInFault'] | undefined>(undefined);
+  const fault = useSignal<Fault | undefined>(undefined);
   const waitSeconds = useSignal(0);
   const isBusy = useSignal(false);
   const t = texts.value;
@@ -29,8 +28,7 @@ export function SignInForm() {
     } catch (error) {
       if (!(error instanceof BookkeepingError)) throw error;
       fault.value = faultOf(error);
-      if (error instanceof RefusedError && error.status === 429)
-        waitSeconds.value = error.retryAfterSeconds ?? 0;
+      if (fault.value === 'throttled') waitSeconds.value = (error as RefusedError).retryAfterSeconds ?? 0;
       if (fault.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
     } finally {
       isBusy.value = false;
@@ -65,7 +63,7 @@ export function SignInForm() {
         />
       </label>
       <p class="fault" id="sign-in-fault" role="alert">
-        {fault.value && t.signInFault[fault.value]}
+        {fault.value && t.signInFaults[fault.value]}
       </p>
       <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
         {isBusy.value ? t.signingIn : waitSeconds.value > 0 ? t.wait(waitSeconds.value) : t.signIn}
@@ -74,7 +72,9 @@ export function SignInForm() {
   );
 }
 
-function faultOf(error: BookkeepingError): keyof Texts['signInFault'] {
+type Fault = keyof Texts['signInFaults'];
+
+function faultOf(error: BookkeepingError): Fault {
   if (!(error instanceof RefusedError) || error.status >= 500) return 'away';
   return error.status === 429 ? 'throttled' : 'wrong';
 }

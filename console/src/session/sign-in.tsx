@@ -1,10 +1,10 @@
-import { texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
+import { LinkButton } from '../page/button.tsx';
 import { Dialog } from '../page/dialog.tsx';
-import { Choices } from '../page/preference-menus.tsx';
+import { PreferenceMenus } from '../page/preference-menus.tsx';
 import { signOut } from './session.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** What somebody sees who is not signed in. */
 export function SignInPage() {
   const t = texts.value;
   return (
@@ -16,13 +16,13 @@ export function SignInPage() {
         <SignInForm />
       </main>
       <footer>
-        <Choices />
+        <PreferenceMenus />
       </footer>
     </div>
   );
 }
 
-/** Lies over whatever somebody was doing when the session expired, and leaves it as it is. */
+/** The dialog over the page when the session has expired. */
 export function SignInAgain() {
   const t = texts.value;
   return (
@@ -30,9 +30,7 @@ export function SignInAgain() {
       <h2>{t.signInAgain}</h2>
       <p class="quiet">{t.signInAgainHint}</p>
       <SignInForm />
-      <button type="button" class="link" onClick={signOut}>
-        {t.signOutInstead}
-      </button>
+      <LinkButton text={t.signOutInstead} onClick={signOut} />
     </Dialog>
   );
 }

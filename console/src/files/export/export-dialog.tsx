@@ -1,52 +1,59 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { FORMATS } from '../../../../src/formats/file-format.ts';
-import { texts } from '../../language/file-texts.ts';
-import { formatNumber } from '../../language/language.ts';
+import { fileTexts } from '../../language/file-texts.ts';
+import { Button } from '../../page/button.tsx';
 import { Dialog } from '../../page/dialog.tsx';
-import { DialogHeading } from '../dialog-heading.tsx';
-import { closeFiles } from '../opened-dialog.ts';
+import { Progress, StepHeading } from '../dialog-step.tsx';
+import { closeFileDialog } from '../opened-dialog.ts';
 import { BookExport } from './book-export.ts';
 
-/** Saves what is shown as a file. */
+/** Saves the listed books as a file. */
 export function ExportDialog() {
-  const t = texts.value;
+  const t = fileTexts.value;
   const of = useMemo(() => new BookExport(), []);
   useEffect(() => () => of.stop(), []);
   const { value: state } = of.state;
-  const { total } = of;
+  const { value: written } = of.written;
+  const isSaving = state === 'saving';
+  const isSaved = state === 'saved';
   return (
-    <Dialog label={t.exportBooks} class="files" onDismiss={state === 'saving' ? undefined : closeFiles}>
-      <DialogHeading
+    <Dialog label={t.exportBooks} class="files" onDismiss={isSaving ? undefined : closeFileDialog}>
+      <StepHeading
         text={t.exportBooks}
-        note={total === undefined ? t.exportedSome : t.exported(total, formatNumber(total))}
+        note={of.total === undefined ? t.exportedSome : t.exported(of.total)}
       />
-      {state === 'ready' ? <FormatChoice of={of} /> : <ExportProgress of={of} />}
+      {state === 'ready' ? (
+        <FormatChoice of={of} />
+      ) : (
+        <Progress
+          label={t.exportBooks}
+          value={isSaved ? 1 : written}
+          max={isSaved ? 1 : of.total}
+          numbers={isSaved ? undefined : t.exportedSoFar(written)}
+          status={isSaved ? t.exportSaved(written) : ''}
+        />
+      )}
       <p class="fault" role="alert">
-        {of.fault.value && t.notSaved(of.fault.value)}
+        {of.fault.value && t.exportFailed(of.fault.value)}
       </p>
       <div class="buttons">
-        {state === 'saving' && (
-          <button type="button" class="button" onClick={() => of.stop()}>
-            {t.stop}
-          </button>
+        {isSaving ? (
+          <Button text={t.stop} onClick={() => of.stop()} />
+        ) : (
+          <Button
+            text={isSaved ? t.close : t.cancel}
+            is={isSaved ? 'primary' : ''}
+            onClick={closeFileDialog}
+          />
         )}
-        {state !== 'saving' && (
-          <button type="button" class={state === 'saved' ? 'button primary' : 'button'} onClick={closeFiles}>
-            {state === 'saved' ? t.close : t.cancel}
-          </button>
-        )}
-        {state === 'ready' && (
-          <button type="button" class="button primary" onClick={() => void of.save()}>
-            {t.save}
-          </button>
-        )}
+        {state === 'ready' && <Button text={t.save} is="primary" onClick={() => void of.save()} />}
       </div>
     </Dialog>
   );
 }
 
 function FormatChoice({ of }: { of: BookExport }) {
-  const t = texts.value;
+  const t = fileTexts.value;
   return (
     <fieldset class="formats">
       <legend class="unseen">{t.format}</legend>
@@ -68,18 +75,5 @@ function FormatChoice({ of }: { of: BookExport }) {
         </label>
       ))}
     </fieldset>
-  );
-}
-
-function ExportProgress({ of }: { of: BookExport }) {
-  const t = texts.value;
-  const { value: written } = of.written;
-  const isSaved = of.state.value === 'saved';
-  return (
-    <div class="under-way">
-      <progress value={isSaved ? 1 : of.total ? written / of.total : undefined} aria-label={t.exportBooks} />
-      <p class="numbers">{!isSaved && t.saving(written, formatNumber(written))}</p>
-      <p role="status">{isSaved && t.saved(written, formatNumber(written))}</p>
-    </div>
   );
 }

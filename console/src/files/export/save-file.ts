@@ -1,22 +1,21 @@
-/** A place where a file goes. */
+/** A file that is being written. */
 export interface Target {
   write(text: string): Promise<void>;
-  /** Ends the file, which is there from now on. */
+  /** Completes the file. */
   close(): Promise<void>;
-  /** Leaves nothing behind. */
+  /** Discards the file. */
   abort(): Promise<void>;
 }
 
-/** What browsers have that let people choose a place (WICG File System Access), of which TypeScript knows nothing. */
+/** The picker of the WICG File System Access API, which TypeScript does not declare. */
 interface Picker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }
 
 /**
- * Asks where a file should go; where browsers do not ask, it goes where downloads go, and is in memory until it is complete.
- * Has to be called while a click is handled.
+ * Asks where to save a file, or downloads it where the browser has no such dialog. Call it during a click.
  *
- * @returns undefined when the person thinks better of it
+ * @returns undefined when the user cancels
  */
 export async function chooseTarget(name: string, type: string): Promise<Target | undefined> {
   const { showSaveFilePicker } = window as Picker;
@@ -30,12 +29,12 @@ export async function chooseTarget(name: string, type: string): Promise<Target |
   }
 }
 
-/** A file among the downloads. */
+/** A download, which is kept in memory until it is complete. */
 export function download(name: string, type: string): Target {
   let parts: Blob[] = [];
   return {
     async write(text) {
-      // Blobs are kept by the browser, outside of the page.
+      // Browsers may keep blobs outside of the heap.
       parts.push(new Blob([text]));
     },
     async close() {
@@ -44,7 +43,7 @@ export function download(name: string, type: string): Target {
       link.href = url;
       link.download = name;
       link.click();
-      // Browsers take some time to begin.
+      // The download begins some time after the click.
       setTimeout(() => URL.revokeObjectURL(url), REVOCATION_MS);
     },
     async abort() {

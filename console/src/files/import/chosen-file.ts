@@ -1,40 +1,17 @@
 import { effect, signal } from '@preact/signals';
 import { session } from '../../session/session.ts';
-import { formatOf } from '../read/detect-format.ts';
 import { type FileProblem, UnreadableFileError } from '../read/file-bytes.ts';
-import { openRowFile, type RowFile } from '../read/row-file.ts';
+import { formatOf, openRowFile, type RowFile } from '../read/row-file.ts';
 import { looksLikeBook, readSample } from '../read/sample.ts';
 import { FileImport } from './file-import.ts';
 
-/** What there is of an import: no file yet, perhaps because of a problem with one; one that is being read; or all. */
-export type Choice =
+/** The file of the import dialog: none (perhaps because of a problem), one that is being opened, or one that is open. */
+export type ChosenFile =
   | { readonly kind: 'none'; readonly problem?: FileProblem | 'several' }
-  | { readonly kind: 'reading'; readonly name: string }
-  | { readonly kind: 'chosen'; readonly fileImport: FileImport };
+  | { readonly kind: 'opening'; readonly name: string }
+  | { readonly kind: 'open'; readonly fileImport: FileImport };
 
-export const choice = signal<Choice>({ kind: 'none' });
-
-/** Takes a file for the import, in place of what was there. */
-export async function chooseFile(files: readonly File[]): Promise<void> {
-  leaveFile();
-  const [file] = files;
-  if (!file) return;
-  if (files.length > 1) {
-    choice.value = { kind: 'none', problem: 'several' };
-    return;
-  }
-  const reading: Choice = { kind: 'reading', name: file.name };
-  choice.value = reading;
-  const next = await read(() => openFile(file));
-  if (choice.value === reading) choice.value = next;
-  else if (next.kind === 'chosen') next.fileImport.stop();
-}
-
-/** Takes the first row of the file for the names of its columns, or for a book. */
-export async function readAnew(fileImport: FileImport, hasHeader: boolean): Promise<void> {
-  fileImport.stop();
-  choice.value = await read(async () => ({ ...fileImport.file, hasHeader }));
-}
+export const chosenFile = signal<ChosenFile>({ kind: 'none' });
 
 /** The last import that can be undone. */
 export const lastImport = signal<FileImport | undefined>(undefined);
@@ -43,35 +20,52 @@ effect(() => {
   if (session.value === 'out') lastImport.value = undefined;
 });
 
-/** Shows the last import again. */
-export function returnToImport(fileImport: FileImport): void {
-  choice.value = { kind: 'chosen', fileImport };
+/** Opens a file in place of the current one. */
+export async function chooseFile(files: readonly File[]): Promise<void> {
+  closeFile();
+  const [file] = files;
+  if (!file) return;
+  if (files.length > 1) {
+    chosenFile.value = { kind: 'none', problem: 'several' };
+    return;
+  }
+  const opening: ChosenFile = { kind: 'opening', name: file.name };
+  chosenFile.value = opening;
+  const next = await open(() => openFile(file));
+  if (chosenFile.value === opening) chosenFile.value = next;
+  else if (next.kind === 'open') next.fileImport.stop();
 }
 
-/** Forgets the file, but not what has been stored of it. */
-export function leaveFile(): void {
-  if (choice.value.kind === 'chosen') {
-    const { fileImport } = choice.value;
+/** Opens the current file again, with or without a header. */
+export async function setHeader(fileImport: FileImport, hasHeader: boolean): Promise<void> {
+  fileImport.stop();
+  chosenFile.value = await open(async () => ({ ...fileImport.file, hasHeader }));
+}
+
+/** Closes the current file; what it has stored can still be undone. */
+export function closeFile(): void {
+  if (chosenFile.value.kind === 'open') {
+    const { fileImport } = chosenFile.value;
     fileImport.stop();
     if (fileImport.left.value > 0) lastImport.value = fileImport;
   }
-  choice.value = { kind: 'none' };
+  chosenFile.value = { kind: 'none' };
 }
 
 async function openFile(file: File): Promise<RowFile> {
-  const source = await openRowFile(file, await formatOf(file));
-  if (source.format !== 'csv') return source;
-  const [first] = (await readSample({ ...source, hasHeader: false })).rows;
+  const rowFile = await openRowFile(file, await formatOf(file));
+  if (rowFile.format !== 'csv') return rowFile;
+  const [first] = (await readSample({ ...rowFile, hasHeader: false })).rows;
   const names = first && 'cells' in first ? first.cells.map(String) : [];
-  return { ...source, hasHeader: !looksLikeBook(names) };
+  return { ...rowFile, hasHeader: !looksLikeBook(names) };
 }
 
-async function read(open: () => Promise<RowFile>): Promise<Choice> {
+async function open(openRows: () => Promise<RowFile>): Promise<ChosenFile> {
   try {
-    const source = await open();
-    const sample = await readSample(source);
+    const file = await openRows();
+    const sample = await readSample(file);
     if (sample.rows.length === 0) return { kind: 'none', problem: 'no-rows' };
-    return { kind: 'chosen', fileImport: new FileImport(source, sample) };
+    return { kind: 'open', fileImport: new FileImport(file, sample) };
   } catch (error) {
     if (!(error instanceof UnreadableFileError)) throw error;
     return { kind: 'none', problem: error.problem };

@@ -1,27 +1,25 @@
 import { useRef } from 'preact/hooks';
-import { texts } from '../../language/file-texts.ts';
-import { formatNumber, texts as pageTexts } from '../../language/language.ts';
-import { DialogHeading } from '../dialog-heading.tsx';
-import { closeFiles } from '../opened-dialog.ts';
-import { type Choice, chooseFile, lastImport, returnToImport } from './chosen-file.ts';
+import { fileTexts } from '../../language/file-texts.ts';
+import { Button, LinkButton } from '../../page/button.tsx';
+import { StepHeading } from '../dialog-step.tsx';
+import { closeFileDialog } from '../opened-dialog.ts';
+import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-file.ts';
 
-/** What browsers offer when people choose a file. */
+/** The files that the browser's dialog offers. */
 const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json';
 
 /** Where a file is chosen or dropped. */
-export function FileChoice({ choice }: { choice: Exclude<Choice, { kind: 'chosen' }> }) {
-  const t = texts.value;
+export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' }> }) {
+  const t = fileTexts.value;
   const { value: last } = lastImport;
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <DialogHeading text={t.importBooks} />
-      <div class="drop-place" aria-busy={choice.kind === 'reading'}>
-        <p class="lead">{choice.kind === 'reading' ? t.reading(choice.name) : t.dropHint}</p>
-        <p class="quiet">{t.kinds}</p>
-        <button type="button" class="button primary" onClick={() => input.current?.click()}>
-          {t.chooseFile}
-        </button>
+      <StepHeading text={t.importBooks} />
+      <div class="drop-place" aria-busy={file.kind === 'opening'}>
+        <p class="lead">{file.kind === 'opening' ? t.reading(file.name) : t.dropHint}</p>
+        <p class="quiet">{t.acceptedFormats}</p>
+        <Button text={t.chooseFile} is="primary" onClick={() => input.current?.click()} />
         <input
           ref={input}
           type="file"
@@ -31,20 +29,21 @@ export function FileChoice({ choice }: { choice: Exclude<Choice, { kind: 'chosen
         />
       </div>
       <p class="fault" role="alert">
-        {choice.kind === 'none' && choice.problem && t.problems[choice.problem]}
+        {file.kind === 'none' && file.problem && t.problems[file.problem]}
       </p>
       {last && last.left.value > 0 && (
         <p class="quiet">
-          {t.lastImport(last.left.value, formatNumber(last.left.value))}{' '}
-          <button type="button" class="link" onClick={() => returnToImport(last)}>
-            {pageTexts.value.look}
-          </button>
+          {t.lastImport(last.left.value)}{' '}
+          <LinkButton
+            text={t.show}
+            onClick={() => {
+              chosenFile.value = { kind: 'open', fileImport: last };
+            }}
+          />
         </p>
       )}
       <div class="buttons">
-        <button type="button" class="button" onClick={closeFiles}>
-          {t.cancel}
-        </button>
+        <Button text={t.cancel} onClick={closeFileDialog} />
       </div>
     </>
   );

@@ -1,31 +1,42 @@
 import { useEffect } from 'preact/hooks';
-import { texts } from '../../language/file-texts.ts';
+import { fileTexts } from '../../language/file-texts.ts';
 import { Dialog } from '../../page/dialog.tsx';
-import { closeFiles } from '../opened-dialog.ts';
-import { choice, chooseFile, leaveFile } from './chosen-file.ts';
+import { closeFileDialog } from '../opened-dialog.ts';
+import { chooseFile, chosenFile, closeFile } from './chosen-file.ts';
 import { FileChoice } from './file-choice.tsx';
 import { ImportPlan } from './import-plan.tsx';
 import { ImportProgress, UndoProgress } from './import-progress.tsx';
-import { ImportEnding } from './import-result.tsx';
+import { ImportResult } from './import-result.tsx';
 
-/** Imports a file: chosen, looked at, stored. */
+/** Imports a file: the user chooses it, reviews it, and starts the import. */
 export function ImportDialog({ files }: { files: readonly File[] }) {
   useEffect(() => void chooseFile(files), [files]);
-  useEffect(() => leaveFile, []);
-  const { value: current } = choice;
-  const state = current.kind === 'chosen' ? current.fileImport.state.value : undefined;
-  const isSending = state === 'sending' || state === 'stopping';
+  useEffect(() => closeFile, []);
+  const { value: file } = chosenFile;
+  const isBusy = file.kind === 'open' && file.fileImport.isBusy.value;
+  useEffect(() => {
+    if (!isBusy) return undefined;
+    // Has the browser ask before the page is left.
+    const handle = (event: Event) => event.preventDefault();
+    addEventListener('beforeunload', handle);
+    return () => removeEventListener('beforeunload', handle);
+  }, [isBusy]);
+  const Step = file.kind === 'open' ? STEPS[file.fileImport.state.value] : undefined;
   return (
     <Dialog
-      label={texts.value.importBooks}
-      class="wide files"
-      onDismiss={isSending || state === 'undoing' ? undefined : closeFiles}
+      label={fileTexts.value.importBooks}
+      class={`wide files ${isBusy ? '' : 'takes-files'}`}
+      onDismiss={isBusy ? undefined : closeFileDialog}
     >
-      {current.kind !== 'chosen' && <FileChoice choice={current} />}
-      {current.kind === 'chosen' && state === 'ready' && <ImportPlan of={current.fileImport} />}
-      {current.kind === 'chosen' && isSending && <ImportProgress of={current.fileImport} />}
-      {current.kind === 'chosen' && state === 'undoing' && <UndoProgress of={current.fileImport} />}
-      {current.kind === 'chosen' && state === 'ended' && <ImportEnding of={current.fileImport} />}
+      {file.kind === 'open' ? Step && <Step of={file.fileImport} /> : <FileChoice file={file} />}
     </Dialog>
   );
 }
+
+const STEPS = {
+  ready: ImportPlan,
+  sending: ImportProgress,
+  stopping: ImportProgress,
+  undoing: UndoProgress,
+  ended: ImportResult,
+};

@@ -1,59 +1,51 @@
-import { texts } from '../../language/file-texts.ts';
-import { formatNumber } from '../../language/language.ts';
-import { DialogHeading } from '../dialog-heading.tsx';
+import { fileTexts } from '../../language/file-texts.ts';
+import { Button } from '../../page/button.tsx';
+import { Progress, StepHeading } from '../dialog-step.tsx';
 import type { FileImport } from './file-import.ts';
 
-/** How far an import has got. What changes all the time is not read out; what it waits for is. */
 export function ImportProgress({ of }: { of: FileImport }) {
-  const t = texts.value;
+  const t = fileTexts.value;
   const { value: total } = of.total;
   const { value: stored } = of.stored;
-  const { value: pace } = of.pace;
   const { value: phase } = of.phase;
+  const pace = phase === 'sending' ? of.pace.value : undefined;
   const isStopping = of.state.value === 'stopping';
-  const numbers = [
-    t.progress(formatNumber(stored), formatNumber(total)),
-    phase === 'sending' && pace && t.pace(formatNumber(Math.round(pace.perSecond))),
-    phase === 'sending' && pace && t.left(Math.ceil(pace.secondsLeft)),
-  ];
+  const rate =
+    pace && ` · ${t.rate(Math.round(pace.perSecond))} · ${t.timeLeft(Math.ceil(pace.secondsLeft))}`;
   return (
     <>
-      <DialogHeading text={t.importBooks} note={of.file.file.name} />
-      <div class="under-way">
-        <progress value={stored} max={total} aria-label={t.importBooks} class={phase} />
-        <p class="numbers">{numbers.filter((text) => text !== undefined && text !== false).join(' · ')}</p>
-        <p class={phase === 'sending' ? 'quiet' : 'note'} role="status">
-          {isStopping ? t.stopping : t.phases[phase]}
-        </p>
-      </div>
+      <StepHeading text={t.importBooks} note={of.file.file.name} />
+      <Progress
+        label={t.importBooks}
+        value={stored}
+        max={total}
+        numbers={t.progress(stored, total) + (rate ?? '')}
+        status={isStopping ? t.stopping : t.phases[phase]}
+        isProminent={phase !== 'sending'}
+      />
       <div class="buttons">
-        <button type="button" class="button" aria-disabled={isStopping} onClick={() => of.stop()}>
-          {t.stop}
-        </button>
+        <Button text={t.stop} aria-disabled={isStopping} onClick={() => of.stop()} />
       </div>
     </>
   );
 }
 
-/** How far an undo has got. */
 export function UndoProgress({ of }: { of: FileImport }) {
-  const t = texts.value;
+  const t = fileTexts.value;
   const { value: total } = of.created;
   const done = total - of.left.value;
   return (
     <>
-      <DialogHeading text={t.undo} note={of.file.file.name} />
-      <div class="under-way">
-        <progress value={done} max={total} aria-label={t.undo} />
-        <p class="numbers">{t.progress(formatNumber(done), formatNumber(total))}</p>
-        <p class="quiet" role="status">
-          {t.undoing}
-        </p>
-      </div>
+      <StepHeading text={t.undoImport} note={of.file.file.name} />
+      <Progress
+        label={t.undoImport}
+        value={done}
+        max={total}
+        numbers={t.progress(done, total)}
+        status={t.undoing}
+      />
       <div class="buttons">
-        <button type="button" class="button" onClick={() => of.stop()}>
-          {t.stop}
-        </button>
+        <Button text={t.stop} onClick={() => of.stop()} />
       </div>
     </>
   );

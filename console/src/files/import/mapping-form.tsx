@@ -1,18 +1,21 @@
 import { shown } from '../../../../src/formats/book-row.ts';
 import { FIELDS } from '../../../../src/formats/row.ts';
-import { texts } from '../../language/file-texts.ts';
-import { readAnew } from './chosen-file.ts';
+import { fileTexts } from '../../language/file-texts.ts';
+import { setHeader } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
 
-/** Which column of the file fills which field of a book. */
+/** The length of a cell in the label of a column. */
+const CELL_LENGTH_MAX = 30;
+
+/** Assigns the columns of a file to the fields of a book. */
 export function MappingForm({ of }: { of: FileImport }) {
-  const t = texts.value;
+  const t = fileTexts.value;
   return (
     <fieldset class="mapping">
-      <legend>{t.columns}</legend>
+      <legend>{t.columnMapping}</legend>
       {FIELDS.map((field) => (
         <label key={field} class="field">
-          <span>{t.fields[field]}</span>
+          <span>{t.columns[field]}</span>
           <select
             class="button"
             name={field}
@@ -29,11 +32,11 @@ export function MappingForm({ of }: { of: FileImport }) {
         </label>
       ))}
       {of.file.format === 'csv' && (
-        <label class="header-choice">
+        <label class="checkbox">
           <input
             type="checkbox"
             checked={of.file.hasHeader}
-            onChange={({ currentTarget }) => void readAnew(of, currentTarget.checked)}
+            onChange={({ currentTarget }) => void setHeader(of, currentTarget.checked)}
           />
           <span>{t.hasHeader}</span>
         </label>
@@ -42,10 +45,7 @@ export function MappingForm({ of }: { of: FileImport }) {
   );
 }
 
-/** The most of a cell that tells what a column has. */
-const CELL_LENGTH_MAX = 30;
-
-/** The name of a column; with its first cell where it has none of its own. */
+/** The name of a column; its number and first cell when there is no header. */
 function labelOf({ file, sample }: FileImport, column: string): string {
   const row = sample.rows.find((each) => 'cells' in each);
   if (file.hasHeader || !row) return column;

@@ -1,19 +1,17 @@
 import { type BookRow, bookReader, shown } from '../../../../src/formats/book-row.ts';
-import { YearText } from '../../book/book-text.tsx';
-import { ShownText } from '../../catalogue/shown-text.tsx';
-import { explainFault, texts } from '../../language/file-texts.ts';
-import { formatNumber, texts as pageTexts } from '../../language/language.ts';
+import { BookText, YearText } from '../../book/book-text.tsx';
+import { explainFault, fileTexts } from '../../language/file-texts.ts';
+import { formatNumber } from '../../language/language.ts';
 import type { FileImport } from './file-import.ts';
 
-/** So many rows show whether the columns are the right ones. */
 const PREVIEW_ROWS = 5;
 
-/** The most of a text that there is room for. */
-const SHOWN_LENGTH_MAX = 200;
+/** More than a cell has room for. */
+const TEXT_LENGTH_MAX = 200;
 
 /** The first rows of a file as books. */
 export function Preview({ of }: { of: FileImport }) {
-  const t = texts.value;
+  const t = fileTexts.value;
   const read = bookReader(of.sample.columns, of.mapping.value);
   return (
     <div class="preview">
@@ -24,12 +22,12 @@ export function Preview({ of }: { of: FileImport }) {
             <th scope="col" class="line number">
               {t.line}
             </th>
-            <th scope="col">{t.fields.title}</th>
+            <th scope="col">{t.columns.title}</th>
             <th scope="col" class="author">
-              {t.fields.author}
+              {t.columns.author}
             </th>
             <th scope="col" class="year number">
-              {t.fields.year}
+              {t.columns.year}
             </th>
           </tr>
         </thead>
@@ -44,7 +42,7 @@ export function Preview({ of }: { of: FileImport }) {
 }
 
 function PreviewRow({ row }: { row: BookRow }) {
-  const { noTitle, noAuthor } = pageTexts.value;
+  const { noTitle, noAuthor } = fileTexts.value;
   return (
     <tr>
       <th scope="row" class="line number">
@@ -57,10 +55,10 @@ function PreviewRow({ row }: { row: BookRow }) {
       ) : (
         <>
           <td>
-            <ShownText text={shown(row.book.title, SHOWN_LENGTH_MAX)} absent={noTitle} />
+            <BookText text={shown(row.book.title, TEXT_LENGTH_MAX)} absent={noTitle} />
           </td>
           <td>
-            <ShownText text={shown(row.book.author, SHOWN_LENGTH_MAX)} absent={noAuthor} />
+            <BookText text={shown(row.book.author, TEXT_LENGTH_MAX)} absent={noAuthor} />
           </td>
           <td class="number">
             <YearText year={row.book.year} />

@@ -3,7 +3,7 @@ import type { Mapping } from '../../../../src/formats/mapping.ts';
 import type { Fault } from '../../../../src/formats/row.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
-/** Reads a file as books, row by row, good ones and bad ones. @throws {UnreadableFileError} */
+/** Reads the rows of a file as books; invalid rows have a fault. @throws {UnreadableFileError} */
 export async function* readBooks(
   file: RowFile,
   mapping: Mapping,
@@ -14,28 +14,28 @@ export async function* readBooks(
   for await (const some of rows) yield* some.map(read);
 }
 
-/** What an import would do. */
+/** The number of valid and invalid rows of a file. */
 export interface Check {
   readonly good: number;
   readonly bad: number;
-  /** The first bad rows; the report has all of them. */
+  /** The first invalid rows; the report has all of them. */
   readonly faults: readonly BadRow[];
 }
 
 export interface BadRow {
   readonly line: number;
-  /** Its number in a JSON array. */
+  /** The position in a JSON array. */
   readonly element: number | undefined;
   readonly fault: Fault;
 }
 
-/** The most bad rows that are shown. */
+/** How many invalid rows are shown. */
 export const FAULTS_SHOWN_MAX = 100;
 
 /**
- * Looks at every row of a file before anything is sent.
+ * Checks every row of a file.
  *
- * @param onProgress is told how much has been looked at, from 0 to 1
+ * @param onProgress is called with the checked part of the file, from 0 to 1
  * @throws {UnreadableFileError}
  * @throws the reason of the signal when it is aborted
  */
@@ -54,9 +54,8 @@ export async function checkFile(
   });
   for await (const row of rows) {
     if ('book' in row) good++;
-    else if (bad++ < FAULTS_SHOWN_MAX) {
+    else if (bad++ < FAULTS_SHOWN_MAX)
       faults.push({ line: row.line, element: row.element, fault: row.fault });
-    }
   }
   signal.throwIfAborted();
   return { good, bad, faults };

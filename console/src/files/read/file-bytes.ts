@@ -1,7 +1,18 @@
-/** Why nothing of a file can be read. */
+import { type Encoding, encodingOfMark, MARK_BYTES } from '../../../../src/formats/encoding.ts';
+
+/** How much of a file is parsed at a time. */
+const CHUNK_BYTES = 64 * 1_024;
+
+/** How much of a file is decoded at a time, to find its encoding: some milliseconds. */
+const DECODED_BYTES = 1_024 * 1_024;
+
+/** How long parsing may block the page. */
+const TURN_MS = 8;
+
+/** Why a file cannot be read. */
 export type FileProblem = 'workbook' | 'binary' | 'not-utf8' | 'no-array' | 'no-rows' | 'gone';
 
-/** A file of which nothing can be read, or nothing more: it is of another kind, or was changed meanwhile. */
+/** A file that cannot be read, or no longer. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
   readonly problem: FileProblem;
@@ -12,16 +23,50 @@ export class UnreadableFileError extends Error {
   }
 }
 
-/** The bytes of a part of a file. @throws {UnreadableFileError} when it is no file, or has changed since it was chosen */
-export async function bytesOf(part: Blob): Promise<ArrayBuffer> {
+/** Part of a file. @throws {UnreadableFileError} when it is a folder, or has changed since it was chosen */
+export async function bytesAt(file: Blob, start: number, length: number): Promise<Uint8Array> {
   try {
-    return await part.arrayBuffer();
+    return new Uint8Array(await file.slice(start, start + length).arrayBuffer());
   } catch (error) {
     throw new UnreadableFileError('gone', { cause: error });
   }
 }
 
-/** Whether bytes begin with these. */
-export function startsWith(bytes: Uint8Array, beginning: readonly number[]): boolean {
-  return beginning.every((byte, index) => bytes[index] === byte);
+/**
+ * Detects the encoding of a text file: UTF-16 by its byte-order mark; UTF-8 when all bytes are valid; else Windows-1252, in
+ * which spreadsheet programs save CSV in western Europe and America.
+ */
+export async function encodingOf(file: Blob): Promise<Encoding> {
+  const marked = encodingOfMark(await bytesAt(file, 0, MARK_BYTES));
+  if (marked !== undefined && marked !== 'utf-8') return marked;
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for (let at = 0; at < file.size; at += DECODED_BYTES) {
+    const chunk = await bytesAt(file, at, DECODED_BYTES);
+    try {
+      decoder.decode(chunk, { stream: at + DECODED_BYTES < file.size });
+    } catch {
+      return 'windows-1252';
+    }
+  }
+  return 'utf-8';
+}
+
+/**
+ * Reads a file in chunks, and lets the page respond in between.
+ *
+ * @param onProgress is called with the number of bytes that have been processed
+ * @throws {UnreadableFileError} when the file has changed since it was chosen
+ */
+export async function* readChunks(
+  file: Blob,
+  onProgress: (bytes: number) => void = () => {},
+): AsyncGenerator<Uint8Array, void> {
+  let turnEndsAt = performance.now() + TURN_MS;
+  for (let at = 0; at < file.size; at += CHUNK_BYTES) {
+    yield await bytesAt(file, at, CHUNK_BYTES);
+    onProgress(Math.min(file.size, at + CHUNK_BYTES));
+    if (performance.now() < turnEndsAt) continue;
+    await new Promise((resolve) => setTimeout(resolve));
+    turnEndsAt = performance.now() + TURN_MS;
+  }
 }

@@ -5,10 +5,13 @@ import type { Fault } from '../../../../src/formats/row.ts';
 import { readBooks } from './check-file.ts';
 import type { RowFile } from './row-file.ts';
 
-/** With this in front, spreadsheet programs know that a file is UTF-8. */
+/** The byte-order mark by which spreadsheet programs recognize UTF-8. */
 export const BOM = '\uFEFF';
 
-/** How a report names its own columns, and what it says of a fault. */
+/** The limit of spreadsheet programs for the text of a cell. */
+const CELL_LENGTH_MAX = 32_000;
+
+/** The names of the columns that a report adds, and its explanations. */
 export interface ReportTexts {
   readonly line: string;
   readonly reason: string;
@@ -17,8 +20,8 @@ export interface ReportTexts {
 }
 
 /**
- * Writes a CSV file of the rows that cannot be imported: where each is, why, and what it has. Rows of CSV keep their columns,
- * so that the report can be corrected and imported itself; other rows are there as JSON.
+ * Writes the invalid rows of a file as CSV, with their lines and faults. Rows of CSV keep their columns, so that the report can
+ * be corrected and imported; other rows are JSON in one column.
  *
  * @param columns those of the file
  * @throws {UnreadableFileError}
@@ -31,14 +34,11 @@ export async function* reportOf(
 ): AsyncGenerator<string, void> {
   const isCsv = file.format === 'csv';
   yield BOM + csvRecord([texts.line, texts.reason, ...(isCsv ? columns : [texts.row])]);
-  for await (const finding of readBooks(file, mapping)) {
-    if ('book' in finding) continue;
-    const { line, fault, row } = finding;
+  for await (const bookRow of readBooks(file, mapping)) {
+    if ('book' in bookRow) continue;
+    const { line, fault, row } = bookRow;
     const cells =
       'cells' in row ? row.cells : 'json' in row ? [new TextDecoder().decode(row.json).trim()] : [];
     yield csvRecord([line, texts.explain(fault), ...cells.map((cell) => shown(cell, CELL_LENGTH_MAX))]);
   }
 }
-
-/** The most that spreadsheet programs take in a cell. */
-const CELL_LENGTH_MAX = 32_000;

@@ -1,10 +1,9 @@
-import type { Encoding } from '../../../../src/formats/encoding.ts';
-import type { Format } from '../../../../src/formats/file-format.ts';
+import { type Encoding, encodingOfMark } from '../../../../src/formats/encoding.ts';
+import { type Format, formatOfName } from '../../../../src/formats/file-format.ts';
 import { openRows, type Rows } from '../../../../src/formats/rows.ts';
-import { UnreadableFileError } from './file-bytes.ts';
-import { encodingOf, readChunks } from './file-chunks.ts';
+import { bytesAt, encodingOf, readChunks, UnreadableFileError } from './file-bytes.ts';
 
-/** A file whose rows can be read, as often as anybody likes. */
+/** A file whose rows can be read, any number of times. */
 export interface RowFile {
   readonly file: File;
   readonly format: Format;
@@ -28,4 +27,31 @@ export async function openRowFile(file: File, format: Format): Promise<RowFile> 
  */
 export function readRows(row: RowFile, onProgress?: (bytes: number) => void): Promise<Rows> {
   return openRows(row.format, readChunks(row.file, onProgress), row);
+}
+
+/** How many bytes of a file are inspected to detect its format. */
+const INSPECTED_BYTES = 4_096;
+
+/** The signatures of .xlsx and .ods (ZIP), and of .xls (compound file). */
+const WORKBOOKS = [
+  [0x50, 0x4b, 0x03, 0x04],
+  [0xd0, 0xcf, 0x11, 0xe0],
+];
+
+/**
+ * Detects the format of a file by its extension, or else by its first character.
+ *
+ * @throws {UnreadableFileError} when it is a workbook of a spreadsheet program, or no text
+ */
+export async function formatOf(file: File): Promise<Format> {
+  const bytes = await bytesAt(file, 0, INSPECTED_BYTES);
+  const isWorkbook = WORKBOOKS.some((signature) => signature.every((byte, index) => bytes[index] === byte));
+  if (isWorkbook) throw new UnreadableFileError('workbook');
+  const mark = encodingOfMark(bytes);
+  if (!mark?.startsWith('utf-16') && bytes.includes(0)) throw new UnreadableFileError('binary');
+  const named = formatOfName(file.name);
+  const first = new TextDecoder(mark).decode(bytes).trimStart()[0];
+  // Some programs write .json files with one object per line.
+  if (named === 'json' && first === '{') return 'ndjson';
+  return named ?? (first === '[' ? 'json' : first === '{' ? 'ndjson' : 'csv');
 }

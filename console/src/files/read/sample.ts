@@ -3,14 +3,15 @@ import type { RawRow } from '../../../../src/formats/row.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
-/** How a file begins. */
+/** The columns and the first rows of a file. */
 export interface Sample {
   readonly columns: readonly string[];
   readonly rows: readonly RawRow[];
 }
 
-/** So many rows are looked at before a person chooses columns. */
 const SAMPLE_ROWS = 100;
+
+const YEAR = /^\s*-?[0-9]{1,4}(\.0*)?\s*$/;
 
 /** Reads the first rows of a file. @throws {UnreadableFileError} */
 export async function readSample(file: RowFile): Promise<Sample> {
@@ -25,16 +26,13 @@ export async function readSample(file: RowFile): Promise<Sample> {
   return { columns, rows: rows.slice(0, SAMPLE_ROWS) };
 }
 
-/**
- * Guesses whether the first row of a CSV file is a book: when no column has a name that means anything, and one is named by a
- * number.
- */
+/** Whether the first row of a CSV file seems to be a book: it has a year, and no known name of a column. */
 export function looksLikeBook(columns: readonly string[]): boolean {
   const isNamed = Object.values(guessMapping(columns)).some((column) => column !== undefined);
   return !isNamed && columns.some((column) => YEAR.test(column));
 }
 
-/** Guesses by their cells which columns of CSV hold what: a year is a number, and of the others the title comes first. */
+/** Guesses the columns of a CSV file without a header: a year is a number, and the title is the first of the others. */
 export function guessByCells({ columns, rows }: Sample): Mapping {
   const year = columns.find((_, index) =>
     rows.every((row) => !('cells' in row) || YEAR.test(row.cells[index] ?? '')),
@@ -42,5 +40,3 @@ export function guessByCells({ columns, rows }: Sample): Mapping {
   const [title, author] = columns.filter((column) => column !== year);
   return { title, author, year };
 }
-
-const YEAR = /^\s*-?[0-9]{1,4}(\.0*)?\s*$/;

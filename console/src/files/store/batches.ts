@@ -1,24 +1,24 @@
 import type { BookFields } from '../../../../src/client/index.ts';
 import type { BookRow } from '../../../../src/formats/book-row.ts';
 
-/** Books that are stored in one step, all or none of them. */
+/** Books that are stored by one request, all or none. */
 export interface Batch {
   readonly books: readonly BookFields[];
-  /** Where in the file the first and the last of them begin. */
+  /** The lines of the first and of the last book. */
   readonly firstLine: number;
   readonly lastLine: number;
 }
 
-/** So many books are stored in some hundredths of a second: what a person who cancels waits for. */
+/** Takes some hundredths of a second to store: how long cancelling may take. */
 const BATCH_BOOKS_MAX = 1_000;
 
-/** … and so much text. The service takes 16 MiB at a time, but a proxy in front of it often takes 1 MB. */
+/** In UTF-16 code units. The service accepts 16 MiB, but proxies often limit a request to 1 MB. */
 const BATCH_LENGTH_MAX = 300_000;
 
 /**
- * Gathers the good rows of a file.
+ * Groups the valid rows of a file.
  *
- * @param skipped how many of them are left out, as they have been stored before
+ * @param skipped how many of them are left out, as they are stored already
  */
 export async function* batchesOf(rows: AsyncIterable<BookRow>, skipped: number): AsyncGenerator<Batch, void> {
   let books: BookFields[] = [];

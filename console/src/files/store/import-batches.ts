@@ -1,78 +1,74 @@
 import { type Book, type BookClient, BookkeepingError, RefusedError } from '../../../../src/client/index.ts';
 import type { Batch } from './batches.ts';
-import { findStored, highestId } from './find-stored.ts';
+import { decrement, increment, keyOf, PAGE_BOOKS } from './known-books.ts';
 
-/** What an import needs of the world around; tests bring their own. */
-export interface ImportSurroundings {
+/** The client and the clock; tests bring their own. */
+export interface ImportDependencies {
   readonly client: Pick<BookClient, 'list' | 'createMany'>;
   readonly sleep: (milliseconds: number) => Promise<void>;
-  /** In milliseconds, from whenever. */
+  /** The time in milliseconds, of any clock. */
   readonly now: () => number;
 }
 
-/** What an import is doing: sending, or waiting for a service that is away, or for one to be done with a batch. */
-export type Phase = 'sending' | 'away' | 'doubt';
+/** `away`: waiting for the service; `unconfirmed`: searching for a batch that may have been stored. */
+export type Phase = 'sending' | 'away' | 'unconfirmed';
 
-/** How an import tells how it goes on. */
 export interface ImportListener {
   readonly onPhase: (phase: Phase) => void;
-  /** So many more books are stored, and this is what the service has made of them, where others have left them alone. */
+  /** `count` more books are stored; `books` are those that no other user has changed since. */
   readonly onStored: (count: number, books: readonly Book[]) => void;
 }
 
-/** How an import has ended. */
 export type ImportEnd =
   | { readonly kind: 'done' }
-  /** A person wanted it so. */
-  | { readonly kind: 'cancelled'; readonly doubt: Doubt | undefined }
-  /** The service refuses a batch, and has stored nothing of it. */
+  | { readonly kind: 'cancelled'; readonly unconfirmed: UnconfirmedBatch | undefined }
+  /** The service has rejected a batch, and has stored nothing of it. */
   | { readonly kind: 'refused'; readonly error: RefusedError; readonly batch: Batch };
 
-/** Nobody knows yet whether a batch has been stored, because no answer came. */
-export interface Doubt {
+/** A batch that may have been stored, as its response was lost. */
+export interface UnconfirmedBatch {
   readonly batch: Batch;
   /** An id below those that its books would have. */
   readonly above: number;
 }
 
-/** How long to wait before asking again whether a service that was away is back. */
+/** The interval of retries while the service is away. */
 const RETRY_MS = 1_000;
 
 /**
- * How long a batch may still be stored whose answer got lost, once the service answers again: an engine is given 10 seconds
- * for it (PostgreSQL) or 5 (SQLite, while another program writes). A service that was stopped cannot store it any more, but
- * from here that looks the same.
+ * How long a batch without a response may still be stored once the service responds again: an engine has 10 seconds
+ * (PostgreSQL) or 5 (SQLite, while another program writes).
  */
 export const SETTLING_MS = 15_000;
 
 /**
- * Stores books batch after batch, each once. A batch is sent again only when it is certain that it has not been stored: the
- * service has said so, or it answers again and the books have not come to light for longer than storing them may take.
+ * Stores books batch after batch, each exactly once. A batch is sent again only when it is certainly not stored: the service
+ * has said so, or its books have not appeared within {@link SETTLING_MS}.
  *
- * @param doubt what an earlier import of the same batches has left open about the first of them
- * @param cancel the batch under way is waited for, what waits for the service is not
- * @throws what reading the batches throws, and `AbortError` when somebody signs out
+ * @param cancel ends the import after the current batch, and waiting for the service at once
+ * @param unconfirmed that of an earlier import, if it is the first batch of this one
+ * @throws what reading the batches throws, and `AbortError` when the user signs out
  */
 export async function importBatches(
   batches: AsyncIterable<Batch>,
-  { client, sleep, now }: ImportSurroundings,
+  { client, sleep, now }: ImportDependencies,
   { onPhase, onStored }: ImportListener,
   cancel: AbortSignal,
-  doubt?: Doubt,
+  unconfirmed?: UnconfirmedBatch,
 ): Promise<ImportEnd> {
-  /** The highest id known to be given before the next batch; undefined when it has to be asked for. */
+  /** The highest id before the next batch; undefined when it has to be requested. */
   let highest: number | undefined;
-  /** Since when the service has answered every question. */
-  let answersSince: number | undefined;
+  /** Since when the service has responded to every request. */
+  let respondsSince: number | undefined;
 
-  /** Asks until the service answers. @returns undefined when the import is cancelled meanwhile */
-  async function ask<Result>(question: () => Promise<Result>): Promise<Result | undefined> {
+  /** Repeats a request until the service responds. @returns undefined when the import is cancelled */
+  async function retry<Result>(request: () => Promise<Result>): Promise<Result | undefined> {
     while (!cancel.aborted) {
       try {
-        return await question();
+        return await request();
       } catch (error) {
-        if (!isPassing(error)) throw error;
-        answersSince = undefined;
+        if (!isRetryable(error)) throw error;
+        respondsSince = undefined;
         onPhase('away');
         await sleep(RETRY_MS);
       }
@@ -80,39 +76,39 @@ export async function importBatches(
     return undefined;
   }
 
-  /** @returns the books of the batch, none where it is not stored; undefined when the import is cancelled before */
-  async function storedBooks(batch: Batch, above: number): Promise<readonly Book[] | undefined> {
-    answersSince = undefined;
+  /** @returns the stored books of the batch, or none; undefined when the import is cancelled */
+  async function confirm(batch: Batch, above: number): Promise<readonly Book[] | undefined> {
+    respondsSince = undefined;
     while (!cancel.aborted) {
-      const found = await ask(() => findStored(batch, above, client));
+      const found = await retry(() => findStored(batch, above, client));
       if (found && found.length > 0) return found;
-      answersSince ??= now();
-      if (now() - answersSince >= SETTLING_MS) return cancel.aborted ? undefined : [];
-      onPhase('doubt');
+      respondsSince ??= now();
+      if (now() - respondsSince >= SETTLING_MS) return cancel.aborted ? undefined : [];
+      onPhase('unconfirmed');
       await sleep(RETRY_MS);
     }
     return undefined;
   }
 
-  let above = doubt?.above;
+  let above = unconfirmed?.above;
   for await (const batch of batches) {
     let stored: readonly Book[] | undefined;
     while (!stored) {
       if (above !== undefined) {
-        const found = await storedBooks(batch, above);
-        if (!found) return { kind: 'cancelled', doubt: { batch, above } };
+        const found = await confirm(batch, above);
+        if (!found) return { kind: 'cancelled', unconfirmed: { batch, above } };
         above = undefined;
         if (found.length > 0) stored = found;
         continue;
       }
-      highest ??= await ask(() => highestId(client));
-      if (cancel.aborted || highest === undefined) return { kind: 'cancelled', doubt: undefined };
+      highest ??= await retry(() => highestId(client));
+      if (cancel.aborted || highest === undefined) return { kind: 'cancelled', unconfirmed: undefined };
       onPhase('sending');
       try {
         stored = await client.createMany(batch.books);
         highest = Math.max(highest, ...stored.map(({ id }) => id));
       } catch (error) {
-        if (!isPassing(error)) {
+        if (!isRetryable(error)) {
           if (error instanceof RefusedError) return { kind: 'refused', error, batch };
           throw error;
         }
@@ -127,8 +123,33 @@ export async function importBatches(
   return { kind: 'done' };
 }
 
-/** Whether a call may go better later: it was not answered, or the service is busy or broken for a while. */
-function isPassing(error: unknown): error is BookkeepingError {
+/** No response, or an error of the service that may pass. */
+function isRetryable(error: unknown): error is BookkeepingError {
   if (!(error instanceof BookkeepingError)) return false;
   return !(error instanceof RefusedError) || error.status === 429 || error.status >= 500;
+}
+
+/** The highest id of the stored books; 0 when there are none. */
+async function highestId(client: Pick<BookClient, 'list'>): Promise<number> {
+  for await (const { id } of client.list({ sort: '-id', limit: 1 })) return id;
+  return 0;
+}
+
+/**
+ * Searches for the books of a batch among those with an id above `above`. As a batch is stored as a whole or not at all, it
+ * is stored when most of its books are found: other users may have changed or deleted some.
+ */
+async function findStored(
+  { books }: Batch,
+  above: number,
+  client: Pick<BookClient, 'list'>,
+): Promise<readonly Book[]> {
+  const wanted = new Map<string, number>();
+  for (const book of books) increment(wanted, keyOf(book));
+  const found: Book[] = [];
+  for await (const book of client.list({ sort: '-id', limit: PAGE_BOOKS })) {
+    if (book.id <= above) break;
+    if (decrement(wanted, keyOf(book))) found.push(book);
+  }
+  return found.length > books.length / 2 ? found : [];
 }

@@ -1,21 +1,20 @@
-/** How quickly work has got on, and how long the rest may take. */
 export interface Pace {
   readonly perSecond: number;
   readonly secondsLeft: number;
 }
 
-/** The pace of the last so many seconds counts. */
+/** How much of the past counts. */
 const WINDOW_MS = 5_000;
 
-/** Measures pace by what is done when. Where nothing has been done for a while, as while a service is away, there is none. */
+/** Measures the recent rate of an import. */
 export class PaceMeter {
   readonly #marks: { readonly at: number; readonly done: number }[] = [];
 
   /**
-   * Notes how much is done.
+   * Records progress.
    *
-   * @param at when, in milliseconds from whenever
-   * @returns undefined as long as nothing can be said
+   * @param at the time in milliseconds, of any clock
+   * @returns undefined while the rate is unknown, such as during an outage
    */
   note(done: number, total: number, at: number): Pace | undefined {
     this.#marks.push({ at, done });

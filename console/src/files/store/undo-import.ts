@@ -1,15 +1,14 @@
-import type { Book, BookClient } from '../../../../src/client/index.ts';
-import { RefusedError } from '../../../../src/client/index.ts';
+import { type Book, type BookClient, RefusedError } from '../../../../src/client/index.ts';
 import { keyOf } from './known-books.ts';
 
-/** So many books are deleted at the same time, which leaves connections of the browser for others. */
-const PARALLEL = 4;
+/** How many books are deleted concurrently; browsers open 6 connections, and others need some. */
+const CONCURRENCY = 4;
 
 /**
- * Deletes books as an import has stored them. Those that have been changed since stay.
+ * Deletes the books that an import has stored, except those that have been changed since.
  *
- * @param books the books that are left to be deleted: those that are done leave the set, so that it can go on after a fault
- * @param onDone is called after each book; with the book as it is now, when it stays
+ * @param books those to delete; what is done is removed from the set, so that the undo can continue after an error
+ * @param onDone is called for each book; with its current version when it is kept
  * @throws what the client throws; the reason of the signal when it is aborted
  */
 export async function deleteUnchanged(
@@ -32,11 +31,11 @@ export async function deleteUnchanged(
       }
     }
   };
-  await Promise.all(Array.from({ length: PARALLEL }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, work));
   if (fault !== undefined) throw fault;
 }
 
-/** @returns the book when it stays */
+/** @returns the current version when the book is kept */
 async function deleteOne(
   book: Book,
   client: Pick<BookClient, 'find' | 'delete'>,

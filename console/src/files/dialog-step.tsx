@@ -1,0 +1,44 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+/** The heading of a step of a dialog. It takes the focus, as the control that had it is gone, and is read out. */
+export function StepHeading({ text, note }: { text: string; note?: string | undefined }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <header class="step">
+      <h2 ref={heading} tabIndex={-1}>
+        {text}
+      </h2>
+      {note !== undefined && (
+        <p class="quiet" dir="auto">
+          {note}
+        </p>
+      )}
+    </header>
+  );
+}
+
+interface ProgressProps {
+  readonly label: string;
+  readonly value: number;
+  /** Undefined when it is unknown. */
+  readonly max: number | undefined;
+  /** Text that changes all the time, and is not read out. */
+  readonly numbers: string | undefined;
+  /** Text that is read out. */
+  readonly status: string;
+  readonly isProminent?: boolean;
+}
+
+/** The progress of an import, an undo or an export. */
+export function Progress({ label, value, max, numbers, status, isProminent }: ProgressProps) {
+  return (
+    <div class="progress">
+      <progress value={max ? value : undefined} max={max || 1} aria-label={label} />
+      <p class="numbers">{numbers}</p>
+      <p class={isProminent ? 'note' : 'quiet'} role="status">
+        {status}
+      </p>
+    </div>
+  );
+}
