@@ -111,7 +111,7 @@ describe('A file', () => {
     await dialog.getByLabel('Autor').selectOption('wer');
     assert.deepEqual(await rowsOf(dialog), [
       '1|Emma|Jane Austen|1815',
-      '2|Der Inhalt von „Titel“ ist kein Text, der sich speichern lässt.',
+      '2|Der Inhalt von „Titel“ ist kein Text, der gespeichert werden kann.',
       '3|Das ist kein Objekt mit Titel, Autor und Jahr.',
     ]);
     await assertAccessible(page, 'dark');
@@ -137,7 +137,7 @@ describe('A file', () => {
     for (const [files, problem] of [
       [{ 'a.xlsx': 'PK\u0003\u0004' }, 'This is a spreadsheet workbook.'],
       [{ 'a.csv': 'title,year\n' }, 'There are no books in this file.'],
-      [{ 'a.json': '"title"' }, 'does not begin with a list of books'],
+      [{ 'a.json': '"title"' }, 'does not begin with an array of books'],
       [{ 'a.csv': 'title\nEmma', 'b.csv': 'title\nFaust' }, 'Import one file at a time.'],
     ] as const) {
       await drop(page, files);

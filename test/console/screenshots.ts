@@ -8,7 +8,7 @@ import { CLASSICS, store } from './books.ts';
 import { rowOf, signIn } from './visits.ts';
 
 /**
- * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; the page
+ * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; the console
  * prefers Palatino and what is like it, which is P052 in Debian's `fonts-urw-base35`.
  */
 
@@ -67,7 +67,11 @@ const STATES: Readonly<Record<string, State>> = {
       await seeBooks(page);
       await rowOf(page, 'Candide').click();
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).fill('Candide, ou l’Optimisme');
-      await service.fetch('PUT', '/book/6', JSON.stringify({ author: 'François-Marie Arouet' }));
+      await service.fetch(
+        'PUT',
+        '/book/6',
+        JSON.stringify({ title: 'Candide, or The Optimist', author: 'François-Marie Arouet' }),
+      );
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Conflicting changes').waitFor();
       await page.mouse.move(0, 0);

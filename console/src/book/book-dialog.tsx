@@ -93,7 +93,6 @@ function Loading({ edit }: { edit: EditSession }) {
   );
 }
 
-/** The book does not exist, or no longer. */
 function Missing({ edit }: { edit: EditSession }) {
   const t = texts.value;
   const hasChanges = !edit.isUnchanged && edit.base !== undefined;

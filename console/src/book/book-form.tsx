@@ -7,7 +7,6 @@ import type { EditSession } from './edit-session.ts';
 import { yearOf } from './fields.ts';
 import { remove } from './pending-deletions.ts';
 
-/** The form of a book. */
 export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () => void }) {
   const form = useRef<HTMLFormElement>(null);
   const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();

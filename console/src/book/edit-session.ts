@@ -29,9 +29,7 @@ export class EditSession {
   readonly id: number | 'new';
   readonly state = signal<EditState>({ is: 'loading' });
   readonly typed = signal<TypedFields>(NO_FIELDS);
-  /** The error of the last step. */
   readonly fault = signal<unknown>(undefined);
-  /** The book as it was loaded. */
   base: VersionedBook | undefined;
   /** The last create: the same content is sent with the same key, and is stored once. */
   #create = { content: '', key: '' };
@@ -49,7 +47,7 @@ export class EditSession {
     const { id } = this;
     if (id === 'new') this.state.value = { is: 'editing' };
     else
-      await this.#attempt('loading', 'loading', async () => {
+      await this.#attempt('loading', async () => {
         this.base = await client.find(id);
         if (!this.base) return missing(id);
         this.typed.value = typedFieldsOf(this.base);
@@ -63,12 +61,11 @@ export class EditSession {
     const { base } = this;
     const year = yearOf(fields);
     if (year === undefined) return;
-    await this.#attempt('saving', 'editing', () =>
+    await this.#attempt('saving', () =>
       base ? this.#update(base) : this.#createBook({ title: fields.title, author: fields.author, year }),
     );
   }
 
-  /** Leaves a conflict without a decision. */
   continueEditing(): void {
     this.state.value = { is: 'editing' };
   }
@@ -115,18 +112,14 @@ export class EditSession {
     }
   }
 
-  /** Runs a step; when it fails, the state becomes `fallback`, and the error is shown. */
-  async #attempt(
-    during: 'loading' | 'saving',
-    fallback: 'loading' | 'editing',
-    step: () => Promise<EditState>,
-  ): Promise<void> {
+  /** Runs a step; when it fails, the user sees the error and can try again. */
+  async #attempt(during: 'loading' | 'saving', step: () => Promise<EditState>): Promise<void> {
     this.state.value = { is: during };
     this.fault.value = undefined;
     try {
       this.state.value = await step();
     } catch (error) {
-      this.state.value = { is: fallback };
+      this.state.value = { is: during === 'loading' ? 'loading' : 'editing' };
       this.fault.value = error;
     }
   }

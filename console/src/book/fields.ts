@@ -9,7 +9,6 @@ export type TypedFields = Readonly<Record<(typeof FIELDS)[number], string>>;
 
 export const NO_FIELDS: TypedFields = { title: '', author: '', year: '' };
 
-/** A book as the fields of a form hold it. */
 export function typedFieldsOf({ title, author, year }: BookFields): TypedFields {
   return { title: normalizeLines(title), author: normalizeLines(author), year: String(year) };
 }
@@ -50,7 +49,6 @@ export function merge(
   return { mine, theirs, isConflict: FIELDS.some((field) => mine[field] !== theirs[field]) };
 }
 
-/** Whether nothing typed would be lost. */
 export function isUnchanged(typed: TypedFields, base: BookFields | undefined): boolean {
   const before = base ? typedFieldsOf(base) : NO_FIELDS;
   return FIELDS.every((field) => typed[field] === before[field]);

@@ -1,5 +1,4 @@
-import type { Book, VersionedBook } from '../../../src/client/index.ts';
-import { RefusedError } from '../../../src/client/index.ts';
+import { type Book, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
 import { refresh, replace, takeOut } from '../catalogue/catalogue.ts';
 import { explain, texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';

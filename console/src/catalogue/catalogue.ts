@@ -22,7 +22,6 @@ export const total = computed(() => {
 /** Whether the first page of the current query is being loaded. */
 export const isLoading = signal(true);
 
-/** The error of the last request. */
 export const fault = signal<unknown>(undefined);
 
 /** Whether there is no book to show. It does not change while the next query is loaded, so that buttons do not move. */
@@ -43,13 +42,11 @@ const leaving = new Set<number>();
 /** Those of them that are in `counted`. */
 const takenOut = new Set<number>();
 
-/** The loaded books. */
 let ends = new ListEnds(BOOKS_MAX, false);
 
 let abortion = new AbortController();
 /** The query of the loaded books. */
 let loaded: string | undefined;
-/** The visible rows. */
 let wanted = { start: 0, end: 0 };
 let isFetching = false;
 
@@ -122,7 +119,6 @@ export async function reload(): Promise<void> {
   }
 }
 
-/** Repeats what has failed. */
 export function retry(): void {
   if (isLoading.value) void reload();
   else if (!isFetching) void fetchWanted(abortion.signal);
@@ -136,12 +132,10 @@ function clear(): void {
   revision.value++;
 }
 
-/** Counts the matches in parallel to the first page. */
 async function countMatches(query: BookQuery, mine: AbortSignal): Promise<void> {
   try {
     counted.value = (await firstPage({ ...query, sort: 'id', limit: 1, count: true }, mine)).total;
   } catch {
-    // The list works without the number.
     if (!mine.aborted) counted.value = undefined;
   }
 }
@@ -168,7 +162,6 @@ async function fetchWanted(mine: AbortSignal): Promise<void> {
   }
 }
 
-/** The first page of a query. */
 export async function firstPage(query: BookQuery, mine: AbortSignal) {
   mine.throwIfAborted();
   const { value } = await client.list(query, { signal: mine }).pages().next();
@@ -183,7 +176,6 @@ function add(end: ListEnd, page: BookPage): void {
   revision.value++;
 }
 
-/** Replaces a book in its row, which does not move. */
 export function replace(book: Book): void {
   ends.replace(book);
   noteChange();

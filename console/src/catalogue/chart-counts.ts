@@ -29,7 +29,6 @@ effect(() => {
   abortion = new AbortController();
   const mine = abortion.signal;
   untracked(() => countBars({ q: q.trim() === '' ? undefined : q }, mine)).catch(() => {
-    // The list works without the chart; the next change counts again.
     if (!mine.aborted) counted = '';
   });
 });

@@ -43,7 +43,9 @@ export function Chart() {
       })}
       <div class="axis" aria-hidden="true">
         {bars.value.map((bar, index) => (
-          <span key={bar.from}>{isLabelled(bar, index) && tickOf(bar)}</span>
+          <span key={bar.from}>
+            {isLabelled(bar, index) && (bar.is === 'older' ? `…${formatYear(bar.to)}` : formatYear(bar.from))}
+          </span>
         ))}
       </div>
     </fieldset>
@@ -67,8 +69,4 @@ function labelOf({ is, from, to }: Bar): string {
 function isLabelled({ from }: Bar, index: number): boolean {
   const years = isNarrow.value ? 20 : 50;
   return index === 0 || (from % years === 0 && index > 1);
-}
-
-function tickOf({ is, from, to }: Bar): string {
-  return is === 'older' ? `…${formatYear(to)}` : formatYear(from);
 }

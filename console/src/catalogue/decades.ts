@@ -1,6 +1,5 @@
 /** A bar of the chart: a range of years, and its number of books. */
 export interface Bar {
-  /** The first and the last year. */
   readonly from: number;
   readonly to: number;
   /** A decade, or all years before or after the other bars. */
@@ -27,7 +26,6 @@ export function barsBetween(firstYear: number, lastYear: number, thisYear: numbe
   return bars;
 }
 
-/** Counts the books of these years into bars. */
 export function countInto(bars: readonly Bar[], years: readonly number[]): Bar[] {
   return bars.map((bar) => ({
     ...bar,

@@ -8,12 +8,6 @@ export interface ListEnd {
   isComplete: boolean;
 }
 
-/** How many books are missing at an end. */
-export interface Missing {
-  readonly end: ListEnd;
-  readonly count: number;
-}
-
 /** How many of the first and of the last books are shown, and how many there are. */
 export interface ShownPart {
   readonly first: number;
@@ -28,10 +22,7 @@ export class ListEnds {
   readonly #rowsMax: number;
   readonly #canReadTail: boolean;
 
-  /**
-   * @param rowsMax how many rows are shown at most
-   * @param canReadTail whether the service can list in the reverse order
-   */
+  /** @param canReadTail whether the service can list in the reverse order */
   constructor(rowsMax: number, canReadTail: boolean) {
     this.#rowsMax = rowsMax;
     this.#canReadTail = canReadTail;
@@ -57,7 +48,7 @@ export class ListEnds {
   }
 
   /** What to load next for the rows from `start` to before `end`; undefined when they are loaded. */
-  missing(start: number, end: number, total?: number): Missing | undefined {
+  missing(start: number, end: number, total?: number): { end: ListEnd; count: number } | undefined {
     const { head, tail } = this;
     const rows = Math.min(total ?? Number.POSITIVE_INFINITY, this.#rowsMax);
     const headRows = this.headRows(total);
@@ -74,14 +65,12 @@ export class ListEnds {
       : { end: head, count: fromHead };
   }
 
-  /** Adds the next page of an end. */
   add(end: ListEnd, { books, next }: Pick<BookPage, 'books' | 'next'>): void {
     for (const book of books) end.books.push(book);
     end.next = next;
     end.isComplete = next === undefined;
   }
 
-  /** Replaces a book in its place. */
   replace(book: Book): void {
     for (const { books } of [this.head, this.tail]) {
       const index = books.findIndex(({ id }) => id === book.id);

@@ -7,7 +7,6 @@ import { readInteger, show, type View, view } from '../page/address.ts';
 /** The delay between the last key and the search. */
 const DEBOUNCE_MS = 150;
 
-/** The fields for a search and a range of years. */
 export function Search() {
   const t = texts.value;
   return (
@@ -62,7 +61,7 @@ function QueryField({ id, name, hint, read }: QueryFieldProps) {
   const text = useSignal(String(view.peek()[name] ?? ''));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  // The view also changes elsewhere; a text that is being typed stays.
+  // A text that is being typed is not replaced.
   useSignalEffect(() => {
     const shown = String(view.value[name] ?? '');
     const typed = read(text.peek());

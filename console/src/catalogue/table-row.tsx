@@ -3,12 +3,11 @@ import { BookText, YearText } from '../book/book-text.tsx';
 import { formatNumber } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
+import { COLUMNS, directionOf, nextSort, type Sort } from './sort.ts';
 
 interface RowProps {
   readonly index: number;
-  /** The offset within the table, in pixels. */
   readonly top: number;
-  /** Undefined until it is loaded. */
   readonly book: Book | undefined;
   readonly isActive: boolean;
   /** Whether books before it are not shown. */
@@ -41,6 +40,30 @@ export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: R
       </div>
       <div role="gridcell" class="cell year">
         {book && <YearText year={book.year} />}
+      </div>
+    </div>
+  );
+}
+
+/** The names of the columns; a click sorts by one. */
+export function TableHead({ sort }: { sort: Sort }) {
+  const t = texts.value;
+  return (
+    <div role="rowgroup" class="head sticky">
+      <div role="row" class="row" aria-rowindex={1}>
+        {COLUMNS.map((column) => {
+          const direction = directionOf(column, sort);
+          return (
+            <div key={column} role="columnheader" class={`cell ${column}`} aria-sort={direction}>
+              <button type="button" onClick={() => show({ sort: nextSort(column, sort) })}>
+                {t.columns[column]}
+                {direction !== 'none' && (
+                  <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>
+                )}
+              </button>
+            </div>
+          );
+        })}
       </div>
     </div>
   );

@@ -4,8 +4,7 @@ import { remove } from '../book/pending-deletions.ts';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { bookAt, isLoading, revision, rowCount, shownPart, want } from './catalogue.ts';
-import { TableHead } from './table-head.tsx';
-import { TableRow } from './table-row.tsx';
+import { TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
 
 /** The row that a key moves to. */
@@ -131,7 +130,6 @@ export function Table() {
   );
 }
 
-/** The height of the sticky header. */
 function stickyHeight(): number {
   return document.querySelector('.sticky')?.getBoundingClientRect().bottom ?? 0;
 }

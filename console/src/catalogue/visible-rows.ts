@@ -11,9 +11,7 @@ const OVERSCAN_ROWS = 12;
  * The rows to draw; all have the same height.
  *
  * @param top where the list begins, in pixels below the upper edge of the viewport; negative once it is scrolled
- * @param height the height of the viewport, in pixels
- * @param rowHeight in pixels
- * @param count how many rows the list has
+ * @param height of the viewport, in pixels
  */
 export function visibleRows(top: number, height: number, rowHeight: number, count: number): RowRange {
   const first = Math.floor(-top / rowHeight) - OVERSCAN_ROWS;

@@ -16,8 +16,7 @@ export const de: Texts = {
   signingIn: 'Wird angemeldet …',
   signOut: 'Abmelden',
   signInAgain: 'Bitte erneut anmelden',
-  signInAgainHint:
-    'Ihre Sitzung ist abgelaufen. Melden Sie sich an, um fortzufahren; Ihre Änderungen sind noch da.',
+  signInAgainHint: 'Ihre Sitzung ist abgelaufen. Melden Sie sich an; Ihre Änderungen sind noch da.',
   signOutInstead: 'Abmelden und Änderungen verwerfen',
   signInFaults: {
     wrong: 'Benutzername oder Passwort ist falsch.',
@@ -77,8 +76,7 @@ export const de: Texts = {
   saveAsNew: 'Als neues Buch speichern',
 
   conflict: 'Widersprüchliche Änderungen',
-  conflictHint:
-    'Jemand hat dasselbe Feld geändert, seit Sie das Buch geöffnet haben. Welche Fassung soll bleiben?',
+  conflictHint: 'Jemand hat inzwischen dasselbe Feld geändert. Welche Fassung soll bleiben?',
   yourVersion: 'Ihre Fassung',
   theirVersion: 'Gespeicherte Fassung',
   differs: 'anders',
@@ -108,11 +106,9 @@ export const de: Texts = {
 
   faults: {
     timeout: 'Der Dienst hat nicht rechtzeitig geantwortet. Versuchen Sie es erneut.',
-    unavailable:
-      'Der Dienst ist überlastet, oder sein Speicher ist nicht verfügbar. Versuchen Sie es gleich erneut.',
+    unavailable: 'Der Dienst oder sein Speicher ist nicht verfügbar. Versuchen Sie es gleich erneut.',
     defect: 'Im Dienst ist ein Fehler aufgetreten. Sein Protokoll nennt den Grund.',
-    session:
-      'Der Dienst lehnt das Token ab, das er gerade ausgestellt hat. Sein Betreiber sollte die Geheimnisse prüfen.',
+    session: 'Der Dienst lehnt sein eigenes Token ab. Sein Betreiber sollte die Geheimnisse prüfen.',
     refused: 'Der Dienst hat die Anfrage abgelehnt.',
     tooLong: 'Der Text ist länger, als der Dienst erlaubt.',
   },

@@ -16,8 +16,7 @@ export const en = {
   signingIn: 'Signing in …',
   signOut: 'Sign out',
   signInAgain: 'Please sign in again',
-  signInAgainHint:
-    'Your session has expired. Sign in to continue where you were; your changes are still here.',
+  signInAgainHint: 'Your session has expired. Sign in to continue; your changes are still here.',
   signOutInstead: 'Sign out and discard changes',
   signInFaults: {
     wrong: 'Wrong username or password.',
@@ -77,8 +76,7 @@ export const en = {
   saveAsNew: 'Save as a new book',
 
   conflict: 'Conflicting changes',
-  conflictHint:
-    'Another user has changed the same field since you opened the book. Which version should be kept?',
+  conflictHint: 'Another user has changed the same field meanwhile. Which version should be kept?',
   yourVersion: 'Your version',
   theirVersion: 'Saved version',
   differs: 'differs',

@@ -10,10 +10,9 @@ export const fileTextsDe: FileTexts = {
   reading: (name) => `${name} wird gelesen …`,
   problems: {
     workbook:
-      'Das ist eine Arbeitsmappe. Öffnen Sie sie, speichern Sie das Blatt als CSV, und importieren Sie die CSV-Datei.',
+      'Das ist eine Arbeitsmappe. Speichern Sie das Blatt als CSV, und importieren Sie die CSV-Datei.',
     binary: 'Das ist keine Textdatei. Bücher können aus CSV, JSON und NDJSON importiert werden.',
-    'not-utf8':
-      'Diese JSON-Datei ist nicht in UTF-8 kodiert. Speichern Sie sie in UTF-8, und importieren Sie sie erneut.',
+    'not-utf8': 'Diese JSON-Datei ist nicht in UTF-8 kodiert. Speichern Sie sie in UTF-8.',
     'no-array': 'Diese JSON-Datei beginnt nicht mit einem Array von Büchern: mit „[“.',
     'no-rows': 'In dieser Datei sind keine Bücher.',
     gone: 'Die Datei kann nicht gelesen werden. Vielleicht wurde sie geändert, verschoben oder gesperrt; wählen Sie sie erneut.',
@@ -25,17 +24,15 @@ export const fileTextsDe: FileTexts = {
   hasHeader: 'Die erste Zeile enthält die Spaltennamen',
   preview: 'Die ersten Zeilen, wie sie importiert werden',
   line: 'Zeile',
-  western:
-    'Die Datei ist nicht in UTF-8 kodiert. Sie wurde als Windows-1252 gelesen: Prüfen Sie die Umlaute.',
+  western: 'Die Datei ist nicht in UTF-8. Sie wurde als Windows-1252 gelesen: Prüfen Sie die Umlaute.',
   checking: 'Die Zeilen werden geprüft …',
   allGood: plural('[1 Buch kann|# Bücher können] importiert werden.'),
-  nothingGood:
-    'Keine Zeile dieser Datei kann importiert werden. Prüfen Sie, welche Spalte welchem Feld zugeordnet ist.',
+  nothingGood: 'Keine Zeile dieser Datei kann importiert werden. Prüfen Sie die Spalten.',
   badRows: plural('[1 Zeile ist ungültig und wird|# Zeilen sind ungültig und werden] ausgelassen.'),
   skipKnown: 'Vorhandene Bücher überspringen',
   searchingKnown: 'Vorhandene Bücher werden gesucht …',
   known: plural(
-    '[1 Buch ist|# Bücher sind] schon vorhanden (Titel, Autor und Jahr) und [wird|werden] übersprungen.',
+    '[1 Buch ist|# Bücher sind] vorhanden (Titel, Autor und Jahr) und [wird|werden] übersprungen.',
   ),
   notSearched: (reason) => `Die Suche nach vorhandenen Büchern ist fehlgeschlagen. ${reason}`,
   badShown: (count) => `Das sind die ersten ${formatNumber(count)}; der Bericht hat alle.`,
@@ -78,7 +75,7 @@ export const fileTextsDe: FileTexts = {
   undoLeft: plural('[1 Buch ist|# Bücher sind] noch nicht gelöscht.'),
   kept: plural('[Dieses Buch wurde|Diese # Bücher wurden] inzwischen geändert und [bleibt|bleiben]:'),
   lastImport: plural(
-    'Der letzte Import hat [1 Buch|# Bücher] gespeichert. Er kann rückgängig gemacht werden.',
+    'Der letzte Import hat [1 Buch|# Bücher] gespeichert und kann rückgängig gemacht werden.',
   ),
 
   exportBooks: 'Bücher exportieren',
@@ -98,13 +95,12 @@ export const fileTextsDe: FileTexts = {
   fileName: 'Bücher',
 
   rowFaults: {
-    'unclosed-quote':
-      'In dieser Zeile beginnt ein Anführungszeichen, das nirgends endet; der Rest der Datei kann nicht gelesen werden.',
+    'unclosed-quote': 'Ein Anführungszeichen wird nicht geschlossen; der Rest der Datei ist unlesbar.',
     'not-utf8': 'Das ist kein UTF-8.',
     'not-json': 'Das ist kein JSON.',
     'not-object': 'Das ist kein Objekt mit Titel, Autor und Jahr.',
     'no-array': 'Hier muss ein Array von Büchern beginnen, mit „[“.',
-    broken: 'Hier fehlt ein Komma oder das Ende des Arrays; der Rest der Datei kann nicht gelesen werden.',
+    broken: 'Hier fehlt ein Komma oder das Ende des Arrays; der Rest der Datei ist unlesbar.',
     'cut-off': 'Die Datei endet vor dem Ende des Arrays.',
     trailing: 'Die Datei geht nach dem Ende des Arrays weiter; der Rest wird nicht gelesen.',
     cells: (found, expected) =>

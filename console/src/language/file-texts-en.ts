@@ -11,7 +11,7 @@ export const fileTextsEn = {
   problems: {
     workbook: 'This is a spreadsheet workbook. Open it, save the sheet as CSV, and import the CSV file.',
     binary: 'This is not a text file. Books can be imported from CSV, JSON and NDJSON.',
-    'not-utf8': 'This JSON file is not encoded in UTF-8. Save it in UTF-8, and import it again.',
+    'not-utf8': 'This JSON file is not encoded in UTF-8. Save it in UTF-8.',
     'no-array': 'This JSON file does not begin with an array of books: with “[”.',
     'no-rows': 'There are no books in this file.',
     gone: 'The file cannot be read. It may have been changed, moved or locked; choose it again.',
@@ -23,10 +23,10 @@ export const fileTextsEn = {
   hasHeader: 'The first row contains column names',
   preview: 'The first rows as they will be imported',
   line: 'Line',
-  western: 'The file is not encoded in UTF-8. It was read as Windows-1252: check the accented letters.',
+  western: 'The file is not in UTF-8. It was read as Windows-1252: check the accented letters.',
   checking: 'Checking the rows …',
   allGood: plural('[1 book|# books] can be imported.'),
-  nothingGood: 'No row of this file can be imported. Check which column is assigned to which field.',
+  nothingGood: 'No row of this file can be imported. Check the columns.',
   badRows: plural('[1 row is|# rows are] invalid and will be left out.'),
   skipKnown: 'Skip books that already exist',
   searchingKnown: 'Searching for books that already exist …',
@@ -90,8 +90,7 @@ export const fileTextsEn = {
   fileName: 'books',
 
   rowFaults: {
-    'unclosed-quote':
-      'A quotation mark opens in this row and is never closed; the rest of the file cannot be read.',
+    'unclosed-quote': 'A quotation mark is never closed; the rest of the file cannot be read.',
     'not-utf8': 'This is not UTF-8.',
     'not-json': 'This is not JSON.',
     'not-object': 'This is not an object with a title, an author and a year.',

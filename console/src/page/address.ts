@@ -6,7 +6,6 @@ import { SORTS, type Sort } from '../catalogue/sort.ts';
 export interface View {
   /** The search; '' for all books. */
   readonly q: string;
-  /** The first and the last year, if limited. */
   readonly from: number | undefined;
   readonly to: number | undefined;
   readonly sort: Sort;
@@ -37,7 +36,6 @@ export function show(changes: Partial<View>, how: 'push' | 'type' | 'replace' = 
   view.value = next;
 }
 
-/** Shows the books that were added last. */
 export function showNewest(): void {
   show({ q: '', from: undefined, to: undefined, sort: '-id' });
   scrollTo(0, 0);
@@ -49,7 +47,6 @@ export function closeBook(): void {
   else show({ book: undefined }, 'replace');
 }
 
-/** The state of a history entry. */
 interface EntryState {
   readonly isTyped: boolean;
   /** Whether the entry came about by opening a book. */
@@ -80,7 +77,6 @@ export function writeView({ q, from, to, sort, book }: View): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
-/** The query of the list of books. */
 export function queryOf({ q, from, to, sort }: View): BookQuery {
   return { q: q.trim() === '' ? undefined : q, year_from: from, year_to: to, sort };
 }

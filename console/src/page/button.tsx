@@ -2,7 +2,6 @@ import type { ButtonHTMLAttributes } from 'preact';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'class'> {
   readonly text: string;
-  /** Additional classes. */
   readonly is?: string;
 }
 

@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
-  /** The accessible name. */
   readonly label: string;
   /** Called for Esc and a click beside the dialog. When undefined, both are ignored. */
   readonly onDismiss: (() => void) | undefined;

@@ -3,7 +3,6 @@ import { LANGUAGES, language } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { theme } from './preferences.ts';
 
-/** The menus for language and theme. */
 export function PreferenceMenus() {
   const t = texts.value;
   return (

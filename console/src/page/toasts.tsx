@@ -86,23 +86,21 @@ function ToastBox({ toast }: { toast: Toast }) {
   return (
     <div class={isFault ? 'toast fault-toast' : 'toast'}>
       <p>{text()}</p>
-      {undo && (
-        <button type="button" onClick={() => undoToast(toast)}>
-          {texts.value.undo}
-        </button>
-      )}
-      {action && (
-        <button
-          type="button"
-          onClick={() => {
-            release();
-            action.run();
-          }}
-        >
-          {action.label()}
-        </button>
-      )}
+      {undo && <ToastButton text={texts.value.undo} run={() => undoToast(toast)} />}
+      {action && <ToastButton text={action.label()} run={action.run} />}
     </div>
+  );
+}
+
+function ToastButton({ text, run }: { text: string; run: () => void }) {
+  const handle = () => {
+    release();
+    run();
+  };
+  return (
+    <button type="button" onClick={handle}>
+      {text}
+    </button>
   );
 }
 

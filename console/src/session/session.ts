@@ -13,7 +13,6 @@ export const SERVICE = new URL('../', document.baseURI);
 /** `expired`: the user has to sign in again before waiting calls continue. */
 export const session = signal<'out' | 'in' | 'expired'>('out');
 
-/** How long before its expiry a token is renewed. */
 const RENEWAL_MARGIN_MS = 90_000;
 
 const SIGN_IN_TIMEOUT_MS = 15_000;
@@ -27,7 +26,6 @@ export const client = createClient({ url: SERVICE, token: provideToken, attempts
 let token: Token | undefined;
 /** Renews the token; in memory only, and as long as the page is in use. */
 let login: Login | undefined;
-/** The username of the last sign-in. */
 export let lastUsername = '';
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let renewal: Promise<string | undefined> | undefined;

@@ -1,9 +1,12 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import type { Texts } from '../language/en.ts';
 import { texts } from '../language/texts.ts';
 import { LinkButton } from '../page/button.tsx';
 import { Dialog } from '../page/dialog.tsx';
 import { PreferenceMenus } from '../page/preference-menus.tsx';
-import { signOut } from './session.ts';
-import { SignInForm } from './sign-in-form.tsx';
+import { lastUsername, signIn, signOut } from './session.ts';
 
 export function SignInPage() {
   const t = texts.value;
@@ -33,4 +36,78 @@ export function SignInAgain() {
       <LinkButton text={t.signOutInstead} onClick={signOut} />
     </Dialog>
   );
+}
+
+function SignInForm() {
+  const fault = useSignal<Fault | undefined>(undefined);
+  const waitSeconds = useSignal(0);
+  const isBusy = useSignal(false);
+  const t = texts.value;
+
+  useEffect(() => {
+    if (waitSeconds.value === 0) return undefined;
+    const timer = setTimeout(() => waitSeconds.value--, 1_000);
+    return () => clearTimeout(timer);
+  }, [waitSeconds.value]);
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (isBusy.value || waitSeconds.value > 0) return;
+    const form = event.currentTarget as HTMLFormElement;
+    const typed = Object.fromEntries(new FormData(form)) as { username: string; password: string };
+    isBusy.value = true;
+    try {
+      await signIn(typed);
+    } catch (error) {
+      if (!(error instanceof BookkeepingError)) throw error;
+      fault.value = faultOf(error);
+      if (fault.value === 'throttled') waitSeconds.value = (error as RefusedError).retryAfterSeconds ?? 0;
+      if (fault.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
+    } finally {
+      isBusy.value = false;
+    }
+  }
+
+  const isWrong = fault.value === 'wrong';
+  return (
+    <form class="sign-in-form" onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
+      <label class="field">
+        <span>{t.username}</span>
+        <input
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          defaultValue={lastUsername}
+          autofocus={lastUsername === ''}
+        />
+      </label>
+      <label class="field">
+        <span>{t.password}</span>
+        <input
+          name="password"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus={lastUsername !== ''}
+          aria-invalid={isWrong}
+          aria-describedby="sign-in-fault"
+        />
+      </label>
+      <p class="fault" id="sign-in-fault" role="alert">
+        {fault.value && t.signInFaults[fault.value]}
+      </p>
+      <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
+        {isBusy.value ? t.signingIn : waitSeconds.value > 0 ? t.wait(waitSeconds.value) : t.signIn}
+      </button>
+    </form>
+  );
+}
+
+type Fault = keyof Texts['signInFaults'];
+
+function faultOf(error: BookkeepingError): Fault {
+  if (!(error instanceof RefusedError) || error.status >= 500) return 'away';
+  return error.status === 429 ? 'throttled' : 'wrong';
 }

@@ -8,20 +8,16 @@ import { explain } from '../../language/texts.ts';
 import { queryOf, view } from '../../page/address.ts';
 import { client } from '../../session/session.ts';
 import { BOM } from '../read/report.ts';
+import { PAGE_BOOKS } from '../store/known-books.ts';
 import { chooseTarget } from './save-file.ts';
-
-/** The largest page of the service. */
-const PAGE_BOOKS = 1_000;
 
 /** An export of the books that were listed when the dialog was opened. */
 export class BookExport {
   readonly query = queryOf(view.value);
-  /** How many books that is; undefined when it is unknown. */
   readonly total = total.value;
   readonly format = signal<Format>('csv');
   readonly state = signal<'ready' | 'saving' | 'saved'>('ready');
   readonly written = signal(0);
-  /** Why nothing was saved. */
   readonly fault = signal<string | undefined>(undefined);
   #abortion = new AbortController();
 
@@ -31,7 +27,8 @@ export class BookExport {
     this.#abortion = new AbortController();
     const { signal: abort } = this.#abortion;
     this.fault.value = undefined;
-    const name = `${fileTexts.value.fileName} ${formatDate(new Date())}.${format}`;
+    // Swedish dates are YYYY-MM-DD.
+    const name = `${fileTexts.value.fileName} ${new Date().toLocaleDateString('sv')}.${format}`;
     const target = await chooseTarget(name, mediaTypeOf(format));
     if (!target) return;
     this.state.value = 'saving';
@@ -61,10 +58,4 @@ export class BookExport {
       this.written.value += books.length;
     }
   }
-}
-
-/** The local date as YYYY-MM-DD. */
-function formatDate(date: Date): string {
-  const [month, day] = [date.getMonth() + 1, date.getDate()].map((number) => String(number).padStart(2, '0'));
-  return `${date.getFullYear()}-${month}-${day}`;
 }

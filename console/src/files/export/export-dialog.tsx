@@ -3,11 +3,10 @@ import { FORMATS } from '../../../../src/formats/file-format.ts';
 import { fileTexts } from '../../language/file-texts.ts';
 import { Button } from '../../page/button.tsx';
 import { Dialog } from '../../page/dialog.tsx';
-import { Progress, StepHeading } from '../dialog-step.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
+import { Progress, StepHeading } from '../progress.tsx';
 import { BookExport } from './book-export.ts';
 
-/** Saves the listed books as a file. */
 export function ExportDialog() {
   const t = fileTexts.value;
   const of = useMemo(() => new BookExport(), []);

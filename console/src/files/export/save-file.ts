@@ -1,9 +1,7 @@
-/** A file that is being written. */
+/** A file that is being written; `abort` discards it. */
 export interface Target {
   write(text: string): Promise<void>;
-  /** Completes the file. */
   close(): Promise<void>;
-  /** Discards the file. */
   abort(): Promise<void>;
 }
 
@@ -34,7 +32,6 @@ export function download(name: string, type: string): Target {
   let parts: Blob[] = [];
   return {
     async write(text) {
-      // Browsers may keep blobs outside of the heap.
       parts.push(new Blob([text]));
     },
     async close() {

@@ -20,7 +20,6 @@ effect(() => {
   if (session.value === 'out') lastImport.value = undefined;
 });
 
-/** Opens a file in place of the current one. */
 export async function chooseFile(files: readonly File[]): Promise<void> {
   closeFile();
   const [file] = files;

@@ -1,21 +1,18 @@
 import { useRef } from 'preact/hooks';
 import { fileTexts } from '../../language/file-texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
-import { StepHeading } from '../dialog-step.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-file.ts';
 
 /** The files that the browser's dialog offers. */
 const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json';
 
-/** Where a file is chosen or dropped. */
 export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' }> }) {
   const t = fileTexts.value;
   const { value: last } = lastImport;
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <StepHeading text={t.importBooks} />
       <div class="drop-place" aria-busy={file.kind === 'opening'}>
         <p class="lead">{file.kind === 'opening' ? t.reading(file.name) : t.dropHint}</p>
         <p class="quiet">{t.acceptedFormats}</p>

@@ -10,6 +10,7 @@ import type { RowFile } from '../read/row-file.ts';
 import { guessByCells, type Sample } from '../read/sample.ts';
 import { batchesOf } from '../store/batches.ts';
 import {
+  type ImportDependencies,
   type ImportEnd,
   type ImportListener,
   importBatches,
@@ -20,6 +21,12 @@ import { findKnownBooks, type KnownBooks, withoutKnown } from '../store/known-bo
 import { type Pace, PaceMeter } from '../store/pace.ts';
 import { deleteUnchanged } from '../store/undo-import.ts';
 
+const DEPENDENCIES: ImportDependencies = {
+  client,
+  sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  now: () => performance.now(),
+};
+
 /** The import of one file. */
 export class FileImport {
   readonly file: RowFile;
@@ -27,7 +34,6 @@ export class FileImport {
   readonly mapping = signal<Mapping>({ title: undefined, author: undefined, year: undefined });
   /** Undefined until the file is checked. */
   readonly check = signal<Check | undefined>(undefined);
-  /** The checked part of the file, from 0 to 1. */
   readonly checkedPart = signal(0);
   /** Whether books that the service already has are left out. */
   readonly skipsKnown = signal(true);
@@ -35,9 +41,7 @@ export class FileImport {
   readonly known = signal<KnownBooks | undefined>(undefined);
   /** The error of the search for known books, or of the undo. */
   readonly fault = signal<BookkeepingError | undefined>(undefined);
-  /** How many known books are left out. */
   readonly skipped = computed(() => (this.skipsKnown.value ? (this.known.value?.total ?? 0) : 0));
-  /** How many books the import stores. */
   readonly total = computed(() => (this.check.value?.good ?? 0) - this.skipped.value);
   readonly canStart = computed(
     () => this.check.value && (!this.skipsKnown.value || this.known.value) && this.total.value > 0,
@@ -128,7 +132,7 @@ export class FileImport {
         }),
     };
     try {
-      this.#endWith(await importBatches(batches, { client, sleep, now }, listener, cancel, unconfirmed));
+      this.#endWith(await importBatches(batches, DEPENDENCIES, listener, cancel, unconfirmed));
     } catch (error) {
       this.#endWith(error);
     }
@@ -186,12 +190,4 @@ export class FileImport {
       this.state.value = 'ended';
     });
   }
-}
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds));
-}
-
-function now(): number {
-  return performance.now();
 }

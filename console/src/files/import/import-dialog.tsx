@@ -2,10 +2,12 @@ import { useEffect } from 'preact/hooks';
 import { fileTexts } from '../../language/file-texts.ts';
 import { Dialog } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
+import { StepHeading } from '../progress.tsx';
 import { chooseFile, chosenFile, closeFile } from './chosen-file.ts';
 import { FileChoice } from './file-choice.tsx';
+import type { FileImport } from './file-import.ts';
 import { ImportPlan } from './import-plan.tsx';
-import { ImportProgress, UndoProgress } from './import-progress.tsx';
+import { ImportProgress } from './import-progress.tsx';
 import { ImportResult } from './import-result.tsx';
 
 /** Imports a file: the user chooses it, reviews it, and starts the import. */
@@ -21,15 +23,38 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
     addEventListener('beforeunload', handle);
     return () => removeEventListener('beforeunload', handle);
   }, [isBusy]);
-  const Step = file.kind === 'open' ? STEPS[file.fileImport.state.value] : undefined;
+  const t = fileTexts.value;
   return (
     <Dialog
-      label={fileTexts.value.importBooks}
+      label={t.importBooks}
       class={`wide files ${isBusy ? '' : 'takes-files'}`}
       onDismiss={isBusy ? undefined : closeFileDialog}
     >
-      {file.kind === 'open' ? Step && <Step of={file.fileImport} /> : <FileChoice file={file} />}
+      {file.kind === 'open' ? (
+        <Step of={file.fileImport} />
+      ) : (
+        <>
+          <StepHeading text={t.importBooks} />
+          <FileChoice file={file} />
+        </>
+      )}
     </Dialog>
+  );
+}
+
+function Step({ of }: { of: FileImport }) {
+  const t = fileTexts.value;
+  const { value: state } = of.state;
+  const Content = STEPS[state];
+  return (
+    <>
+      <StepHeading
+        key={Content}
+        text={state === 'undoing' ? t.undoImport : t.importBooks}
+        note={of.file.file.name}
+      />
+      <Content of={of} />
+    </>
   );
 }
 
@@ -37,6 +62,6 @@ const STEPS = {
   ready: ImportPlan,
   sending: ImportProgress,
   stopping: ImportProgress,
-  undoing: UndoProgress,
+  undoing: ImportProgress,
   ended: ImportResult,
 };

@@ -1,7 +1,6 @@
 import { fileTexts } from '../../language/file-texts.ts';
 import { explain } from '../../language/texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
-import { StepHeading } from '../dialog-step.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { BadRows } from './bad-rows.tsx';
 import { closeFile } from './chosen-file.ts';
@@ -16,7 +15,6 @@ export function ImportPlan({ of }: { of: FileImport }) {
   const { value: canStart } = of.canStart;
   return (
     <>
-      <StepHeading text={t.importBooks} note={of.file.file.name} />
       {of.file.encoding === 'windows-1252' && <p class="note">{t.western}</p>}
       <MappingForm of={of} />
       <Preview of={of} />
@@ -56,7 +54,7 @@ function KnownChoice({ of }: { of: FileImport }) {
   const { value: known } = of.known;
   const { value: skips } = of.skipsKnown;
   return (
-    <div class="known-choice">
+    <div>
       <label class="checkbox">
         <input
           type="checkbox"

@@ -4,7 +4,6 @@ import { fileTexts } from '../../language/file-texts.ts';
 import { explain } from '../../language/texts.ts';
 import { showNewest } from '../../page/address.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
-import { StepHeading } from '../dialog-step.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { UnreadableFileError } from '../read/file-bytes.ts';
 import { BadRows } from './bad-rows.tsx';
@@ -20,7 +19,6 @@ export function ImportResult({ of }: { of: FileImport }) {
   const canContinue = !isDone && !kept && !(end instanceof UnreadableFileError);
   return (
     <>
-      <StepHeading text={t.importBooks} note={of.file.file.name} />
       <div class="summary" role="status">
         {kept ? <UndoResult of={of} kept={kept} /> : <StoredBooks of={of} isDone={isDone} />}
       </div>

@@ -1,4 +1,5 @@
 import { type BookRow, bookReader, shown } from '../../../../src/formats/book-row.ts';
+import { FIELDS } from '../../../../src/formats/row.ts';
 import { BookText, YearText } from '../../book/book-text.tsx';
 import { explainFault, fileTexts } from '../../language/file-texts.ts';
 import { formatNumber } from '../../language/language.ts';
@@ -22,13 +23,11 @@ export function Preview({ of }: { of: FileImport }) {
             <th scope="col" class="line number">
               {t.line}
             </th>
-            <th scope="col">{t.columns.title}</th>
-            <th scope="col" class="author">
-              {t.columns.author}
-            </th>
-            <th scope="col" class="year number">
-              {t.columns.year}
-            </th>
+            {FIELDS.map((field) => (
+              <th key={field} scope="col" class={field === 'year' ? 'year number' : field}>
+                {t.columns[field]}
+              </th>
+            ))}
           </tr>
         </thead>
         <tbody>

@@ -18,18 +18,16 @@ export async function* readBooks(
 export interface Check {
   readonly good: number;
   readonly bad: number;
-  /** The first invalid rows; the report has all of them. */
   readonly faults: readonly BadRow[];
 }
 
 export interface BadRow {
   readonly line: number;
-  /** The position in a JSON array. */
   readonly element: number | undefined;
   readonly fault: Fault;
 }
 
-/** How many invalid rows are shown. */
+/** How many faults a check keeps; the report has all of them. */
 export const FAULTS_SHOWN_MAX = 100;
 
 /**

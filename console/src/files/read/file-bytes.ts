@@ -9,7 +9,6 @@ const DECODED_BYTES = 1_024 * 1_024;
 /** How long parsing may block the page. */
 const TURN_MS = 8;
 
-/** Why a file cannot be read. */
 export type FileProblem = 'workbook' | 'binary' | 'not-utf8' | 'no-array' | 'no-rows' | 'gone';
 
 /** A file that cannot be read, or no longer. */

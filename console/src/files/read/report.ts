@@ -11,7 +11,6 @@ export const BOM = '\uFEFF';
 /** The limit of spreadsheet programs for the text of a cell. */
 const CELL_LENGTH_MAX = 32_000;
 
-/** The names of the columns that a report adds, and its explanations. */
 export interface ReportTexts {
   readonly line: string;
   readonly reason: string;
@@ -23,7 +22,6 @@ export interface ReportTexts {
  * Writes the invalid rows of a file as CSV, with their lines and faults. Rows of CSV keep their columns, so that the report can
  * be corrected and imported; other rows are JSON in one column.
  *
- * @param columns those of the file
  * @throws {UnreadableFileError}
  */
 export async function* reportOf(

@@ -19,12 +19,7 @@ export async function openRowFile(file: File, format: Format): Promise<RowFile> 
   return { file, format, encoding, hasHeader: true };
 }
 
-/**
- * Opens the rows of a file.
- *
- * @param onProgress is called with the number of bytes that have been read
- * @throws {UnreadableFileError}, also while the rows are read
- */
+/** Opens the rows; `onProgress` gets the number of bytes read. @throws {UnreadableFileError}, also by the rows */
 export function readRows(row: RowFile, onProgress?: (bytes: number) => void): Promise<Rows> {
   return openRows(row.format, readChunks(row.file, onProgress), row);
 }

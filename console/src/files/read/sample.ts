@@ -3,7 +3,6 @@ import type { RawRow } from '../../../../src/formats/row.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
-/** The columns and the first rows of a file. */
 export interface Sample {
   readonly columns: readonly string[];
   readonly rows: readonly RawRow[];

@@ -4,7 +4,6 @@ import type { BookRow } from '../../../../src/formats/book-row.ts';
 /** Books that are stored by one request, all or none. */
 export interface Batch {
   readonly books: readonly BookFields[];
-  /** The lines of the first and of the last book. */
   readonly firstLine: number;
   readonly lastLine: number;
 }

@@ -2,11 +2,9 @@ import { type Book, type BookClient, BookkeepingError, RefusedError } from '../.
 import type { Batch } from './batches.ts';
 import { decrement, increment, keyOf, PAGE_BOOKS } from './known-books.ts';
 
-/** The client and the clock; tests bring their own. */
 export interface ImportDependencies {
   readonly client: Pick<BookClient, 'list' | 'createMany'>;
   readonly sleep: (milliseconds: number) => Promise<void>;
-  /** The time in milliseconds, of any clock. */
   readonly now: () => number;
 }
 
@@ -32,7 +30,6 @@ export interface UnconfirmedBatch {
   readonly above: number;
 }
 
-/** The interval of retries while the service is away. */
 const RETRY_MS = 1_000;
 
 /**
@@ -58,7 +55,6 @@ export async function importBatches(
 ): Promise<ImportEnd> {
   /** The highest id before the next batch; undefined when it has to be requested. */
   let highest: number | undefined;
-  /** Since when the service has responded to every request. */
   let respondsSince: number | undefined;
 
   /** Repeats a request until the service responds. @returns undefined when the import is cancelled */
@@ -123,13 +119,11 @@ export async function importBatches(
   return { kind: 'done' };
 }
 
-/** No response, or an error of the service that may pass. */
 function isRetryable(error: unknown): error is BookkeepingError {
   if (!(error instanceof BookkeepingError)) return false;
   return !(error instanceof RefusedError) || error.status === 429 || error.status >= 500;
 }
 
-/** The highest id of the stored books; 0 when there are none. */
 async function highestId(client: Pick<BookClient, 'list'>): Promise<number> {
   for await (const { id } of client.list({ sort: '-id', limit: 1 })) return id;
   return 0;

@@ -20,7 +20,6 @@ export function keyOf({ title, author, year }: BookFields): string {
  * Finds the books of a file that the service already has, by listing all of its books once.
  *
  * @param isLeaving whether a book of the service has a pending deletion
- * @throws what the client throws; the reason of the signal when it is aborted
  */
 export async function findKnownBooks(
   rows: AsyncIterable<BookRow>,
@@ -44,7 +43,6 @@ export async function findKnownBooks(
   return { counts, total };
 }
 
-/** The rows without the known books. */
 export async function* withoutKnown(
   rows: AsyncIterable<BookRow>,
   { counts }: KnownBooks,

@@ -3,19 +3,13 @@ export interface Pace {
   readonly secondsLeft: number;
 }
 
-/** How much of the past counts. */
 const WINDOW_MS = 5_000;
 
 /** Measures the recent rate of an import. */
 export class PaceMeter {
   readonly #marks: { readonly at: number; readonly done: number }[] = [];
 
-  /**
-   * Records progress.
-   *
-   * @param at the time in milliseconds, of any clock
-   * @returns undefined while the rate is unknown, such as during an outage
-   */
+  /** @param at in milliseconds @returns undefined while the rate is unknown, such as during an outage */
   note(done: number, total: number, at: number): Pace | undefined {
     this.#marks.push({ at, done });
     while ((this.#marks[0]?.at ?? at) < at - WINDOW_MS && this.#marks.length > 2) this.#marks.shift();

@@ -9,7 +9,6 @@ const CONCURRENCY = 4;
  *
  * @param books those to delete; what is done is removed from the set, so that the undo can continue after an error
  * @param onDone is called for each book; with its current version when it is kept
- * @throws what the client throws; the reason of the signal when it is aborted
  */
 export async function deleteUnchanged(
   books: Set<Book>,

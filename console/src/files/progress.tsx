@@ -21,7 +21,6 @@ export function StepHeading({ text, note }: { text: string; note?: string | unde
 interface ProgressProps {
   readonly label: string;
   readonly value: number;
-  /** Undefined when it is unknown. */
   readonly max: number | undefined;
   /** Text that changes all the time, and is not read out. */
   readonly numbers: string | undefined;
