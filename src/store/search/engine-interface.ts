@@ -13,8 +13,7 @@ export interface SearchEngine {
    */
   run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
 
-  /** The statements of a query over the index. */
-  indexStatements(query: BookQuery, needles: Needles | undefined): IndexStatements;
+  indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
 
   /** The next books within the years of a query, in its order, read without the index; `scan` bounds their text. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
@@ -50,32 +49,38 @@ export interface ScannedBooks {
   readonly isEnd: boolean;
 }
 
-/**
- * The statements of one query over the index. Each compares a bounded amount of text, but at least one book. All of
- * them return matches in the order of the query.
- */
-export interface IndexStatements {
+/** What the statements of one query over the index are made of. Each compares a bounded amount of text, but at least one book. */
+export interface IndexDialect {
+  readonly parameterSign: '?' | '$';
   /** What narrows the books down by an index, the most selective first. */
   readonly accessPaths: readonly AccessPath[];
-  /** Whether an access path leads to few enough books to compare and sort all of them. */
-  isSelective(path: AccessPath): Promise<boolean>;
-  /** The first matches behind a position among the books of a selective access path. */
-  matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<readonly Match[]>;
-  /** The number of matches among them. */
-  countOn(path: AccessPath): Promise<number>;
+  /** An access path is used when it leads to this many books at most, … */
+  readonly candidatesMax: number;
+  /** … of this much text, in bytes. */
+  readonly candidateBytesMax: number;
+  /** The books of an access path as a part of `from`, which are looked up before anything else. */
+  candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string;
+  /** The condition on the texts of the query. */
+  textsOf(parameters: Parameters): string;
 
-  /** The first books of a range whose years match; no texts are compared. */
-  booksIn(range: Condition, limit: number): Promise<readonly Match[]>;
+  rows(sql: string, parameters: Parameters): Promise<Row[]>;
+  /** Runs a statement that selects matches. @returns the first of them */
+  matches(sql: string, parameters: Parameters, limit: number): Promise<readonly Match[]>;
+  /** The number of matches that a part of a statement, from `from` on, selects. */
+  count(from: string, parameters: Parameters): Promise<number>;
+  /** The number of all matches, where the index itself has it. */
+  countByIndex(): Promise<number | undefined>;
+
   /** Compares the first books of a range. */
   compareIn(range: Condition, limit: number): Promise<ComparedMatches>;
-
-  /** The number of all matches, where one statement can tell. */
-  countAll(): Promise<number | undefined>;
   /** Compares books behind a position, in the order of their ids. */
   countBehind(after: BookPosition | undefined): Promise<ComparedCount>;
 }
 
-/** The condition, or the statement, that selects candidates; the algorithm only passes it on. */
+/** A row of a result, by the names of its columns. */
+export type Row = Record<string, unknown>;
+
+/** SQL that selects candidates, in terms of its engine. */
 export type AccessPath = (parameters: Parameters) => string;
 
 export interface ComparedMatches {

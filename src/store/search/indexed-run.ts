@@ -1,29 +1,39 @@
 import type { BookCount, BookPosition, BookQuery } from '../../book/book.ts';
-import { hasYears, rangesBehind } from './conditions.ts';
-import type { AccessPath, IndexStatements, SearchEngine } from './engine-interface.ts';
+import {
+  behind,
+  COMPARED_BYTES,
+  type Condition,
+  hasYears,
+  matchColumns,
+  orderOf,
+  Parameters,
+  rangesBehind,
+  yearsOf,
+} from './conditions.ts';
+import type { AccessPath, IndexDialect, Match, SearchEngine } from './engine-interface.ts';
 import type { Needles } from './folding.ts';
 import { callDeadline, PageBuilder } from './page-builder.ts';
 
 /**
- * One call of a search by the index: where an access path leads to few books, those are compared and sorted; otherwise an index is
- * walked in the order of the query, until the page is full or the time is up.
+ * One call of a search by the index: where an access path leads to few books, those are compared and sorted; otherwise
+ * an index is walked in the order of the query, until the page is full or the time is up.
  */
 export class IndexedRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
-  readonly #statements: IndexStatements;
+  readonly #dialect: IndexDialect;
 
   constructor(query: BookQuery, needles: Needles | undefined, engine: SearchEngine) {
     this.#query = query;
     this.#needles = needles;
-    this.#statements = engine.indexStatements(query, needles);
+    this.#dialect = engine.indexDialect(query, needles);
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
     const page = new PageBuilder(limit, after);
     const path = await this.#selectivePath();
     if (!path) await this.#walk(page);
-    else if (page.addAll(await this.#statements.matchesOn(path, after, page.limit + 1))) page.end();
+    else if (page.addAll(await this.#matchesOn(path, after, page.limit + 1))) page.end();
     return page;
   }
 
@@ -33,7 +43,7 @@ export class IndexedRun {
     const deadline = callDeadline();
     let count = 0;
     for (let last = after; ; ) {
-      const compared = await this.#statements.countBehind(last);
+      const compared = await this.#dialect.countBehind(last);
       count += compared.count;
       last = compared.end;
       if (!last || performance.now() > deadline) return { count, last };
@@ -42,13 +52,57 @@ export class IndexedRun {
 
   async #countAll(): Promise<number | undefined> {
     const path = await this.#selectivePath();
-    return path ? this.#statements.countOn(path) : this.#statements.countAll();
+    if (!path && this.#needles) return this.#dialect.countByIndex();
+    const parameters = new Parameters(this.#dialect.parameterSign);
+    const books = path ? this.#dialect.candidatesOf(path, parameters) : 'book_search';
+    return this.#dialect.count(`${books} where ${this.#match(parameters)}`, parameters);
   }
 
   async #selectivePath(): Promise<AccessPath | undefined> {
-    for (const path of this.#statements.accessPaths)
-      if (await this.#statements.isSelective(path)) return path;
+    for (const path of this.#dialect.accessPaths) if (await this.#isSelective(path)) return path;
     return undefined;
+  }
+
+  /** Whether an access path leads to few enough books to compare and sort all of them. */
+  async #isSelective(path: AccessPath): Promise<boolean> {
+    const { parameterSign, candidatesMax, candidateBytesMax } = this.#dialect;
+    const parameters = new Parameters(parameterSign);
+    const candidates = this.#dialect.candidatesOf(path, parameters, candidatesMax + 1);
+    const [row] = await this.#dialect.rows(
+      `select count(*) as count, sum(${COMPARED_BYTES}) as bytes from ${candidates}`,
+      parameters,
+    );
+    return Number(row?.count) <= candidatesMax && Number(row?.bytes) <= candidateBytesMax;
+  }
+
+  async #matchesOn(
+    path: AccessPath,
+    after: BookPosition | undefined,
+    limit: number,
+  ): Promise<readonly Match[]> {
+    const parameters = new Parameters(this.#dialect.parameterSign);
+    const candidates = this.#dialect.candidatesOf(path, parameters);
+    const conditions = `${behind(this.#query, after, parameters)} and ${this.#match(parameters)}`;
+    return this.#select(`${candidates} where ${conditions}`, parameters, limit);
+  }
+
+  /** The first books of a range within the years, which an index has together. */
+  async #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
+    const parameters = new Parameters(this.#dialect.parameterSign);
+    const conditions = `${range(parameters)} and ${yearsOf(this.#query, parameters)}`;
+    return this.#select(`book_search where ${conditions}`, parameters, limit);
+  }
+
+  #select(from: string, parameters: Parameters, limit: number): Promise<readonly Match[]> {
+    return this.#dialect.matches(
+      `select ${matchColumns(this.#query)} from ${from} order by ${orderOf(this.#query)}`,
+      parameters,
+      limit,
+    );
+  }
+
+  #match(parameters: Parameters): string {
+    return `${yearsOf(this.#query, parameters)} and ${this.#dialect.textsOf(parameters)}`;
   }
 
   async #walk(page: PageBuilder): Promise<void> {
@@ -56,8 +110,8 @@ export class IndexedRun {
     let ranges = rangesBehind(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const { matches, end } = isComparing
-        ? await this.#statements.compareIn(range, page.limit + 1)
-        : { matches: await this.#statements.booksIn(range, page.limit + 1), end: undefined };
+        ? await this.#dialect.compareIn(range, page.limit + 1)
+        : { matches: await this.#booksIn(range, page.limit + 1), end: undefined };
       if (!page.addAll(matches)) return;
       if (!end) continue;
       if (!page.skipTo(end)) return;

@@ -1,12 +1,12 @@
 import { type BookPosition, type BookQuery, type SearchPage, SORT_KEY_LENGTH } from '../../../book/book.ts';
 import { behind, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
-import type { IndexStatements, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
+import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { toStoreError } from '../errors.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
 import { retry } from '../pool/retry.ts';
 import { BOOK } from '../sql.ts';
-import { PostgresIndexStatements, type Row } from './index-statements.ts';
+import { PostgresIndexDialect } from './index-dialect.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** The most books that are read at a time without the index, and the most bytes of their text, but for a single book. */
@@ -31,8 +31,8 @@ export class PostgresSearchEngine implements SearchEngine {
     }
   }
 
-  indexStatements(query: BookQuery, needles: Needles | undefined): IndexStatements {
-    return new PostgresIndexStatements(query, needles, (sql, values) => this.#rows(sql, values));
+  indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect {
+    return new PostgresIndexDialect(query, needles, (sql, values) => this.#rows(sql, values));
   }
 
   async nextBooks(

@@ -1,16 +1,19 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type BookPosition, type BookQuery, type SearchPage, SORT_KEY_LENGTH } from '../../../book/book.ts';
 import { behind, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
-import type { IndexStatements, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
+import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { reasonOf, toStoreError } from '../errors.ts';
 import { BOOK } from '../sql.ts';
-import { SqliteIndexStatements } from './index-statements.ts';
+import { SqliteIndexDialect } from './index-dialect.ts';
 import { MatchFunctions } from './match-functions.ts';
 import { SearchIndex } from './search-index.ts';
 
-/** The most books that are read at a time without the index, and the most bytes of their text, but for a single book. */
-const SCANNED_BOOKS = 5_000;
+/** The most books that are read at a time without the index; more of them in an order that each time sorts them all. */
+const SCANNED_BOOKS = 500;
+const SORTED_BOOKS = 5_000;
+
+/** The most bytes of their text, but for a single book. */
 const SCANNED_BYTES = 1_024 * 1_024;
 
 /** How many prepared statements are kept. */
@@ -51,14 +54,14 @@ export class SqliteSearchEngine implements SearchEngine {
     }
   }
 
-  indexStatements(query: BookQuery, needles: Needles | undefined): IndexStatements {
-    return new SqliteIndexStatements(query, needles, this.#functions, (sql) => this.#prepare(sql));
+  indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect {
+    return new SqliteIndexDialect(query, needles, this.#functions, (sql) => this.#prepare(sql));
   }
 
   async nextBooks(
     query: BookQuery,
     after: BookPosition | undefined,
-    { limit = SCANNED_BOOKS, hasTexts }: Scan,
+    { limit = query.sort === 'id' ? SCANNED_BOOKS : SORTED_BOOKS, hasTexts }: Scan,
   ): Promise<ScannedBooks> {
     const parameters = new Parameters('?');
     const sql = `

@@ -14,8 +14,9 @@ import type {
   AccessPath,
   ComparedCount,
   ComparedMatches,
-  IndexStatements,
+  IndexDialect,
   Match,
+  Row,
 } from '../../search/engine-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 import { isShortened, textsOf } from './text-conditions.ts';
@@ -28,12 +29,12 @@ const COUNT_BOOKS = 50_000;
 /** The most bytes of text that a statement compares, but for a single book. */
 const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
 
-/** The most books of a selective access path; their texts have at most as many bytes as a statement compares. */
-const CANDIDATE_BOOKS = 2_000;
-
 /** Statements over the index, each in a transaction of its own. */
-export class PostgresIndexStatements implements IndexStatements {
+export class PostgresIndexDialect implements IndexDialect {
+  readonly parameterSign = '$';
   readonly accessPaths: readonly AccessPath[];
+  readonly candidatesMax = 2_000;
+  readonly candidateBytesMax = COMPARED_BYTES_MAX;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #rows: (sql: string, values: unknown[]) => Promise<Row[]>;
@@ -51,52 +52,41 @@ export class PostgresIndexStatements implements IndexStatements {
     this.accessPaths = accessPathsOf(query, needles);
   }
 
-  async isSelective(path: AccessPath): Promise<boolean> {
-    const parameters = new Parameters('$');
-    const [row] = await this.#rows(
-      `select count(*) as count, sum(${COMPARED_BYTES}) as bytes
-       from ${candidatesOf(`${path(parameters)} limit ${CANDIDATE_BOOKS + 1}`)}`,
-      parameters.values,
-    );
-    return Number(row?.count) <= CANDIDATE_BOOKS && Number(row?.bytes) <= COMPARED_BYTES_MAX;
+  /** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
+  candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string {
+    const candidates = `select ${COLUMNS} from book_search where ${path(parameters)} limit ${limit ?? 'all'} offset 0`;
+    return `(${candidates}) as candidates`;
   }
 
-  async matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<Match[]> {
-    const parameters = new Parameters('$');
-    return this.#matches(
-      `select ${matchColumns(this.#query)} from ${candidatesOf(path(parameters))}
-       where ${behind(this.#query, after, parameters)} and ${this.#match(parameters)}
-       order by ${orderOf(this.#query)}`,
-      parameters,
-      limit,
-    );
+  textsOf(parameters: Parameters): string {
+    return textsOf(this.#needles, parameters);
   }
 
-  async countOn(path: AccessPath): Promise<number> {
-    const parameters = new Parameters('$');
-    const match = this.#match(parameters);
-    const [row] = await this.#rows(
-      `select ${this.#counted(match)} from ${candidatesOf(path(parameters))}`,
-      parameters.values,
-    );
+  rows(sql: string, { values }: Parameters): Promise<Row[]> {
+    return this.#rows(sql, values);
+  }
+
+  /** Where the query is shortened, only this service can tell which of them match. */
+  async matches(sql: string, { values }: Parameters, limit: number): Promise<Match[]> {
+    const rows = await this.#rows(`${sql} limit ${this.#isShortened ? 'all' : limit}`, values);
+    const matches = rows as unknown as Match[];
+    if (!this.#isShortened || matches.length === 0) return matches;
+    const matching = await this.#matching(matches.map(({ id }) => id));
+    return matches.filter(({ id }) => matching.has(id)).slice(0, limit);
+  }
+
+  async count(from: string, { values }: Parameters): Promise<number> {
+    const [row] = await this.#rows(`select ${this.#counted('true')} from ${from}`, values);
     return this.#countIn(row);
   }
 
-  async booksIn(range: Condition, limit: number): Promise<Match[]> {
-    const parameters = new Parameters('$');
-    return (await this.#rows(
-      `select ${matchColumns(this.#query)} from book_search
-       where ${range(parameters)} and ${yearsOf(this.#query, parameters)}
-       order by ${orderOf(this.#query)} limit ${limit}`,
-      parameters.values,
-    )) as unknown as Match[];
-  }
+  async countByIndex(): Promise<undefined> {}
 
   async compareIn(range: Condition, limit: number): Promise<ComparedMatches> {
     const parameters = new Parameters('$');
     const order = orderOf(this.#query);
     const window = windowOf(range(parameters), order, WINDOW_BOOKS);
-    const matches = await this.#matches(
+    const matches = await this.matches(
       `select ${matchColumns(this.#query)} from ${window}
        where case when fits then ${this.#match(parameters)} else false end order by number`,
       parameters,
@@ -116,16 +106,6 @@ export class PostgresIndexStatements implements IndexStatements {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countAll(): Promise<number | undefined> {
-    if (this.#needles) return undefined;
-    const parameters = new Parameters('$');
-    const [row] = await this.#rows(
-      `select count(*) as count from book_search where ${yearsOf(this.#query, parameters)}`,
-      parameters.values,
-    );
-    return Number(row?.count);
-  }
-
   async countBehind(after: BookPosition | undefined): Promise<ComparedCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const parameters = new Parameters('$');
@@ -139,15 +119,6 @@ export class PostgresIndexStatements implements IndexStatements {
     const isEnd = Number(row?.read) < COUNT_BOOKS && row?.compared === row?.read;
     const last = { key: Number(row?.last), id: Number(row?.last) };
     return { count: await this.#countIn(row), end: isEnd ? undefined : last };
-  }
-
-  /** Runs a statement that selects matches, of which only this service can tell where the query is shortened. */
-  async #matches(sql: string, { values }: Parameters, limit: number): Promise<Match[]> {
-    const rows = await this.#rows(`${sql} limit ${this.#isShortened ? 'all' : limit}`, values);
-    const matches = rows as unknown as Match[];
-    if (!this.#isShortened || matches.length === 0) return matches;
-    const matching = await this.#matching(matches.map(({ id }) => id));
-    return matches.filter(({ id }) => matching.has(id)).slice(0, limit);
   }
 
   /** The number of books that meet a condition, and their ids where the query is shortened. */
@@ -178,9 +149,6 @@ export class PostgresIndexStatements implements IndexStatements {
   }
 }
 
-/** A row of a result, by the names of its columns. */
-export type Row = Record<string, unknown>;
-
 /** Conditions on candidates. */
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = neededTrigramsOf(needles);
@@ -195,11 +163,6 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
 }
 
 const COLUMNS = 'id, title_key, author_key, year, bytes, title_lower, author_lower, words';
-
-/** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
-function candidatesOf(condition: string): string {
-  return `(select ${COLUMNS} from book_search where ${condition} offset 0) as candidates`;
-}
 
 /**
  * The first books that meet a condition, in an order that an index has; each with its place among them, `number`, and

@@ -1,8 +1,7 @@
-import type { SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { StatementSync } from 'node:sqlite';
 import type { BookPosition, BookQuery } from '../../../book/book.ts';
 import {
   behind,
-  COMPARED_BYTES,
   type Condition,
   hasYears,
   keyColumnOf,
@@ -15,8 +14,9 @@ import type {
   AccessPath,
   ComparedCount,
   ComparedMatches,
-  IndexStatements,
+  IndexDialect,
   Match,
+  Row,
 } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { type MatchFunctions, TooMuchText } from './match-functions.ts';
@@ -26,12 +26,12 @@ import { areExact, LONG_MARK, trigramsOf } from './trigrams.ts';
 const WINDOW_BOOKS = 20_000;
 const WINDOW_LENGTH = 4 * 1_024 * 1_024;
 
-/** The most books of a selective access path; their texts have at most as many bytes as those of a window characters. */
-const CANDIDATE_BOOKS = 5_000;
-
-/** Statements over the index, within a read transaction. */
-export class SqliteIndexStatements implements IndexStatements {
+/** Statements over the index, all of a call in one read transaction. */
+export class SqliteIndexDialect implements IndexDialect {
+  readonly parameterSign = '?';
   readonly accessPaths: readonly AccessPath[];
+  readonly candidatesMax = 5_000;
+  readonly candidateBytesMax = WINDOW_LENGTH;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #functions: MatchFunctions;
@@ -50,39 +50,42 @@ export class SqliteIndexStatements implements IndexStatements {
     this.accessPaths = accessPathsOf(query, needles);
   }
 
-  async isSelective(path: AccessPath): Promise<boolean> {
-    const parameters = new Parameters('?');
-    const [row] = this.#rows(
-      `select count(*) as count, sum(${COMPARED_BYTES}) as bytes
-       from ${candidatesOf(`${path(parameters)} limit ${CANDIDATE_BOOKS + 1}`)}`,
-      parameters,
-    );
-    return Number(row?.count) <= CANDIDATE_BOOKS && Number(row?.bytes) <= WINDOW_LENGTH;
+  /** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
+  candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string {
+    const ids = `${path(parameters)}${limit === undefined ? '' : ` limit ${limit}`}`;
+    return `(${ids}) as candidates cross join book_search using (id)`;
   }
 
-  async matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<Match[]> {
-    const parameters = new Parameters('?');
-    return this.#rows(
-      `select ${matchColumns(this.#query)} from ${candidatesOf(path(parameters))}
-       where ${behind(this.#query, after, parameters)} and ${this.#match(parameters)}
-       order by ${orderOf(this.#query)} limit ${limit}`,
-      parameters,
-    ) as unknown as Match[];
+  /** By a function of MatchFunctions, which limits what a statement compares. */
+  textsOf(): string {
+    if (!this.#needles) return 'true';
+    const { title, author, words } = this.#needles;
+    return `is_match(${title ? 'title_lower' : 'null'}, ${author ? 'author_lower' : 'null'}, ${words.length > 0 ? 'words' : 'null'})`;
   }
 
-  async countOn(path: AccessPath): Promise<number> {
-    const parameters = new Parameters('?');
-    return this.#count(`${candidatesOf(path(parameters))} where ${this.#match(parameters)}`, parameters);
+  async rows(sql: string, parameters: Parameters): Promise<Row[]> {
+    return this.#rows(sql, parameters);
   }
 
-  async booksIn(range: Condition, limit: number): Promise<Match[]> {
-    const parameters = new Parameters('?');
-    return this.#rows(
-      `select ${matchColumns(this.#query)} from book_search
-       where ${range(parameters)} and ${yearsOf(this.#query, parameters)}
-       order by ${orderOf(this.#query)} limit ${limit}`,
-      parameters,
-    ) as unknown as Match[];
+  async matches(sql: string, parameters: Parameters, limit: number): Promise<Match[]> {
+    return this.#rows(`${sql} limit ${limit}`, parameters) as unknown as Match[];
+  }
+
+  async count(from: string, parameters: Parameters): Promise<number> {
+    const [row] = this.#rows(`select count(*) as count from ${from}`, parameters);
+    return Number(row?.count);
+  }
+
+  /** The full-text index counts words that it has as a whole, unless there are long texts, which it does not have. */
+  async countByIndex(): Promise<number | undefined> {
+    if (!this.#needles || !areExact(this.#needles) || hasYears(this.#query)) return undefined;
+    const count = (words: string, limit: string) => {
+      const parameters = new Parameters('?');
+      const rows = `select 1 from book_words where book_words match ${parameters.add(words)} ${limit}`;
+      return this.count(`(${rows})`, parameters);
+    };
+    if ((await count(`"${LONG_MARK}"`, 'limit 1')) > 0) return undefined;
+    return count(trigramsOf(this.#needles) ?? '', '');
   }
 
   async compareIn(range: Condition, limit: number): Promise<ComparedMatches> {
@@ -104,18 +107,6 @@ export class SqliteIndexStatements implements IndexStatements {
       parameters,
     );
     return { matches, end: end as BookPosition | undefined };
-  }
-
-  /** The full-text index counts words that it has as a whole, unless there are long texts, which it does not have. */
-  async countAll(): Promise<number | undefined> {
-    const parameters = new Parameters('?');
-    if (!this.#needles)
-      return this.#count(`book_search where ${yearsOf(this.#query, parameters)}`, parameters);
-    if (!areExact(this.#needles) || hasYears(this.#query)) return undefined;
-    const words = `book_words where book_words match ${parameters.add(trigramsOf(this.#needles) ?? '')}`;
-    const ofLongTexts = new Parameters('?');
-    const longTexts = `(select 1 from book_words where book_words match ${ofLongTexts.add(`"${LONG_MARK}"`)} limit 1)`;
-    return this.#count(longTexts, ofLongTexts) > 0 ? undefined : this.#count(words, parameters);
   }
 
   async countBehind(after: BookPosition | undefined): Promise<ComparedCount> {
@@ -148,22 +139,15 @@ export class SqliteIndexStatements implements IndexStatements {
     }
   }
 
-  #count(from: string, parameters: Parameters): number {
-    const [row] = this.#rows(`select count(*) as count from ${from}`, parameters);
-    return Number(row?.count);
-  }
-
   #rows(sql: string, { values }: Parameters): Row[] {
     this.#functions.begin(this.#needles, WINDOW_LENGTH);
     return this.#prepare(sql).all(...(values as (string | number)[]));
   }
 
   #match(parameters: Parameters): string {
-    return `${textsOf(this.#needles)} and ${yearsOf(this.#query, parameters)}`;
+    return `${this.textsOf()} and ${yearsOf(this.#query, parameters)}`;
   }
 }
-
-type Row = Record<string, SQLOutputValue>;
 
 /** Statements that select the ids of candidates. */
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
@@ -177,17 +161,4 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
   if (hasYears(query))
     paths.push((parameters) => `select id from book_search where ${yearsOf(query, parameters)}`);
   return paths;
-}
-
-/** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
-function candidatesOf(ids: string): string {
-  return `(${ids}) as candidates cross join book_search using (id)`;
-}
-
-/** The condition on the texts, by a function of MatchFunctions, which limits what a statement compares. */
-function textsOf(needles: Needles | undefined): string {
-  if (!needles) return 'true';
-  const title = needles.title ? 'title_lower' : 'null';
-  const author = needles.author ? 'author_lower' : 'null';
-  return `is_match(${title}, ${author}, ${needles.words.length > 0 ? 'words' : 'null'})`;
 }
