@@ -94,10 +94,6 @@ describe('A file at the top of an engine', () => {
 });
 
 describe('The methods of a BookStore', () => {
-  /** The names of methods, in their order, with one level of indentation. */
-  const methodsIn = (source: string) =>
-    [...source.matchAll(/^ {2}(?:async )?(\[Symbol\.asyncDispose\]|[a-z]\w*)\(/gm)].map(([, name]) => name);
-
   test('are in the order of the interface on both engines', () => {
     const [, contract = ''] =
       /interface BookStore [^{]*\{(.*?)^\}/ms.exec(readText('src/book/book.ts')) ?? [];
@@ -221,3 +217,10 @@ describe('ARCHITECTURE.md', () => {
     }
   });
 });
+
+/** The names of the methods of a class or an interface, in their order. */
+function methodsIn(source: string): (string | undefined)[] {
+  return [...source.matchAll(/^ {2}(?:async )?(\[Symbol\.asyncDispose\]|[a-z]\w*)\(/gm)].map(
+    ([, name]) => name,
+  );
+}
