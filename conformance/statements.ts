@@ -30,21 +30,24 @@ export function recordStatements(): Set<string> {
   Object.assign(Client.prototype, {
     query(this: Client, ...values: unknown[]) {
       const [first] = values as [string | { readonly text: string }];
-      sent.add(normalised(typeof first === 'string' ? first : first.text));
+      for (const statement of statementsIn(typeof first === 'string' ? first : first.text))
+        sent.add(statement);
       return query.apply(this, values);
     },
   });
   return sent;
 }
 
-/** The statements of `statements.sql`, each ended by a semicolon. */
+/** The statements of `statements.sql`. */
 async function readList(): Promise<ReadonlySet<string>> {
   const text = await readFile(join(import.meta.dirname, 'statements.sql'), 'utf8');
-  const statements = text
-    .replace(/^--.*$/gm, '')
-    .split(/;\s*$/m)
-    .map(normalised);
-  return new Set(statements.filter((statement) => statement !== ''));
+  return new Set(statementsIn(text.replace(/^--.*$/gm, '')));
+}
+
+/** The statements of a text, which end with a semicolon at the end of a line. */
+function statementsIn(text: string): string[] {
+  const statements = text.split(/;\s*$/m).map(normalised);
+  return statements.filter((statement) => statement !== '');
 }
 
 function normalised(text: string): string {

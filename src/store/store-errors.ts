@@ -11,3 +11,17 @@ export class IdsExhausted extends StoreUnavailable {
     super('ids exhausted');
   }
 }
+
+/** The table that has a row for each step of the structure that was applied, on both engines. */
+export const MIGRATIONS_TABLE = 'bookkeeping_migrations';
+
+/** The version of a structure is the number of its last step. */
+export const SELECT_VERSION = `select coalesce(max(version), 0) as version from ${MIGRATIONS_TABLE}`;
+
+/** @throws StoreNotReady when a structure has steps that this version of the service does not know */
+export function expectKnownVersion(version: number, latest: number): void {
+  if (version <= latest) return;
+  throw new StoreNotReady(
+    `the store was made by a newer version of the service (structure ${version}, this one knows ${latest}); use that version`,
+  );
+}

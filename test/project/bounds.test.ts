@@ -28,7 +28,7 @@ const NO_BOUNDS = [
   'src/store/postgres/batches/inserts.ts#KEY_ATTEMPTS_MAX',
   'src/store/postgres/search/trigrams.ts#PARTS_MAX',
   'src/store/postgres/search/trigrams.ts#TRIGRAMS_MAX',
-  'src/store/postgres/schema.ts#CREATE_ATTEMPTS_MAX',
+  'src/store/postgres/migrations.ts#STEP_ATTEMPTS_MAX',
   'src/store/postgres/search/text-conditions.ts#WORDS_MAX',
   'src/store/postgres/search/trigrams.ts#INDEXED_LENGTH_MAX',
   'src/store/sqlite/files/connection.ts#BLOCKING_TIMEOUT_MS',

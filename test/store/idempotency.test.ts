@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import type { Book, BookFields } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
+import { query } from '../support/sql.ts';
 import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
@@ -147,21 +146,4 @@ async function makeOlder(dbUrl: string, key: string, seconds: number): Promise<v
 
 async function keysIn(dbUrl: string): Promise<unknown[]> {
   return (await query(dbUrl, 'select key from idempotency_keys', [])).map(({ key }) => key);
-}
-
-/** Looks into a store as another program would. */
-async function query(
-  dbUrl: string,
-  text: string,
-  values: readonly (string | number)[],
-): Promise<Record<string, unknown>[]> {
-  if (dbUrl.startsWith('sqlite:')) {
-    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
-    return database.prepare(text.replaceAll('$', '?')).all(...values);
-  }
-  const client = new Client(dbUrl);
-  await client.connect();
-  const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
-  await client.end();
-  return rows;
 }

@@ -5,6 +5,7 @@ import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { reasonOf, toStoreError, violatedConstraint } from './errors.ts';
+import { ID_CHECK, readState } from './migrations.ts';
 import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { retry } from './pool/retry.ts';
@@ -16,7 +17,6 @@ import {
   expectBooks,
   expectPrivileges,
   expectUtf8,
-  ID_CHECK,
   LOCK_IDS,
   prepareSchema,
 } from './schema.ts';
@@ -39,6 +39,7 @@ import {
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await expectUtf8(client);
+    await readState(client);
     await expectPrivileges(client, ['select']);
     await expectBooks(client);
   });

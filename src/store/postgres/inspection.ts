@@ -2,9 +2,10 @@ import type { ClientBase } from 'pg';
 import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
 import { StoreNotReady } from '../store-errors.ts';
 import { reasonOf } from './errors.ts';
+import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
-import { expectBooks, expectPrivileges, expectUtf8, MAY_NOT_CREATE, NO_SCHEMA } from './schema.ts';
+import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
 /**
  * Looks at a PostgreSQL database, and changes nothing in it.
@@ -15,8 +16,9 @@ import { expectBooks, expectPrivileges, expectUtf8, MAY_NOT_CREATE, NO_SCHEMA } 
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   const { client } = await Servers.find(conninfo);
   try {
+    const { version } = await readState(client);
     await client.query('begin transaction read only');
-    return await describe(client);
+    return await describe(client, version);
   } catch (error) {
     if (error instanceof StoreNotReady) throw error;
     throw new StoreNotReady(`the table books cannot be looked at (${reasonOf(error)})`);
@@ -25,11 +27,11 @@ export async function inspectStore(conninfo: Conninfo): Promise<string> {
   }
 }
 
-async function describe(client: ClientBase): Promise<string> {
+async function describe(client: ClientBase, version: number): Promise<string> {
   await expectUtf8(client);
   const { rows } = await client.query<State>(STATE);
   const [state] = rows;
-  if (!state?.hasBooks) {
+  if (!state?.hasBooks && version === 0) {
     if (!state || state.mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
     if (!state.mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
     return 'the PostgreSQL database has no table of books yet, and will get one';

@@ -1,30 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
+import { migrate, readVersion } from './migrations.ts';
 
-/**
- * Prepares the storage structure: creates the table of books unless there is one, and a table for the keys of creates
- * (times in seconds since 1970). Safe when several processes do it at once.
- */
+/** Prepares the storage structure in a write transaction; an adopted table of books stays as it is. */
 export function prepareSchema(database: DatabaseSync): void {
-  // AUTOINCREMENT: otherwise the highest id is given out again after its book was deleted.
-  database.exec(`
-    create table if not exists books (
-      id integer primary key autoincrement check (id between 1 and ${ID_MAX}),
-      title text not null,
-      author text not null,
-      year integer not null check (year between -${YEAR_MAX} and ${YEAR_MAX})
-    ) strict
-  `);
-  database.exec(`
-    create table if not exists idempotency_keys (
-      key text primary key,
-      fingerprint text not null,
-      book_id integer not null,
-      created_at integer not null
-    ) strict, without rowid;
-    create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)
-  `);
+  migrate(database);
   if (isOurs(database)) return;
   // A trigger of this connection alone keeps ids exact without a change to the table.
   database.exec(`
@@ -42,11 +23,12 @@ function isOurs(database: DatabaseSync): boolean {
 
 /** Like {@link expectBooks}, but no table is fine, too. @throws StoreNotReady when there is one that does not fit */
 export function expectNoMisfit(database: DatabaseSync): void {
-  if (hasBooks(database)) expectBooks(database);
+  if (isMade(database)) expectBooks(database);
 }
 
-/** Whether there is a table of books, whatever its form. */
-export function hasBooks(database: DatabaseSync): boolean {
+/** Whether there is a table of books, whatever its form, or should be one. @throws StoreNotReady when it is newer */
+export function isMade(database: DatabaseSync): boolean {
+  if (readVersion(database) > 0) return true;
   return database.prepare(`select 1 from sqlite_schema where name = 'books'`).get() !== undefined;
 }
 
@@ -56,6 +38,7 @@ export function hasBooks(database: DatabaseSync): boolean {
  * @throws StoreNotReady when it does not fit
  */
 export function expectBooks(database: DatabaseSync): void {
+  readVersion(database);
   if (isOurs(database)) return;
   const columns = database.prepare(`select name from pragma_table_info('books')`).all();
   if (columns.length === 0) throw new StoreNotReady('there is no table books');

@@ -5,8 +5,8 @@ import { BATCH_LIMITS, textLength } from '../../limits.ts';
 import type { StoreObserver } from '../../observer.ts';
 import { IdsExhausted } from '../../store-errors.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
+import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
-import { ID_CHECK, KEY_CONSTRAINT } from '../schema.ts';
 import {
   columnsOf,
   DELETE_EXPIRED_KEY,

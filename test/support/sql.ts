@@ -1,0 +1,19 @@
+import { DatabaseSync } from 'node:sqlite';
+import { Client } from 'pg';
+
+/** Queries a store as another program would. Parameters are `$1`, `$2`, … on both engines. */
+export async function query(
+  dbUrl: string,
+  text: string,
+  values: readonly (string | number)[] = [],
+): Promise<Record<string, unknown>[]> {
+  if (dbUrl.startsWith('sqlite:')) {
+    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
+    return database.prepare(text.replaceAll('$', '?')).all(...values);
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
+  await client.end();
+  return rows;
+}
