@@ -39,7 +39,7 @@ export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
 /** The limits that operators do not choose. */
 export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
-  // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
+  // With the limits of batches (src/store/store-limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
   rejectedConnections: 1_000,

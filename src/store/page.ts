@@ -1,5 +1,5 @@
 import type { BookPage } from '../book/book.ts';
-import { PAGE_BOOKS_MAX } from './limits.ts';
+import { PAGE_BOOKS_MAX } from './store-limits.ts';
 
 /** What an engine finds behind the last page, when it looks at a number of books at most. */
 export interface PageRow {

@@ -8,7 +8,7 @@ import {
   ID_MAX,
   YEAR_MAX,
 } from '../../src/book/book.ts';
-import { PAGE_BOOKS_MAX } from '../../src/store/limits.ts';
+import { PAGE_BOOKS_MAX } from '../../src/store/store-limits.ts';
 import { engines } from '../support/engines.ts';
 import { listBooks, openStoreAt, renderList, textOf } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';

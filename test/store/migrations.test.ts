@@ -37,12 +37,13 @@ const UNRECORDED = {
 
 const RECORDS = 'select version, applied_at from bookkeeping_migrations order by version';
 
-for (const { name, createAddress } of engines) {
+for (const engine of engines) {
+  const { name } = engine;
   const statements = UNRECORDED[name].split(';');
 
   describe(`The structure of a store on ${name}`, () => {
     test('is made by two steps, each recorded once, however often the store is opened', async () => {
-      await using address = await createAddress();
+      await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
       const records = await query(address.dbUrl, RECORDS);
       assert.deepEqual(
@@ -55,7 +56,7 @@ for (const { name, createAddress } of engines) {
     });
 
     test('is taken over as it is where its steps were not recorded', async () => {
-      await using address = await createAddress();
+      await using address = await engine.createAddress();
       for (const statement of statements) await query(address.dbUrl, statement);
       await query(
         address.dbUrl,
@@ -78,7 +79,7 @@ for (const { name, createAddress } of engines) {
     });
 
     test('is refused, and stays as it is, when a newer version of the service made it', async () => {
-      await using address = await createAddress();
+      await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
       await query(address.dbUrl, 'insert into bookkeeping_migrations (version) values (3)');
       await query(address.dbUrl, 'drop table idempotency_keys');
@@ -93,7 +94,7 @@ for (const { name, createAddress } of engines) {
     });
 
     test('has nothing of a step that fails', async () => {
-      await using address = await createAddress();
+      await using address = await engine.createAddress();
       if (name === 'SQLite') await query(address.dbUrl, 'create table idempotency_keys_by_age (x)');
       else await fillDiskAt(address.dbUrl, 'CREATE INDEX');
 

@@ -1,6 +1,6 @@
 import type { ButtonHTMLAttributes } from 'preact';
 
-interface ButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'class'> {
+interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class'> {
   readonly text: string;
   readonly is?: string;
 }

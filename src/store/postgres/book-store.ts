@@ -11,11 +11,11 @@ import {
 } from '../../book/book.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { BATCH_LIMITS, textLength } from '../limits.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Searcher } from '../search/searcher.ts';
 import { StoreNotReady } from '../store-errors.ts';
+import { BATCH_LIMITS, textLength } from '../store-limits.ts';
 import { Inserts } from './batches/inserts.ts';
 import { limitUnknownLengths, UNKNOWN_LENGTHS_MAX } from './batches/result-limit.ts';
 import { reasonOf } from './errors.ts';

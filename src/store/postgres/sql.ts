@@ -1,7 +1,7 @@
 import type { BookFields } from '../../book/book.ts';
 import { KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX } from '../idempotency.ts';
-import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
 import type { PageRow } from '../page.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 
 /** A statement with the name by which a connection knows it once it is prepared. */
 export interface Statement {

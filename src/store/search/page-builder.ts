@@ -1,5 +1,5 @@
 import type { BookPosition, SearchPage } from '../../book/book.ts';
-import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from '../limits.ts';
+import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 import type { Match } from './engine-interface.ts';
 
 /** How long one call of a search compares books; then other searches have their turn. */

@@ -11,10 +11,10 @@ import type {
 } from '../../book/book.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { BATCH_LIMITS, performUntilTextMax, textLength } from '../limits.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted } from '../store-errors.ts';
+import { BATCH_LIMITS, performUntilTextMax, textLength } from '../store-limits.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';

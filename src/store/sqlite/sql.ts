@@ -1,4 +1,4 @@
-import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 
 /** The statements of a call. */
 

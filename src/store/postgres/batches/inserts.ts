@@ -1,9 +1,9 @@
 import { type Book, type BookFields, StoreUnavailable } from '../../../book/book.ts';
 import { BatchQueue } from '../../batch-queue.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
-import { BATCH_LIMITS, textLength } from '../../limits.ts';
 import type { StoreObserver } from '../../observer.ts';
 import { IdsExhausted } from '../../store-errors.ts';
+import { BATCH_LIMITS, textLength } from '../../store-limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { performUntilTextMax } from '../../limits.ts';
+import { performUntilTextMax } from '../../store-limits.ts';
 import { isConstraintViolation, isSyncFailure, toStoreError } from '../errors.ts';
 import { LOG_PAGES_MAX, openConnection, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
