@@ -78,6 +78,18 @@ for (const engine of engines) {
       );
     });
 
+    test('is made again where the table of books was dropped', async () => {
+      await using address = await engine.createAddress();
+      await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
+      await query(address.dbUrl, 'drop table books');
+      await using store = await openStoreAt(address.dbUrl);
+      assert.equal((await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 })).id, 1);
+      assert.deepEqual(
+        (await query(address.dbUrl, RECORDS)).map(({ version }) => version),
+        [1, 2],
+      );
+    });
+
     test('is refused, and stays as it is, when a newer version of the service made it', async () => {
       await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();

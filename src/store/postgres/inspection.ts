@@ -16,9 +16,9 @@ import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   const { client } = await Servers.find(conninfo);
   try {
-    const { version } = await readState(client);
+    await readState(client);
     await client.query('begin transaction read only');
-    return await describe(client, version);
+    return await describe(client);
   } catch (error) {
     if (error instanceof StoreNotReady) throw error;
     throw new StoreNotReady(`the table books cannot be looked at (${reasonOf(error)})`);
@@ -27,11 +27,11 @@ export async function inspectStore(conninfo: Conninfo): Promise<string> {
   }
 }
 
-async function describe(client: ClientBase, version: number): Promise<string> {
+async function describe(client: ClientBase): Promise<string> {
   await expectUtf8(client);
   const { rows } = await client.query<State>(STATE);
   const [state] = rows;
-  if (!state?.hasBooks && version === 0) {
+  if (!state?.hasBooks) {
     if (!state || state.mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
     if (!state.mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
     return 'the PostgreSQL database has no table of books yet, and will get one';

@@ -96,7 +96,8 @@ export async function readState(client: ClientBase): Promise<State> {
     (error: unknown) => (isRefused(error) ? 0 : Promise.reject(error)),
   );
   expectKnownVersion(version, STEPS.length);
-  return { version, relations };
+  // Without its table of books a store is empty, whatever is recorded: somebody has dropped the table.
+  return { version: relations.has('books') ? version : 0, relations };
 }
 
 /**
@@ -118,6 +119,7 @@ async function applyStep(client: ClientBase, step: number): Promise<boolean> {
     if (version >= step) return true;
     const missing = [...(STEPS[step - 1] ?? []), MIGRATIONS].filter(({ name }) => !relations.has(name));
     const record = `insert into ${MIGRATIONS_TABLE} (version) values (${step})`;
+    if (step === 1 && relations.has(MIGRATIONS_TABLE)) await client.query(`delete from ${MIGRATIONS_TABLE}`);
     try {
       // Several statements in one query are one transaction.
       await client.query([...missing.map(({ statement }) => statement), record].join(';\n'));

@@ -13,7 +13,7 @@ import { CHECKS, migrate, readState } from './migrations.ts';
 export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectUtf8(client);
   const { version, relations } = await readState(client);
-  const isNew = version === 0 && !relations.has('books');
+  const isNew = !relations.has('books');
   // A table that does not fit ends the start before anything is changed.
   if (!isNew) await expectFitting(client);
   await migrate(client, version);

@@ -4,7 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
 import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
-import { expectBooks, isMade } from './schema.ts';
+import { hasTable, readVersion } from './migrations.ts';
+import { expectBooks } from './schema.ts';
 
 /**
  * Looks at the SQLite file at a path, and changes nothing in it.
@@ -32,7 +33,9 @@ export async function inspectStore(path: string): Promise<string> {
 }
 
 function describe(database: DatabaseSync, path: string): string {
-  if (!isMade(database)) return `the SQLite file ${path} has no table of books yet, and will get one`;
+  readVersion(database);
+  if (!hasTable(database, 'books'))
+    return `the SQLite file ${path} has no table of books yet, and will get one`;
   expectBooks(database);
   const counted = database
     .prepare(`select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1})`)

@@ -33,9 +33,12 @@ const CREATE_MIGRATIONS_TABLE = `
 
 /** Applies and records the steps that the store lacks. Call it in a write transaction, which also excludes other processes. */
 export function migrate(database: DatabaseSync): void {
-  const version = readVersion(database);
+  const recorded = readVersion(database);
+  // Without its table of books a store is empty, whatever is recorded: somebody has dropped the table.
+  const version = hasTable(database, 'books') ? recorded : 0;
   if (version === STEPS.length) return;
   database.exec(CREATE_MIGRATIONS_TABLE);
+  database.prepare(`delete from ${MIGRATIONS_TABLE} where version > ?`).run(version);
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
   for (const [index, step] of STEPS.entries()) {
     if (index < version) continue;
@@ -50,9 +53,13 @@ export function migrate(database: DatabaseSync): void {
  * @throws StoreNotReady when it is newer than this version of the service
  */
 export function readVersion(database: DatabaseSync): number {
-  const table = database.prepare('select 1 from sqlite_schema where name = ?').get(MIGRATIONS_TABLE);
-  if (!table) return 0;
+  if (!hasTable(database, MIGRATIONS_TABLE)) return 0;
   const { version } = database.prepare(SELECT_VERSION).get() as { version: number };
   expectKnownVersion(version, STEPS.length);
   return version;
+}
+
+/** Whether there is a table of this name, whatever its form. */
+export function hasTable(database: DatabaseSync, name: string): boolean {
+  return database.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined;
 }

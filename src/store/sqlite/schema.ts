@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
-import { migrate, readVersion } from './migrations.ts';
+import { hasTable, migrate, readVersion } from './migrations.ts';
 
 /** Prepares the storage structure in a write transaction; an adopted table of books stays as it is. */
 export function prepareSchema(database: DatabaseSync): void {
@@ -23,13 +23,8 @@ function isOurs(database: DatabaseSync): boolean {
 
 /** Like {@link expectBooks}, but no table is fine, too. @throws StoreNotReady when there is one that does not fit */
 export function expectNoMisfit(database: DatabaseSync): void {
-  if (isMade(database)) expectBooks(database);
-}
-
-/** Whether there is a table of books, whatever its form, or should be one. @throws StoreNotReady when it is newer */
-export function isMade(database: DatabaseSync): boolean {
-  if (readVersion(database) > 0) return true;
-  return database.prepare(`select 1 from sqlite_schema where name = 'books'`).get() !== undefined;
+  readVersion(database);
+  if (hasTable(database, 'books')) expectBooks(database);
 }
 
 /**
