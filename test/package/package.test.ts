@@ -144,7 +144,7 @@ describe('The client in the package', () => {
       listed: [{ id: 1, ...ILIAD }],
       message: 'Invalid input',
       isRefused: true,
-      names: ['BookkeepingError', 'NoAnswerError', 'RefusedError', 'createClient'],
+      names: ['BookkeepingError', 'NoAnswerError', 'RefusedError', 'createClient', 'requestToken'],
     });
   });
 
@@ -192,7 +192,7 @@ describe('The service in the package', () => {
       code: 0,
       output: `${readPackage().version}\n`,
     });
-    await project.write('books.csv', 'title\nThe Iliad\n');
+    await project.write('books.csv', 'title,author,year\nThe Iliad,Homer,-750\n');
     const { code, output } = await project.node(main, 'import', 'books.csv');
     assert.match(output, /^read 1, stored 1, /);
     assert.equal(code, 0);
