@@ -119,8 +119,9 @@ async function applyStep(client: ClientBase, step: number): Promise<boolean> {
     if (version >= step) return true;
     const missing = [...(STEPS[step - 1] ?? []), MIGRATIONS].filter(({ name }) => !relations.has(name));
     const record = `insert into ${MIGRATIONS_TABLE} (version) values (${step})`;
-    if (step === 1 && relations.has(MIGRATIONS_TABLE)) await client.query(`delete from ${MIGRATIONS_TABLE}`);
+    const hasStaleRecords = relations.has(MIGRATIONS_TABLE) && !relations.has('books');
     try {
+      if (hasStaleRecords) await client.query(`delete from ${MIGRATIONS_TABLE}`);
       // Several statements in one query are one transaction.
       await client.query([...missing.map(({ statement }) => statement), record].join(';\n'));
       return true;
