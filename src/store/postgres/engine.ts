@@ -1,17 +1,15 @@
 import type { Engine } from '../store-engine.ts';
 import { StoreNotReady } from '../store-errors.ts';
-import { openArchive, openArchiveForReading } from './archive.ts';
 import { openStore } from './book-store.ts';
-import { inspectStore } from './inspection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 
-/** The engine of the PostgreSQL database of a connection string. */
+/** The engine of the PostgreSQL database of a connection string. A service loads only its store, not what commands need. */
 export function createEngine(conninfo: Conninfo): Engine {
   return {
     openStore: (observer) => openStore(conninfo, observer),
-    inspect: () => inspectStore(conninfo),
-    openArchive: () => openArchive(conninfo),
-    openArchiveForReading: () => openArchiveForReading(conninfo),
+    inspect: async () => (await import('./inspection.ts')).inspectStore(conninfo),
+    openArchive: async () => (await import('./archive.ts')).openArchive(conninfo),
+    openArchiveForReading: async () => (await import('./archive.ts')).openArchiveForReading(conninfo),
     async backUp() {
       throw new StoreNotReady('PostgreSQL is backed up with pg_dump --format=custom --file=FILE DATABASE');
     },

@@ -1,18 +1,16 @@
 import type { Engine } from '../store-engine.ts';
-import { openArchive, openArchiveForReading } from './archive.ts';
 import { openStore } from './book-store.ts';
-import { backUpStore } from './files/backup-file.ts';
-import { restoreStore } from './files/restore-file.ts';
-import { inspectStore } from './inspection.ts';
 
-/** The engine of the SQLite file at a path. */
+/** The engine of the SQLite file at a path. A service loads only its store, not what commands need. */
 export function createEngine(path: string): Engine {
   return {
     openStore: (observer) => openStore(path, observer),
-    inspect: () => inspectStore(path),
-    openArchive: () => openArchive(path),
-    openArchiveForReading: () => openArchiveForReading(path),
-    backUp: (file, onProgress) => backUpStore(path, file, onProgress),
-    restore: (file, onProgress) => restoreStore(path, file, onProgress),
+    inspect: async () => (await import('./inspection.ts')).inspectStore(path),
+    openArchive: async () => (await import('./archive.ts')).openArchive(path),
+    openArchiveForReading: async () => (await import('./archive.ts')).openArchiveForReading(path),
+    backUp: async (file, onProgress) =>
+      (await import('./files/backup-file.ts')).backUpStore(path, file, onProgress),
+    restore: async (file, onProgress) =>
+      (await import('./files/restore-file.ts')).restoreStore(path, file, onProgress),
   };
 }
