@@ -1,4 +1,5 @@
-import { type Book, type BookStore, StoreUnavailable } from '../src/book/book.ts';
+import type { Book } from '../src/book/book.ts';
+import { type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
 import type { StoreAddress } from '../src/store/address.ts';
 import { loadEngine as loadSoundEngine } from '../src/store/load-engine.ts';
 import type { Engine } from '../src/store/store-engine.ts';

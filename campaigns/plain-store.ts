@@ -1,12 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type Book,
-  type BookFields,
-  type BookPage,
-  type BookStore,
-  StoreUnavailable,
-} from '../src/book/book.ts';
+import type { Book, BookFields } from '../src/book/book.ts';
+import { type BookPage, type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
 
 /** The faults of a {@link PlainStore}. */
 export interface PlantedFaults {

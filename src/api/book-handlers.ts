@@ -1,12 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import {
-  type Book,
-  type BookStore,
-  readBook,
-  readBookChanges,
-  readBookId,
-  StoreUnavailable,
-} from '../book/book.ts';
+import { type Book, readBook, readBookChanges, readBookId } from '../book/book.ts';
+import { type BookStore, StoreUnavailable } from '../book/book-store-interface.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../book/book.ts';
+import { StoreUnavailable } from '../book/book-store-interface.ts';
 import type { ErrorDescription } from '../http/request-log.ts';
 
 /**

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Credentials } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
-import type { BookStore } from '../book/book.ts';
+import type { BookStore } from '../book/book-store-interface.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
 import { MemoryBudget } from '../http/body/memory-budget.ts';
 import { HttpServer, type HttpServerOptions } from '../http/http-server.ts';

@@ -1,8 +1,8 @@
-/** The shapes of the contract that both sides of the wire speak, the service and its client. Types, nothing else. */
+/** The types of the contract that the service and its client share. */
 
-/** A book record, as it is stored and as it is answered. The keys stand in the order of the specification. */
+/** A book as it is stored and sent, with its keys in this order. */
 export interface Book {
-  /** Assigned by the store: 1 to 9007199254740991, never given out twice. */
+  /** Assigned by the store, 1 to 9007199254740991; never reused. */
   readonly id: number;
   readonly title: string;
   readonly author: string;
@@ -10,10 +10,10 @@ export interface Book {
   readonly year: number;
 }
 
-/** What a client may say of a book. */
+/** The fields of a book that a client can set. */
 export type BookFields = Omit<Book, 'id'>;
 
-/** The shape of every answer (specification, "Response envelope"), keys in this order. */
+/** The body of every response, with its keys in this order (specification, "Response envelope"). */
 export interface Envelope<Data> {
   readonly status: number;
   readonly message: string;

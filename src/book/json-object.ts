@@ -1,24 +1,22 @@
-/** The types a field of a request body can have. */
+/** The types of fields. */
 interface FieldTypes {
   text: string;
   integer: number;
 }
 
-/** Names of fields, in lower case, with their types. */
+/** The names of fields, in lower case, and their types. */
 type FieldSpec = Readonly<Record<string, keyof FieldTypes>>;
 
-/** The fields that were present, by name. */
+/** The fields that are present, by name. */
 export type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec]?: FieldTypes[Spec[Name]] };
 
 /**
- * Reads bytes as a JSON object (RFC 8259) with known fields.
+ * Reads a JSON object (RFC 8259). Names match in any ASCII case, the last of several equal names wins, and unknown fields are
+ * ignored. `text` is a string that every store preserves: well-formed Unicode without U+0000. `integer` is a number without
+ * a fraction, in any notation, within ±(2^53 - 1).
  *
- * A field's name counts in any ASCII case; of a field given several times the last one counts; unknown fields are
- * ignored. `text` is a string that every store can give back unchanged: well-formed Unicode without U+0000.
- * `integer` is a number without fraction, however it is written, within ±(2^53 - 1).
- *
- * @returns the fields present, or undefined when the bytes are not UTF-8, not one JSON object, or a known field has
- *   a value of another type.
+ * @returns the fields that are present; undefined when the bytes are not UTF-8 or not a JSON object, or a field has
+ *   another type
  */
 export function readJsonObject<const Spec extends FieldSpec>(
   bytes: Uint8Array,
@@ -35,17 +33,17 @@ export function readJsonObject<const Spec extends FieldSpec>(
   if (!isObject(value)) return undefined;
 
   const fields: Record<string, unknown> = {};
-  let isFaithful = !NUMBER_IN_PARTS.test(text);
+  let isExact = !FRACTION_OR_EXPONENT.test(text);
   for (const name in value) {
     const field = fieldOf(name, spec);
     if (field === undefined) continue;
-    if (Object.hasOwn(fields, field)) isFaithful = false;
+    if (Object.hasOwn(fields, field)) isExact = false;
     fields[field] = value[name];
   }
-  if (!isFaithful) {
+  if (!isExact) {
     for (const [name, literal] of membersAsWritten(text)) {
       const field = fieldOf(name, spec);
-      if (field !== undefined) fields[field] = parseFaithfully(literal);
+      if (field !== undefined) fields[field] = parseExactly(literal);
     }
   }
   for (const field in fields) {
@@ -54,14 +52,11 @@ export function readJsonObject<const Spec extends FieldSpec>(
   return fields as JsonFields<Spec>;
 }
 
-/** Refuses what is not UTF-8, and leaves a byte-order mark in place, where it is not JSON. */
+/** Keeps a byte-order mark, which is not JSON. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * `JSON.parse` loses two things that count here: which of two spellings of a name came last, and what it rounds
- * away (`1.00000000000000000001` becomes 1). Both are rare enough to read such a text a second time.
- */
-const NUMBER_IN_PARTS = /[0-9][.eE]/;
+/** `JSON.parse` loses the order of names that differ in case, and rounds (`1.00000000000000000001` becomes 1). */
+const FRACTION_OR_EXPONENT = /[0-9][.eE]/;
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -69,56 +64,47 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function fieldOf(name: string, spec: FieldSpec): string | undefined {
   if (Object.hasOwn(spec, name)) return name;
-  const field = name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  const field = toAsciiLowerCase(name);
   return Object.hasOwn(spec, field) ? field : undefined;
 }
 
-function hasType(value: unknown, type: keyof FieldTypes): boolean {
-  return type === 'text'
-    ? typeof value === 'string' && value.isWellFormed() && !value.includes('\0')
-    : Number.isSafeInteger(value);
+export function toAsciiLowerCase(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/**
- * The members of a JSON object in the order they are written, repeated names included, each with the text of its
- * value.
- *
- * @param text a valid JSON text whose value is an object
- */
+function hasType(value: unknown, type: keyof FieldTypes): boolean {
+  return type === 'text' ? isText(value) : Number.isSafeInteger(value);
+}
+
+export function isText(value: unknown): boolean {
+  return typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+}
+
+/** The members of a JSON object in order, with repeated names and the text of each value. @param text a valid JSON object */
 function* membersAsWritten(text: string): Generator<[name: string, literal: string]> {
   let name: string | undefined;
   let depth = 0;
   let start = 0;
   for (let at = 0; at < text.length; at++) {
-    switch (text[at]) {
-      case '"':
-        at = endOfString(text, at);
-        break;
-      case '{':
-      case '[':
-        if (++depth === 1) start = at + 1;
-        break;
-      case ':':
-        if (depth > 1) break;
-        name = JSON.parse(text.slice(start, at)) as string;
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === '{' || character === '[') {
+      if (++depth === 1) start = at + 1;
+    } else if (character === ':' && depth === 1) {
+      name = JSON.parse(text.slice(start, at)) as string;
+      start = at + 1;
+    } else if (character === ',' || character === '}' || character === ']') {
+      if (depth === 1 && name !== undefined) {
+        yield [name, text.slice(start, at).trim()];
+        name = undefined;
         start = at + 1;
-        break;
-      case ',':
-      case '}':
-      case ']':
-        if (depth === 1 && name !== undefined) {
-          yield [name, text.slice(start, at).trim()];
-          name = undefined;
-          start = at + 1;
-        }
-        if (text[at] !== ',') depth--;
-        break;
-      default:
+      }
+      if (character !== ',') depth--;
     }
   }
 }
 
-/** Where the string that opens at `at` closes. */
+/** The index of the closing quote of the string that starts at `at`. */
 function endOfString(text: string, at: number): number {
   for (at++; text[at] !== '"'; at++) {
     if (text[at] === '\\') at++;
@@ -126,15 +112,15 @@ function endOfString(text: string, at: number): number {
   return at;
 }
 
-/** The value of a JSON text; a number that is not whole is NaN. */
-function parseFaithfully(literal: string): unknown {
+/** The value of a JSON text; NaN for a number that is not an integer. */
+function parseExactly(literal: string): unknown {
   const number = /^-?([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(literal);
   if (!number) return JSON.parse(literal);
   const [, whole = '', fraction = '', exponent = '0'] = number;
   const digits = whole + fraction;
   let significant = digits.length;
   while (significant > 0 && digits[significant - 1] === '0') significant--;
-  // The value is digits * 10^(exponent - fraction.length): whole when no significant digit is behind the point.
+  // The value is digits * 10^(exponent - fraction.length).
   const isInteger = significant === 0 || significant <= whole.length + Number(exponent);
   return isInteger ? Number(literal) : Number.NaN;
 }

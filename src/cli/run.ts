@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../book/book.ts';
+import { StoreUnavailable } from '../book/book-store-interface.ts';
 import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { StoreNotReady } from '../store/store-errors.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { StoreUnavailable } from '../book/book.ts';
+import { StoreUnavailable } from '../book/book-store-interface.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
 /** How a {@link BatchQueue} groups its calls. Text is counted in UTF-16 code units. */

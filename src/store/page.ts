@@ -1,4 +1,4 @@
-import type { BookPage } from '../book/book.ts';
+import type { BookPage } from '../book/book-store-interface.ts';
 import { PAGE_BOOKS_MAX } from './store-limits.ts';
 
 /** What an engine finds behind the last page, when it looks at a number of books at most. */

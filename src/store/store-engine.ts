@@ -1,4 +1,4 @@
-import type { BookStore } from '../book/book.ts';
+import type { BookStore } from '../book/book-store-interface.ts';
 import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
 

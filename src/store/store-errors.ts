@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../book/book.ts';
+import { StoreUnavailable } from '../book/book-store-interface.ts';
 
 /** The store cannot be reached or prepared at startup. The message is one line for people, without secrets. */
 export class StoreNotReady extends Error {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Book, BookStore } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import type { BookStore } from '../../src/book/book-store-interface.ts';
 import { engines } from '../support/engines.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book.ts';
+import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { assertRefusal } from './answers.ts';
 import { type Answer, Connection, Cut, request } from './connection.ts';
 import { parseLog } from './log.ts';

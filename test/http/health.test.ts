@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BookStore, StoreUnavailable } from '../../src/book/book.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { type Answer, Connection, request } from './connection.ts';

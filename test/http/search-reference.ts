@@ -1,4 +1,5 @@
-import { type Book, SORT_KEY_LENGTH } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
 
 /** The parameters of `GET /books`, as they are written. */
 export type Parameters = Readonly<Record<string, string>>;

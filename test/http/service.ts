@@ -3,7 +3,7 @@ import { type Surroundings, startApp } from '../../src/app.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
-import type { BookStore } from '../../src/book/book.ts';
+import type { BookStore } from '../../src/book/book-store-interface.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';

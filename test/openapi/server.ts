@@ -4,7 +4,7 @@ import { createServer } from '../../src/api/server.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book/book.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';

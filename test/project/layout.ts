@@ -56,7 +56,7 @@ export interface Way {
 
 /**
  * Where a way is not one: each file is imported by one before it, is the module of a thread that one before it starts,
- * or implements the interface `BookStore` that one before it has.
+ * or implements the interface `BookStore` that one before it imports, whose module is not counted.
  */
 export function faultsOfWay({ files, route, sql, filesMax }: Way, sources: Sources): string[] {
   const faults: string[] = [];
@@ -69,7 +69,9 @@ export function faultsOfWay({ files, route, sql, filesMax }: Way, sources: Sourc
     const isReached = before.some((path) => leadsTo(path, textOf(path), file));
     const implementsStore =
       textOf(file).includes('implements BookStore') &&
-      before.some((path) => textOf(path).includes('interface BookStore'));
+      before
+        .flatMap((path) => importsOf(path, textOf(path)))
+        .some((path) => textOf(path).includes('interface BookStore'));
     if (index > 0 && !isReached && !implementsStore) faults.push(`${file} is imported by none before it`);
   }
   return faults;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookFields, ID_MAX, StoreUnavailable, YEAR_MAX } from '../../src/book/book.ts';
+import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 import { ODD_TEXTS } from './texts.ts';

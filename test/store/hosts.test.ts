@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { Relay } from '../../campaigns/failover/relay.ts';
 import { addStandby, type Standby } from '../../campaigns/failover/standby.ts';
 import { withHosts } from '../../campaigns/failover/with-hosts.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book/book.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type Cluster, createDatabase, startCluster } from '../support/postgres.ts';
 import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';

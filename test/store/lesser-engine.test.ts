@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
-import { StoreUnavailable } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { listBooks, openStoreAt } from '../support/stores.ts';
 

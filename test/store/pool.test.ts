@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Relay } from '../../campaigns/failover/relay.ts';
 import { withHosts } from '../../campaigns/failover/with-hosts.ts';
-import { StoreUnavailable } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
 import { parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';

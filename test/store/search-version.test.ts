@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BookStore, YEAR_MAX } from '../../src/book/book.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { BookStore } from '../../src/book/book-store-interface.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { openStoreAt } from '../support/stores.ts';
 

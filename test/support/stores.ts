@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Book, BookPage, BookStore } from '../../src/book/book.ts';
+import type { Book } from '../../src/book/book.ts';
+import type { BookPage, BookStore } from '../../src/book/book-store-interface.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
 import { loadEngine } from '../../src/store/load-engine.ts';

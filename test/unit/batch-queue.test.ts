@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StoreUnavailable } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { type BatchOptions, BatchQueue } from '../../src/store/batch-queue.ts';
 
 const BOUNDS = {

@@ -1,14 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import {
-  ID_MAX,
-  readBook,
-  readBookChanges,
-  readBookId,
-  StoreUnavailable,
-  YEAR_MAX,
-} from '../../src/book/book.ts';
+import { ID_MAX, readBook, readBookChanges, readBookId, YEAR_MAX } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 
 describe('A body that cannot be read as a Book:', () => {
   const REFUSED = {

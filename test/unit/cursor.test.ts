@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readCursor, writeCursor } from '../../src/api/list/cursor.ts';
-import { SORT_KEY_LENGTH } from '../../src/book/book.ts';
+import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
 
 describe('A cursor', () => {
   test('stands for the place that it was made from, and is safe in a URL', () => {

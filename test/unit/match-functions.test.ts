@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { StoreUnavailable } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { needlesOf } from '../../src/store/search/folding.ts';
 import { MatchFunctions, TooMuchText } from '../../src/store/sqlite/search/match-functions.ts';
 

@@ -1,4 +1,5 @@
-import { type BookPosition, ID_MAX, SORT_KEY_LENGTH, YEAR_MAX } from '../../book/book.ts';
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { type BookPosition, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
 
 /**
  * Writes a position in a sorted list as the opaque value of `after`. It has the sort key and the id, so that it stays valid

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { BookPage, BookStore, SearchPage } from '../../book/book.ts';
+import type { BookPage, BookStore, SearchPage } from '../../book/book-store-interface.ts';
 import { type MemoryBudget, Reservation } from '../../http/body/memory-budget.ts';
 import type { HttpResult } from '../../http/response.ts';
 import { writeCursor } from './cursor.ts';

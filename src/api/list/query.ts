@@ -1,11 +1,11 @@
+import { YEAR_MAX } from '../../book/book.ts';
 import {
   type BookPosition,
   type BookQuery,
   SORT_KEY_LENGTH,
   SORT_KEYS,
   type SortKey,
-  YEAR_MAX,
-} from '../../book/book.ts';
+} from '../../book/book-store-interface.ts';
 import { readCursor } from './cursor.ts';
 
 /** What `GET /books` takes in its query: JSON Schema by name, which requests are read by. All of it is optional. */

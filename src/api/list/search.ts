@@ -5,7 +5,7 @@ import {
   type BookStore,
   type SearchPage,
   StoreUnavailable,
-} from '../../book/book.ts';
+} from '../../book/book-store-interface.ts';
 
 /** Runs one query, until it takes too long or the client disconnects. */
 export class Search {

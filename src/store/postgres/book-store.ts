@@ -1,14 +1,12 @@
-import {
-  type Book,
-  type BookCount,
-  type BookFields,
-  type BookPage,
-  type BookPosition,
-  type BookQuery,
-  type BookStore,
-  ID_MAX,
-  type SearchPage,
-} from '../../book/book.ts';
+import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
+import type {
+  BookCount,
+  BookPage,
+  BookPosition,
+  BookQuery,
+  BookStore,
+  SearchPage,
+} from '../../book/book-store-interface.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { Part, type StoreObserver } from '../observer.ts';

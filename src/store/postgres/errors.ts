@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { StoreUnavailable } from '../../book/book.ts';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
 
 /**
  * The classes of SQLSTATE that say nothing about us but of the server, the connection or other transactions

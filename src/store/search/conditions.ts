@@ -1,4 +1,5 @@
-import { type BookPosition, type BookQuery, YEAR_MAX } from '../../book/book.ts';
+import { YEAR_MAX } from '../../book/book.ts';
+import type { BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 
 /** SQL that both engines understand; `book_search` is the table of the search index in both. */
 

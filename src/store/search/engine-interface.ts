@@ -1,4 +1,4 @@
-import type { BookPosition, BookQuery, SearchPage } from '../../book/book.ts';
+import type { BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
 import type { Condition, Parameters } from './conditions.ts';
 import type { Needles } from './folding.ts';
 

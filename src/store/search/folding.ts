@@ -1,4 +1,4 @@
-import type { BookQuery } from '../../book/book.ts';
+import type { BookQuery } from '../../book/book-store-interface.ts';
 
 /**
  * How texts are compared in a search. Engines fold letters in ways of their own, and not all of them beyond ASCII, so it

@@ -1,4 +1,4 @@
-import type { BookPosition, SearchPage } from '../../book/book.ts';
+import type { BookPosition, SearchPage } from '../../book/book-store-interface.ts';
 import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 import type { Match } from './engine-interface.ts';
 

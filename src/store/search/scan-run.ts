@@ -1,4 +1,4 @@
-import type { BookCount, BookPosition, BookQuery } from '../../book/book.ts';
+import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 import type { ScannedBooks, SearchEngine } from './engine-interface.ts';
 import { isMatch, type Needles } from './folding.ts';
 import { callDeadline, PageBuilder } from './page-builder.ts';

@@ -1,4 +1,4 @@
-import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book.ts';
+import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
 import { hasYears } from './conditions.ts';
 import type { SearchEngine } from './engine-interface.ts';
 import { needlesOf } from './folding.ts';

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type Book, type BookFields, StoreUnavailable } from '../../book/book.ts';
+import type { Book, BookFields } from '../../book/book.ts';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted, StoreNotReady } from '../store-errors.ts';

@@ -1,14 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Book, BookFields } from '../../book/book.ts';
 import type {
-  Book,
   BookCount,
-  BookFields,
   BookPage,
   BookPosition,
   BookQuery,
   BookStore,
   SearchPage,
-} from '../../book/book.ts';
+} from '../../book/book-store-interface.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { Part, type StoreObserver } from '../observer.ts';

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../book/book.ts';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
 import { StoreNotReady } from '../store-errors.ts';
 
 /** The result codes that say nothing about us but of the file, the disk or other processes (sqlite.org/rescode.html). */

@@ -1,4 +1,5 @@
-import { type Book, type BookFields, StoreUnavailable } from '../../../book/book.ts';
+import type { Book, BookFields } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { BatchQueue } from '../../batch-queue.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
 import type { StoreObserver } from '../../observer.ts';

@@ -1,5 +1,5 @@
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { StoreUnavailable } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { PoolState } from '../../observer.ts';
 import { isConnectionLost, isConnectionRefused, isReadOnly, isSerializationFailure } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';

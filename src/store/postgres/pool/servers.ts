@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
-import { StoreUnavailable } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { NO_PASSWORD, NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import { connect } from './client-connection.ts';

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { StoreUnavailable } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { isUnsupported } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 

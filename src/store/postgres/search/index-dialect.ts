@@ -1,4 +1,4 @@
-import type { BookPosition, BookQuery } from '../../../book/book.ts';
+import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   behind,
   COMPARED_BYTES,

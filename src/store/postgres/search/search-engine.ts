@@ -1,4 +1,9 @@
-import { type BookPosition, type BookQuery, type SearchPage, SORT_KEY_LENGTH } from '../../../book/book.ts';
+import {
+  type BookPosition,
+  type BookQuery,
+  type SearchPage,
+  SORT_KEY_LENGTH,
+} from '../../../book/book-store-interface.ts';
 import { behind, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { type Book, StoreUnavailable } from '../../../book/book.ts';
+import type { Book } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { FailureCause, Part } from '../../observer.ts';
 import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';

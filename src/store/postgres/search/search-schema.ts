@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { SORT_KEY_LENGTH } from '../../../book/book.ts';
+import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 import { FOLDING_VERSION } from '../../search/folding.ts';
 import { BOOK } from '../sql.ts';
 

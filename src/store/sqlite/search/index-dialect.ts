@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import type { BookPosition, BookQuery } from '../../../book/book.ts';
+import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   behind,
   type Condition,

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { StoreUnavailable } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 
 /** The most bytes of books that a statement sorts without the index; beyond it the search is rejected. */

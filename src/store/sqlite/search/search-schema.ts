@@ -1,4 +1,4 @@
-import { SORT_KEY_LENGTH } from '../../../book/book.ts';
+import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 
 /**
  * A table of our own beside the books. Triggers note which books have changed, for whoever writes them, in plain SQL

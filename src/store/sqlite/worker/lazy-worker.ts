@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { Part, type StoreObserver } from '../../observer.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { WorkerClient } from './worker-client.ts';

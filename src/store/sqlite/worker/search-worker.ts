@@ -1,4 +1,4 @@
-import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../book/book.ts';
+import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../book/book-store-interface.ts';
 import { Searcher } from '../../search/searcher.ts';
 import { openConnection } from '../files/connection.ts';
 import { SqliteSearchEngine } from '../search/search-engine.ts';

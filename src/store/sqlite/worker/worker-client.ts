@@ -2,7 +2,7 @@ import { on, once } from 'node:events';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { StoreUnavailable } from '../../../book/book.ts';
+import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { toNotReady } from '../errors.ts';
 import { StoreLost } from '../files/file-guard.ts';

@@ -1,0 +1,158 @@
+import type { Book, BookFields } from './contract.ts';
+
+/**
+ * A store of books. Both engines guarantee:
+ *
+ * - Results are committed durably. A call that rejects may or may not have been executed.
+ * - Each call is atomic, and calls are linearizable: one that starts after another has resolved sees its effect.
+ * - Ids are never reused, not even after a deletion or a crash.
+ * - Every method rejects with {@link StoreUnavailable} when the store is unreachable or cannot execute the call;
+ *   any other rejection is a bug. The store recovers by itself: the next call tries again.
+ *
+ * Arguments are valid (see `readBook` and `readBookId`); the store does not check them again.
+ */
+export interface BookStore extends AsyncDisposable {
+  /** Stores a new book and assigns an id. */
+  create(fields: BookFields): Promise<Book>;
+
+  /**
+   * Like {@link create}, but once only for each key: for 24 hours, calls with the same key and fields return the book as it
+   * was created, even if it has been changed or deleted. Key and book are stored in one transaction.
+   *
+   * @param key 1 to 255 characters of ASCII
+   * @returns undefined when the key has created a book with other fields
+   */
+  createOnce(fields: BookFields, key: string): Promise<Book | undefined>;
+
+  /**
+   * Stores new books, all or none, and assigns ids.
+   *
+   * @param books JSON arrays, in UTF-8, of objects with the fields of a book, all valid; several, to limit their size
+   * @returns the books as stored, in the same order, in pages that are rendered like a {@link BookPage}
+   */
+  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]>;
+
+  /** The book with this id, or undefined when there is none. */
+  find(id: number): Promise<Book | undefined>;
+
+  /**
+   * One page of all books in ascending order of id (keyset pagination). Following `last` from page to page returns every
+   * book that exists throughout exactly once.
+   *
+   * @param after the `last` of the previous page; absent for the first page
+   */
+  list(after?: number): Promise<BookPage>;
+
+  /**
+   * The first books of a query after a position. A call scans for a limited time and returns what it has found; the next
+   * call continues at `last`. Following `last` returns every book exactly once that matches and keeps its position throughout.
+   *
+   * @param limit the maximum number of books; 0 only tests whether there are any
+   * @param after a position in the order of the query; absent for the start
+   * @param signal when aborted, the call rejects with its reason at once and leaves the queue
+   */
+  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage>;
+
+  /** Counts the books of a query after a position, for a limited time as well: the total is the sum of the calls. */
+  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount>;
+
+  /**
+   * Changes the given fields of a book; the others keep their stored values, also those of concurrent calls.
+   *
+   * @returns the whole book as stored, or undefined when there is none
+   */
+  update(id: number, changes: Partial<BookFields>): Promise<Book | undefined>;
+
+  /** Deletes a book. @returns whether there was one */
+  delete(id: number): Promise<boolean>;
+
+  /**
+   * Like {@link update}, if the book still equals `expected`: of concurrent calls that expect the same, one succeeds.
+   *
+   * @returns the whole book as stored, or undefined when there is none that equals `expected`
+   */
+  updateExpected(expected: Book, changes: Partial<BookFields>): Promise<Book | undefined>;
+
+  /** Deletes the book if it still equals `expected`. @returns whether it did */
+  deleteExpected(expected: Book): Promise<boolean>;
+
+  /** Resolves when the store can be read, without waiting in the queue of the calls. It does not test writing. */
+  check(): Promise<void>;
+
+  /**
+   * Resolves, with the reason in one line, when acknowledged writes may be lost. The store then accepts no calls, and the
+   * process must exit. Absent on PostgreSQL, where the server is responsible. A temporary outage does not resolve it.
+   */
+  readonly lost?: Promise<string>;
+
+  /** Waits for calls in progress, then releases the resources of the store. Later calls reject. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The keys by which lists can be sorted. */
+export const SORT_KEYS = ['id', 'title', 'author', 'year'] as const;
+export type SortKey = (typeof SORT_KEYS)[number];
+
+/** Titles and authors are sorted by so many code points, so that a cursor fits into a URL and a key into an index. */
+export const SORT_KEY_LENGTH = 250;
+
+/** Filters, combined with AND, and the order of the result. NULL counts as `""` or `0`. */
+export interface BookQuery {
+  /** Texts are sorted by their first {@link SORT_KEY_LENGTH} code points; books with equal keys by ascending id, in both directions. */
+  readonly sort: SortKey;
+  readonly isDescending: boolean;
+  /** Contained in the title, in any case (src/store/search/folding.ts defines case). */
+  readonly title?: string;
+  /** Contained in the author, likewise. */
+  readonly author?: string;
+  /** Each word of this text is a prefix of a word of title or author, in any case and with any accents. */
+  readonly q?: string;
+  /** The range of years, inclusive. */
+  readonly yearFrom: number;
+  readonly yearTo: number;
+}
+
+/** A position in the order of a query: after the book with this key and id, whether or not it exists. */
+export interface BookPosition {
+  /** The sort key: a number, or the first {@link SORT_KEY_LENGTH} code points of a text. */
+  readonly key: string | number;
+  readonly id: number;
+}
+
+/** A page of all books, rendered by the engine. */
+export interface BookPage {
+  /** JSON objects separated by commas, in UTF-8; empty when there are none. */
+  readonly json: Uint8Array;
+  /** The id of the last book of the page; undefined when no page follows. */
+  readonly last: number | undefined;
+}
+
+/** A page of the result of a query. */
+export interface SearchPage {
+  /** As in {@link BookPage}. */
+  readonly json: Uint8Array;
+  /** The number of books in it. */
+  readonly count: number;
+  /** The position up to which all books have been scanned. */
+  readonly last: BookPosition | undefined;
+  /** Whether a matching book follows `last`; unknown when the time of the call was up. */
+  readonly more: 'no' | 'yes' | 'unknown';
+}
+
+/** The number of matching books up to a position; `last` is undefined when all have been scanned. */
+export interface BookCount {
+  readonly count: number;
+  readonly last: BookPosition | undefined;
+}
+
+/** The store is unreachable, full, or overloaded. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+  /** A short code for the log, such as `ECONNREFUSED`, `57P01` or `SQLITE_FULL`; never the text of a driver. */
+  readonly reason: string;
+
+  constructor(reason: string) {
+    super(`the store is unavailable (${reason})`);
+    this.reason = reason;
+  }
+}
