@@ -1,10 +1,8 @@
-/**
- * The base of all errors of the client, but for the reason of an aborted signal and `TypeError` for invalid arguments.
- */
+/** The base of all errors of the client, except the reason of an aborted signal and `TypeError` for invalid arguments. */
 export abstract class BookkeepingError extends Error {
   /**
-   * Whether the call may have changed books: a write without a response or with 5xx, in this attempt or an earlier one. If
-   * it is false, nothing has changed.
+   * Whether the call may have changed books: a write without a response or with 5xx, in any of its attempts. If false,
+   * nothing has changed.
    */
   readonly mayHaveHappened: boolean;
 
@@ -14,7 +12,7 @@ export abstract class BookkeepingError extends Error {
   }
 }
 
-/** The service has responded with an error. `message` is the one of the response; the README of the service lists them. */
+/** The service has responded with an error; `message` is the one of the response (see the README of the service). */
 export class RefusedError extends BookkeepingError {
   override readonly name = 'RefusedError';
   /** The HTTP status code (RFC 9110, section 15). */
@@ -24,7 +22,7 @@ export class RefusedError extends BookkeepingError {
   /** The index of the first invalid book, with 400 of `createMany`. */
   readonly invalidIndex: number | undefined;
 
-  constructor(response: Refusal) {
+  constructor(response: ErrorResponse) {
     super(response.message, response.mayHaveHappened);
     this.status = response.status;
     this.retryAfterSeconds = response.retryAfterSeconds;
@@ -32,14 +30,8 @@ export class RefusedError extends BookkeepingError {
   }
 }
 
-/** The content of a {@link RefusedError}. */
-export interface Refusal {
-  readonly status: number;
-  readonly message: string;
-  readonly mayHaveHappened: boolean;
-  readonly retryAfterSeconds: number | undefined;
-  readonly invalidIndex: number | undefined;
-}
+/** The parts of a response in a {@link RefusedError}. */
+export type ErrorResponse = Omit<RefusedError, keyof Error> & { readonly message: string };
 
 /** There was no response of the service. `cause` is the error of `fetch`, if there is one. */
 export class NoAnswerError extends BookkeepingError {
@@ -49,17 +41,15 @@ export class NoAnswerError extends BookkeepingError {
    * - `timeout`: the response did not arrive in time;
    * - `unreadable`: the response is not one of this service; the URL may be wrong.
    */
-  readonly reason: NoAnswerReason;
+  readonly reason: keyof typeof MESSAGES;
 
-  constructor(request: string, reason: NoAnswerReason, mayHaveHappened: boolean, cause?: unknown) {
+  constructor(request: string, reason: keyof typeof MESSAGES, mayHaveHappened: boolean, cause?: unknown) {
     super(`${request}: ${MESSAGES[reason]}`, mayHaveHappened, { cause });
     this.reason = reason;
   }
 }
 
-type NoAnswerReason = 'network' | 'timeout' | 'unreadable';
-
-const MESSAGES: Readonly<Record<NoAnswerReason, string>> = {
+const MESSAGES = {
   network: 'the service is unreachable, or the connection broke',
   timeout: 'no response within the timeout',
   unreadable: 'the response is not one of this service',

@@ -2,7 +2,7 @@ import type { Book, BookFields } from '../book/contract.ts';
 import { RefusedError } from './client-errors.ts';
 import { type ApiResponse, type Call, createSender, type Send } from './exchange.ts';
 import { type BookList, type BookQuery, createBookList } from './list.ts';
-import { RETRY_TIMING, type RetryTiming, withRetries } from './retries.ts';
+import { DEPENDENCIES, type Dependencies, withRetries } from './retries.ts';
 import { type Credentials, fetchToken, type Login, type Token, withAuthorization } from './session.ts';
 
 /** The URL of the service, and the credentials. */
@@ -50,8 +50,7 @@ export interface BookClient {
   ): Promise<VersionedBook>;
 
   /**
-   * Stores up to 10,000 new books, all or none, and returns them in their order. It is never retried: without a response it
-   * may or may not have happened.
+   * Stores up to 10,000 new books, all or none, and returns them in their order. It is never retried.
    *
    * @throws {RefusedError} 400 with `invalidIndex` for an invalid book
    */
@@ -90,12 +89,9 @@ export interface BookClient {
   ): Promise<VersionedBook | undefined>;
 
   /**
-   * Deletes a book.
+   * Deletes a book. `ifMatch` and errors are those of {@link update}.
    *
-   * @param options.ifMatch the expected `etag`
    * @returns whether there was one; also false when an earlier attempt of this call has deleted it
-   * @throws {RefusedError} 412 when the book has changed
-   * @throws {TypeError} when `ifMatch` is present and undefined
    */
   delete(id: number, options?: CallOptions & { readonly ifMatch?: string }): Promise<boolean>;
 }
@@ -115,60 +111,42 @@ export function requestToken(options: Login & ServiceOptions): Promise<Token> {
   return fetchToken(createRetryingSender(DEPENDENCIES, options), options, Date.now);
 }
 
-/** Randomness and time, which tests replace. */
-export interface Dependencies extends RetryTiming {
-  /** The clock, in milliseconds since 1970. */
-  readonly now: () => number;
-}
-
-const DEPENDENCIES: Dependencies = { ...RETRY_TIMING, now: Date.now };
-
 /** {@link createClient} for tests. */
 export function createClientWith(dependencies: Dependencies, options: ClientOptions): BookClient {
-  return clientOf(withAuthorization(createRetryingSender(dependencies, options), options, dependencies.now));
-}
-
-function createRetryingSender(
-  timing: RetryTiming,
-  { url, timeoutMs = 30_000, attemptsMax = 5 }: ServiceOptions,
-): Send {
-  return withRetries(createSender(baseUrlOf(url), timeoutMs), attemptsMax, timing);
-}
-
-function clientOf(send: Send): BookClient {
+  const send = withAuthorization(createRetryingSender(dependencies, options), options, dependencies.now);
   return {
-    async create(fields, { signal, idempotencyKey = newKey() } = {}) {
+    async create(fields, { signal, idempotencyKey = randomKey() } = {}) {
       const headers = { 'Idempotency-Key': idempotencyKey };
       const call: Call = { ...WRITE, method: 'POST', path: 'book', headers, body: JSON.stringify(fields) };
-      return bookIn(await send(call, signal));
+      return toVersionedBook(await send(call, signal));
     },
 
     async createMany(books, { signal } = {}) {
       const call: Call = { ...WRITE, method: 'POST', path: 'books', body: JSON.stringify(books) };
-      return accepted(await send({ ...call, isRetryable: false }, signal)).data as Book[];
+      return expectSuccess(await send({ ...call, isRetryable: false }, signal)).data as Book[];
     },
 
     async find(id, { signal, known } = {}) {
       const headers = known?.etag === undefined ? {} : { 'If-None-Match': known.etag };
       const response = await send({ ...READ, path: pathOf(id), headers }, signal);
       if (response.status === 304 && known) return known;
-      return isAbsent(response) ? undefined : bookIn(response);
+      return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
     list(query = {}, { signal } = {}) {
-      return createBookList(query, async (path) => accepted(await send({ ...READ, path }, signal)));
+      return createBookList(query, async (path) => expectSuccess(await send({ ...READ, path }, signal)));
     },
 
     async update(id, changes, { signal, ...condition } = {}) {
       const call: Call = { ...WRITE, method: 'PUT', path: pathOf(id), body: JSON.stringify(changes) };
       const response = await send({ ...call, headers: headersOf(condition) }, signal);
-      return isAbsent(response) ? undefined : bookIn(response);
+      return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
     async delete(id, { signal, ...condition } = {}) {
       const call: Call = { ...WRITE, method: 'DELETE', path: pathOf(id), headers: headersOf(condition) };
       const response = await send(call, signal);
-      return !isAbsent(response) && accepted(response).status === 200;
+      return !isNotFound(response) && expectSuccess(response).status === 200;
     },
   };
 }
@@ -176,11 +154,14 @@ function clientOf(send: Send): BookClient {
 const READ = { method: 'GET', isRetryable: true, isWrite: false } as const;
 const WRITE = { isRetryable: true, isWrite: true } as const;
 
-/** @returns the URL with a slash at its end */
-function baseUrlOf(url: string | URL): string {
+function createRetryingSender(
+  dependencies: Dependencies,
+  { url, timeoutMs = 30_000, attemptsMax = 5 }: ServiceOptions,
+): Send {
   const { protocol, origin, pathname } = new URL(url);
   if (!/^https?:$/.test(protocol)) throw new TypeError(`${protocol} is not http: or https:`);
-  return `${origin}${pathname.replace(/\/*$/, '/')}`;
+  const baseUrl = `${origin}${pathname.replace(/\/*$/, '/')}`;
+  return withRetries(createSender(baseUrl, timeoutMs), attemptsMax, dependencies);
 }
 
 function pathOf(id: number): string {
@@ -195,22 +176,22 @@ function headersOf(condition: { readonly ifMatch?: string | undefined }): Record
 }
 
 /** At least 122 random bits. Pages without TLS lack `randomUUID`. */
-function newKey(): string {
+function randomKey(): string {
   return crypto.randomUUID?.() ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
 /** Any other 404 means that the URL is wrong. */
-function isAbsent({ status, message }: ApiResponse): boolean {
+function isNotFound({ status, message }: ApiResponse): boolean {
   return status === 404 && message === 'Book not found';
 }
 
-function bookIn(response: ApiResponse): VersionedBook {
-  const { data, headers } = accepted(response);
+function toVersionedBook(response: ApiResponse): VersionedBook {
+  const { data, headers } = expectSuccess(response);
   return { ...(data as Book), etag: headers.get('ETag') ?? undefined };
 }
 
 /** @throws {RefusedError} */
-function accepted(response: ApiResponse): ApiResponse {
+function expectSuccess(response: ApiResponse): ApiResponse {
   if (response.status >= 300) throw new RefusedError(response);
   return response;
 }

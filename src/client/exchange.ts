@@ -1,5 +1,5 @@
 import type { Envelope } from '../book/contract.ts';
-import { NoAnswerError, type Refusal } from './client-errors.ts';
+import { type ErrorResponse, NoAnswerError } from './client-errors.ts';
 
 /** A call of the API, without its token. */
 export interface Call {
@@ -7,33 +7,24 @@ export interface Call {
   /** Relative to the URL of the service, without a leading slash, with the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** JSON; the same for all attempts. */
+  /** JSON. */
   readonly body?: string;
-  /** Whether it may be sent again: a second attempt has no further effect. */
+  /** Whether a second attempt has no further effect. */
   readonly isRetryable: boolean;
   readonly isWrite: boolean;
 }
 
 /** A response of the service, of any status. */
-export interface ApiResponse extends Refusal {
+export interface ApiResponse extends ErrorResponse {
   /** The `data` of the envelope. */
   readonly data: unknown;
   readonly headers: Headers;
 }
 
-/**
- * Sends a call and resolves with its response.
- *
- * @throws {NoAnswerError}
- * @throws the reason of the signal when it is aborted
- */
+/** Sends a call. @throws {NoAnswerError} @throws the reason of the signal when it is aborted */
 export type Send = (call: Call, signal?: AbortSignal) => Promise<ApiResponse>;
 
-/**
- * @returns a function that sends a call once
- * @param baseUrl the URL of the service, which ends in a slash
- * @param timeoutMs for a whole response
- */
+/** @returns a function that sends a call once, to a URL that ends in a slash, with a timeout for a whole response */
 export function createSender(baseUrl: string, timeoutMs: number): Send {
   return async (call, signal) => {
     signal?.throwIfAborted();
@@ -41,13 +32,13 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
     const headers = new Headers(call.headers);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     const fail = (reason: NoAnswerError['reason'], cause?: unknown) =>
-      new NoAnswerError(nameOf(call), reason, isWrite, cause);
+      new NoAnswerError(describeCall(call), reason, isWrite, cause);
     const abortion = new AbortController();
     const abort = () => abortion.abort();
     signal?.addEventListener('abort', abort, { once: true });
     const timer = setTimeout(abort, Math.min(timeoutMs, TIMER_MS_MAX));
     try {
-      const httpResponse = await fetch(baseUrl + path, {
+      const response = await fetch(baseUrl + path, {
         method,
         headers,
         ...(body !== undefined && { body }),
@@ -55,9 +46,9 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
         redirect: 'error',
         signal: abortion.signal,
       });
-      const response = readResponse(httpResponse, await httpResponse.text(), isWrite);
-      if (!response) throw fail('unreadable');
-      return response;
+      const result = readResponse(response, await response.text(), isWrite);
+      if (!result) throw fail('unreadable');
+      return result;
     } catch (error) {
       signal?.throwIfAborted();
       throw error instanceof NoAnswerError
@@ -71,20 +62,20 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
 }
 
 /** The name of a call in messages. */
-export function nameOf({ method, path }: Call): string {
+export function describeCall({ method, path }: Call): string {
   return `${method} /${path}`;
 }
 
 /** The longest delay of a timer. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** @returns undefined when the response is neither of the service nor of a proxy */
+/** @returns undefined for a success that is not from the service; errors may be from a proxy */
 function readResponse(
   { status, headers }: Response,
-  content: string,
+  body: string,
   isWrite: boolean,
 ): ApiResponse | undefined {
-  const envelope = readEnvelope(content, status);
+  const envelope = readEnvelope(body, status);
   if (!envelope && status < 300) return undefined;
   return {
     status,
@@ -97,23 +88,22 @@ function readResponse(
   };
 }
 
-function readEnvelope(content: string, status: number): Envelope<unknown> | undefined {
+function readEnvelope(body: string, status: number): Envelope<unknown> | undefined {
   try {
-    const envelope = JSON.parse(content) as Partial<Envelope<unknown>> | null;
-    const isEnvelope = envelope?.status === status && typeof envelope.message === 'string';
-    return isEnvelope ? (envelope as Envelope<unknown>) : undefined;
+    const envelope = JSON.parse(body) as Envelope<unknown> | null;
+    return envelope?.status === status && typeof envelope.message === 'string' ? envelope : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Seconds, or a date (RFC 9110, section 10.2.3). */
+/** Reads seconds or a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(text: string | null): number | undefined {
   const seconds = readNumber(text) ?? (Date.parse(text ?? '') - Date.now()) / 1_000;
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** The whole number in a header; undefined when there is none. */
+/** Reads the integer in a header. */
 export function readNumber(text: string | null): number | undefined {
   return text !== null && /^[0-9]+$/.test(text) ? Number(text) : undefined;
 }

@@ -1,4 +1,4 @@
-/** What a user of the client gets from `bookkeeping/client`: this, and nothing else. */
+/** The public API of `bookkeeping/client`. */
 export type { Book, BookFields } from '../book/contract.ts';
 export {
   type BookClient,

@@ -1,26 +1,23 @@
 import type { Book } from '../book/contract.ts';
 import { type ApiResponse, readNumber } from './exchange.ts';
 
-/**
- * The parameters of `GET /books`. Filters are combined with AND.
- */
+/** The parameters of `GET /books`. Filters are combined with AND. */
 export interface BookQuery {
   /** Contained in the title, in any case. */
   readonly title?: string | undefined;
   /** Contained in the author, in any case. */
   readonly author?: string | undefined;
   readonly year?: number | undefined;
-  /** The first year, inclusive. */
+  /** The range of years, inclusive. */
   readonly year_from?: number | undefined;
-  /** The last year, inclusive. */
   readonly year_to?: number | undefined;
-  /** Words with which words of title or author begin, whatever their case and accents. */
+  /** Words, each a prefix of a word of title or author, in any case and with any accents. */
   readonly q?: string | undefined;
   /** `id` by default; descending with `-` in front. */
   readonly sort?: `${'' | '-'}${keyof Book}` | undefined;
   /** The page size, from 1 to 1,000; 500 by default. It does not limit the whole list. */
   readonly limit?: number | undefined;
-  /** Where to start: the `next` of a page of a list in the same order. */
+  /** The `next` of a page of a list in the same order, to start after that page. */
   readonly after?: string | undefined;
   /** Whether pages have `total`. */
   readonly count?: boolean | undefined;
@@ -35,7 +32,7 @@ export interface BookPage {
   readonly next: string | undefined;
 }
 
-/** All books of a query, one by one. Pages are requested when they are needed; each iteration starts from the first. */
+/** All books of a query. Pages are requested when they are needed; each iteration starts from the first. */
 export interface BookList extends AsyncIterable<Book> {
   /** The same books, page by page. */
   pages(): AsyncIterableIterator<BookPage>;
@@ -74,8 +71,8 @@ function searchOf({ limit = PAGE_BOOKS, count = false, ...others }: BookQuery): 
 }
 
 /**
- * The query of the link to the next page (RFC 8288, section 3). Only the query is used: the token must only be sent to the
- * URL of the caller, and a proxy may have other paths.
+ * The query of the link to the next page (RFC 8288, section 3). The rest of its URL is ignored: a proxy may have other paths,
+ * and another server must not get the token.
  */
 function nextOf(link: string | null): string | undefined {
   for (const [, target = '', parameters = ''] of (link ?? '').matchAll(/<([^>]*)>((?:"[^"]*"|[^",<])*)/g)) {

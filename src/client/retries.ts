@@ -3,56 +3,52 @@ import { NoAnswerError } from './client-errors.ts';
 import type { Send } from './exchange.ts';
 
 /** Randomness and time, which tests replace. */
-export interface RetryTiming {
+export interface Dependencies {
   /** A number from 0 to below 1. */
   readonly random: () => number;
   readonly sleep: (milliseconds: number, signal?: AbortSignal) => Promise<void>;
+  /** The clock, in milliseconds since 1970. */
+  readonly now: () => number;
 }
 
-export const RETRY_TIMING: RetryTiming = { random: Math.random, sleep };
+export const DEPENDENCIES: Dependencies = { random: Math.random, sleep, now: Date.now };
 
-/** With a longer `Retry-After`, the error is thrown: it tells the caller when to retry. */
+/** A longer `Retry-After` is left to the caller. */
 const RETRY_AFTER_SECONDS_MAX = 30;
 
-/** The longest wait before the second attempt; it doubles for each attempt, … */
+/** The longest wait before the second attempt; it doubles for each further attempt, up to a limit. */
 const BACKOFF_MS = 250;
-
-/** … up to this. */
 const BACKOFF_MS_MAX = 10_000;
 
 /** Temporary errors of the service, or of a proxy in front of it. */
-const RETRYABLE_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const RETRYABLE_STATUSES: readonly number[] = [429, 502, 503, 504];
 
 /**
- * Retries retryable calls that get no response or a temporary error. The waits are exponential with full jitter, in
- * addition to `Retry-After`.
+ * Retries retryable calls that get no response or a temporary error, with exponential backoff, full jitter, and
+ * `Retry-After` in addition.
  *
  * @param send sends a call once
  * @param attemptsMax including the first attempt
  */
-export function withRetries(send: Send, attemptsMax: number, timing: RetryTiming): Send {
+export function withRetries(send: Send, attemptsMax: number, dependencies: Dependencies): Send {
   return async (call, signal) => {
     let mayHaveHappened = false;
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt >= attemptsMax || !call.isRetryable;
-      let waitMs = timing.random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (attempt - 1));
+      let waitMs = dependencies.random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (attempt - 1));
       try {
         const response = await send(call, signal);
         mayHaveHappened ||= response.mayHaveHappened;
-        const { retryAfterSeconds = 0 } = response;
-        if (
-          isLast ||
-          !RETRYABLE_STATUSES.has(response.status) ||
-          retryAfterSeconds > RETRY_AFTER_SECONDS_MAX
-        ) {
-          return { ...response, mayHaveHappened };
-        }
+        const { status, retryAfterSeconds = 0 } = response;
+        const isTemporary =
+          RETRYABLE_STATUSES.includes(status) && retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
+        if (isLast || !isTemporary) return { ...response, mayHaveHappened };
         waitMs += retryAfterSeconds * 1_000;
       } catch (error) {
         if (isLast || !(error instanceof NoAnswerError) || error.reason === 'unreadable') throw error;
         mayHaveHappened ||= call.isWrite;
       }
-      await timing.sleep(waitMs, signal);
+      await dependencies.sleep(waitMs, signal);
     }
   };
 }

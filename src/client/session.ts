@@ -1,8 +1,8 @@
 import { abortable, shareInFlight } from './abort.ts';
 import { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
-import { type ApiResponse, type Call, nameOf, type Send } from './exchange.ts';
+import { type ApiResponse, type Call, describeCall, type Send } from './exchange.ts';
 
-/** The credential pair of the service. */
+/** The username and password of the service. */
 export interface Login {
   readonly username: string;
   readonly password: string;
@@ -16,19 +16,19 @@ export type Credentials =
 /**
  * Provides the token of a call: for each call, and once more when the service rejects the token.
  *
- * @param refused the rejected token; undefined at first
+ * @param rejected the rejected token; undefined at first
  * @returns the token to send; the rejected one when there is no other
  */
-export type TokenProvider = (refused?: string) => Promise<string>;
+export type TokenProvider = (rejected?: string) => Promise<string>;
 
 /** A token of the service. */
 export interface Token {
   readonly text: string;
-  /** When it expires, in milliseconds since 1970 by the clock of the client; Infinity when that is not known. */
+  /** When it expires, in milliseconds since 1970 by the clock of the client; Infinity when that is unknown. */
   readonly expiresAt: number;
 }
 
-/** A token is renewed this long before it expires, for long calls and differences of clocks. */
+/** A token is renewed this long before it expires, for long calls and clock differences. */
 const RENEWAL_MARGIN_MS = 60_000;
 
 /**
@@ -36,64 +36,59 @@ const RENEWAL_MARGIN_MS = 60_000;
  *
  * @param send sends a call without a token
  * @param now the clock, in milliseconds since 1970
- * @returns a function that throws the errors of `send` and of the token provider: {@link RefusedError} when the service
+ * @returns a function that throws the errors of `send` and of the token provider, and {@link RefusedError} when the service
  *   rejects the login
  */
 export function withAuthorization(send: Send, credentials: Credentials, now: () => number): Send {
-  const provide = providerOf(send, credentials, now);
+  const provide = createProvider(send, credentials, now);
   return async (call, signal) => {
-    const text = await provide(undefined, signal);
-    const response = await send(withToken(call, text), signal);
+    const token = await provide(undefined, signal);
+    const response = await send(withToken(call, token), signal);
     // With a rejected token the call was not executed, so any call may be sent again.
     if (!isTokenRejected(response)) return response;
-    const newText = await provide(text, signal).catch((error: unknown) => {
+    const newToken = await provide(token, signal).catch((error: unknown) => {
       if (!response.mayHaveHappened || !(error instanceof BookkeepingError)) throw error;
       // An earlier attempt may have happened, and there is no token to find out.
-      throw new NoAnswerError(nameOf(call), 'network', true, error);
+      throw new NoAnswerError(describeCall(call), 'network', true, error);
     });
-    if (newText === text) return response;
-    const renewed = await send(withToken(call, newText), signal);
-    return { ...renewed, mayHaveHappened: renewed.mayHaveHappened || response.mayHaveHappened };
+    if (newToken === token) return response;
+    const retried = await send(withToken(call, newToken), signal);
+    return { ...retried, mayHaveHappened: retried.mayHaveHappened || response.mayHaveHappened };
   };
 }
 
-type AbortableProvider = (refused: string | undefined, signal: AbortSignal | undefined) => Promise<string>;
+type AbortableProvider = (rejected?: string, signal?: AbortSignal) => Promise<string>;
 
-function providerOf(send: Send, credentials: Credentials, now: () => number): AbortableProvider {
+function createProvider(send: Send, credentials: Credentials, now: () => number): AbortableProvider {
   if (credentials.token !== undefined) {
     const { token } = credentials;
-    return (refused, signal) =>
-      abortable(typeof token === 'string' ? Promise.resolve(token) : token(refused), signal);
+    return (rejected, signal) =>
+      abortable(typeof token === 'string' ? Promise.resolve(token) : token(rejected), signal);
   }
   let current: Token | undefined;
   const signIn = shareInFlight((signal) => fetchToken(send, credentials, now, signal));
-  return async (refused, signal) => {
-    if (current?.text === refused) current = undefined;
+  return async (rejected, signal) => {
+    if (current?.text === rejected) current = undefined;
     if (!current || now() >= current.expiresAt - RENEWAL_MARGIN_MS) current = await signIn(signal);
     return current.text;
   };
 }
 
-/**
- * Requests a token.
- *
- * @throws {RefusedError} when the service rejects the login
- * @throws {NoAnswerError}
- */
+/** Requests a token. @throws {RefusedError} when the service rejects the login @throws {NoAnswerError} */
 export async function fetchToken(
   send: Send,
   { username, password }: Login,
   now: () => number,
   signal?: AbortSignal,
 ): Promise<Token> {
-  const response = await send({ ...SIGN_IN, body: JSON.stringify({ username, password }) }, signal);
+  const body = JSON.stringify({ username, password });
+  const call: Call = { method: 'POST', path: 'token', body, isRetryable: true, isWrite: false };
+  const response = await send(call, signal);
   if (response.status !== 200) throw new RefusedError(response);
   const { token: text } = (response.data ?? {}) as { token?: unknown };
-  if (typeof text !== 'string') throw new NoAnswerError(nameOf(SIGN_IN), 'unreadable', false);
+  if (typeof text !== 'string') throw new NoAnswerError(describeCall(call), 'unreadable', false);
   return { text, expiresAt: now() + lifetimeOf(text, response, now()) };
 }
-
-const SIGN_IN: Call = { method: 'POST', path: 'token', isRetryable: true, isWrite: false };
 
 function withToken(call: Call, token: string): Call {
   return { ...call, headers: { ...call.headers, Authorization: token } };
@@ -104,9 +99,8 @@ function isTokenRejected({ status, message }: ApiResponse): boolean {
 }
 
 /**
- * The lifetime of a new token in milliseconds: by the `Date` of the response when a browser may read it, otherwise by the
- * clock of the client. Infinity when the token has no `exp`, or seems to have expired because a clock is wrong: then the
- * service decides.
+ * The lifetime of a new token in milliseconds, by the `Date` of the response or, where a browser may not read that, by the
+ * clock of the client. Infinity when the token has no `exp`, or seems to have expired because a clock is wrong.
  */
 function lifetimeOf(token: string, { headers }: ApiResponse, now: number): number {
   const lifetime = expiryOf(token) - (Date.parse(headers.get('Date') ?? '') || now);

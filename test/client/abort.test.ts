@@ -3,8 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { sleep } from '../../src/client/abort.ts';
-import { createClientWith, type Dependencies } from '../../src/client/client.ts';
+import { createClientWith } from '../../src/client/client.ts';
 import { type BookClient, type CallOptions, createClient } from '../../src/client/index.ts';
+import type { Dependencies } from '../../src/client/retries.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer } from './scripted-server.ts';
 

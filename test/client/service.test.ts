@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createClientWith } from '../../src/client/client.ts';
 import { type Book, createClient, RefusedError } from '../../src/client/index.ts';
-import { RETRY_TIMING } from '../../src/client/retries.ts';
+import { DEPENDENCIES } from '../../src/client/retries.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
 
@@ -96,7 +96,7 @@ describe('The session of a client', () => {
       return new Response(response.body, { status: response.status, headers });
     });
     await using service = await startService({ now: () => now });
-    const books = createClientWith({ ...RETRY_TIMING, now: () => now }, { url: service.url, ...CREDENTIALS });
+    const books = createClientWith({ ...DEPENDENCIES, now: () => now }, { url: service.url, ...CREDENTIALS });
     for (let minutes = 0; minutes <= 60; minutes += 5) {
       assert.equal(await books.find(1), undefined);
       now += 5 * MINUTES_MS;
