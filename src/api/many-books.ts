@@ -42,7 +42,7 @@ export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise
     books = [];
     await nextTurn();
   }
-  if (scanner.fault) return { invalidIndex: scanner.fault === 'no-array' ? undefined : count };
+  if (scanner.error) return { invalidIndex: scanner.error === 'no-array' ? undefined : count };
   if (books.length > 0) arrays.push(utf8.encode(`[${books.join(',')}]`));
   return { json: arrays };
 }

@@ -1,11 +1,10 @@
 import { type RawRow, ROW_BYTES_MAX } from './row.ts';
 
-/** The delimiters of files, the usual one first. */
 const DELIMITERS = [',', ';', '\t', '|'];
 
 /**
- * Reads the records of CSV (RFC 4180), as leniently as spreadsheet programs do: with another delimiter, any line ends, and
- * quotes in cells that are not quoted. Records with nothing in them are left out, and so is Excel's first line `sep=;`.
+ * Reads CSV (RFC 4180) as leniently as spreadsheet programs: with other delimiters, any line endings, and quotes in unquoted
+ * cells. Empty records are skipped, and so is Excel's first line `sep=;`.
  *
  * @param chunks UTF-8, without a byte-order mark
  * @yields the records of each chunk
@@ -14,36 +13,34 @@ export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   const parser = new CsvParser();
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   const validator = new TextDecoder('utf-8', { fatal: true });
+  const read = (chunk?: Uint8Array): RawRow[] => {
+    const options = { stream: chunk !== undefined };
+    try {
+      if (parser.isUtf8) validator.decode(chunk, options);
+    } catch {
+      parser.isUtf8 = false;
+    }
+    return parser.parse(decoder.decode(chunk, options), chunk === undefined);
+  };
   for await (const chunk of chunks) {
-    if (parser.isUtf8) parser.isUtf8 = isValid(() => validator.decode(chunk, { stream: true }));
-    yield parser.parse(decoder.decode(chunk, { stream: true }), false);
-    if (parser.isStuck) return;
+    yield read(chunk);
+    if (parser.isTooLong) return;
   }
-  if (parser.isUtf8) parser.isUtf8 = isValid(() => validator.decode());
-  yield parser.parse(decoder.decode(), true);
-}
-
-function isValid(decode: () => string): boolean {
-  try {
-    decode();
-    return true;
-  } catch {
-    return false;
-  }
+  yield read();
 }
 
 class CsvParser {
-  /** Whether all bytes so far were UTF-8; a decoder puts U+FFFD in place of others. */
+  /** Whether all bytes so far were UTF-8; decoding replaces others with U+FFFD. */
   isUtf8 = true;
-  /** The text that no record has been made of begins at `#at`, which is in line `#line`. */
+  /** The text from `#at`, which is in line `#line`, has not been parsed. */
   #text = '';
   #at = 0;
   #line = 1;
-  /** A character code; undefined before the first line is there. */
+  /** A character code; undefined before the first line has been read. */
   #delimiter: number | undefined;
 
-  /** Whether a record is so long that no more is read. */
-  get isStuck(): boolean {
+  /** Whether a record exceeds the limit, which ends reading. */
+  get isTooLong(): boolean {
     return this.#text.length - this.#at > ROW_BYTES_MAX;
   }
 
@@ -58,16 +55,16 @@ class CsvParser {
       if (!cells) break;
       if (cells.every((cell) => cell === '')) continue;
       const isBroken = !this.isUtf8 && cells.some((cell) => cell.includes(REPLACEMENT));
-      rows.push(isBroken ? { line, fault: { kind: 'not-utf8' } } : { line, cells });
+      rows.push(isBroken ? { line, error: { kind: 'not-utf8' } } : { line, cells });
     }
-    if (this.isStuck) rows.push({ line: this.#line, fault: { kind: 'row-too-long' } });
+    if (this.isTooLong) rows.push({ line: this.#line, error: { kind: 'row-too-long' } });
     else if (isLast && this.#at < this.#text.length) {
-      rows.push({ line: this.#line, fault: { kind: 'unclosed-quote' } });
+      rows.push({ line: this.#line, error: { kind: 'unclosed-quote' } });
     }
     return rows;
   }
 
-  /** Takes Excel's declaration, or else the delimiter that the first line has most. @returns whether that line is there */
+  /** Excel's declaration, or else the most frequent one in the first line. @returns false when that line is incomplete */
   #readDelimiter(isLast: boolean): boolean {
     const [, firstLine] = /^[\r\n]*([^\r\n]+)[\r\n]/.exec(isLast ? `${this.#text}\n` : this.#text) ?? [];
     if (firstLine === undefined) return isLast;
@@ -77,18 +74,18 @@ class CsvParser {
     const delimiter = declared ?? DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
     this.#delimiter = delimiter.charCodeAt(0);
     if (declared === undefined) return true;
-    // The declaration is read as a record, and dropped.
+    // The declaration is skipped like a record.
     let record = this.#readRecord(isLast);
     while (record?.join('') === '') record = this.#readRecord(isLast);
     if (!record) this.#delimiter = undefined;
     return record !== undefined;
   }
 
-  /** The cells of the next record; undefined when its end is not there. */
+  /** The cells of the next record; undefined when it is incomplete. */
   #readRecord(isLast: boolean): string[] | undefined {
     const text = this.#text;
     const cells: string[] = [];
-    let breaks = 1;
+    let lines = 1;
     let at = this.#at;
     if (at === text.length) return undefined;
     for (;;) {
@@ -96,35 +93,34 @@ class CsvParser {
       const close = isQuoted ? closingQuote(text, at) : at;
       if (close === -1) return undefined;
       const end = this.#endOfCell(isQuoted ? close + 1 : at);
-      // What follows may be the second half of a line end, or of an escaped quote.
+      // The next character may belong to a line ending or to an escaped quote.
       if (end + 1 >= text.length && !isLast) return undefined;
       const isClosed = isQuoted && end === close + 1;
       const cell = isClosed ? text.slice(at + 1, close).replaceAll('""', '"') : text.slice(at, end);
-      if (isQuoted) breaks += cell.match(LINE_END)?.length ?? 0;
+      if (isQuoted) lines += cell.match(LINE_ENDING)?.length ?? 0;
       cells.push(cell);
       if (text.charCodeAt(end) === this.#delimiter) at = end + 1;
       else {
         const isPair = text.charCodeAt(end) === CARRIAGE_RETURN && text.charCodeAt(end + 1) === LINE_FEED;
         this.#at = Math.min(end + (isPair ? 2 : 1), text.length);
-        this.#line += breaks;
+        this.#line += lines;
         return cells;
       }
     }
   }
 
-  /** Where the delimiter or the line end after `at` is, or the end of the text. */
+  /** The index of the next delimiter or line ending, or the end of the text. */
   #endOfCell(at: number): number {
     const text = this.#text;
-    let end = at;
-    for (; end < text.length; end++) {
+    for (let end = at; end < text.length; end++) {
       const code = text.charCodeAt(end);
-      if (code === this.#delimiter || code === LINE_FEED || code === CARRIAGE_RETURN) break;
+      if (code === this.#delimiter || code === LINE_FEED || code === CARRIAGE_RETURN) return end;
     }
-    return end;
+    return text.length;
   }
 }
 
-/** Where the quote closes that opens at `at`, or -1. */
+/** The index of the quote that closes the one at `at`, or -1. */
 function closingQuote(text: string, at: number): number {
   let close = text.indexOf('"', at + 1);
   while (close !== -1 && text.charCodeAt(close + 1) === QUOTE) close = text.indexOf('"', close + 2);
@@ -132,7 +128,7 @@ function closingQuote(text: string, at: number): number {
 }
 
 const REPLACEMENT = '\uFFFD';
-const LINE_END = /\r\n|\r|\n/g;
+const LINE_ENDING = /\r\n|\r|\n/g;
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;

@@ -2,16 +2,10 @@
 export const FORMATS = ['csv', 'json', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 
-const FORMAT_OF_EXTENSION: Readonly<Record<string, Format>> = {
-  csv: 'csv',
-  tsv: 'csv',
-  json: 'json',
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-};
+const ALIASES: Readonly<Record<string, Format>> = { tsv: 'csv', jsonl: 'ndjson' };
 
-/** The format that the extension of a file name stands for, or undefined. */
+/** The format of a file according to its extension; undefined when that is unknown. */
 export function formatOfName(name: string): Format | undefined {
-  const extension = /\.([^./\\]+)$/.exec(name)?.[1] ?? '';
-  return FORMAT_OF_EXTENSION[extension.toLowerCase()];
+  const extension = (/\.([^./\\]+)$/.exec(name)?.[1] ?? '').toLowerCase();
+  return FORMATS.find((format) => format === (ALIASES[extension] ?? extension));
 }

@@ -1,7 +1,7 @@
-import { type ArrayFault, concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
+import { type ArrayError, concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
 
 /**
- * Reads the elements of a JSON array (RFC 8259, section 5), so that one that is not JSON costs no other.
+ * Reads the elements of a JSON array (RFC 8259, section 5). An element that is not JSON does not affect the others.
  *
  * @param chunks UTF-8, without a byte-order mark
  * @yields the elements of each chunk
@@ -14,17 +14,18 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGe
   const scan = (isLast: boolean): RawRow[] => {
     const rows: RawRow[] = [];
     let counted = 0;
-    const lineAt = (at: number) => {
-      line += lineFeedsIn(bytes.subarray(counted, at));
-      counted = at;
+    const lineAt = (end: number) => {
+      const passed = bytes.subarray(counted, end);
+      for (let at = passed.indexOf(LINE_FEED); at !== -1; at = passed.indexOf(LINE_FEED, at + 1)) line++;
+      counted = end;
       return line;
     };
     for (let json = scanner.next(bytes, isLast); json; json = scanner.next(bytes, isLast)) {
       rows.push({ line: lineAt(scanner.at - json.length), element: element++, json });
     }
-    const kind = scanner.fault ?? (bytes.length - scanner.at > ROW_BYTES_MAX ? 'row-too-long' : undefined);
+    const kind = scanner.error ?? (bytes.length - scanner.at > ROW_BYTES_MAX ? 'row-too-long' : undefined);
     lineAt(scanner.at);
-    if (kind) rows.push({ line, element, fault: { kind } });
+    if (kind) rows.push({ line, element, error: { kind } });
     bytes = bytes.subarray(scanner.at);
     scanner.at = 0;
     return rows;
@@ -34,74 +35,67 @@ export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGe
     bytes = concat(bytes, chunk);
     const rows = scan(false);
     yield rows;
-    if (rows.some((row) => 'fault' in row)) return;
+    if (rows.some((row) => 'error' in row)) return;
   }
   yield scan(true);
 }
 
-function lineFeedsIn(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LINE_FEED); at !== -1; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
-  return count;
-}
-
-/** Finds the elements of a JSON array. Of an element only its end is searched; its reader decides whether it is JSON. */
+/** Splits a JSON array into its elements, and does not validate them. */
 export class ArrayScanner {
-  /** The index in the bytes up to which they have been scanned. The caller resets it when it drops those bytes. */
+  /** The index of the first byte that has not been scanned. The caller resets it when it drops the bytes before. */
   at = 0;
-  /** Why there are no more elements; undefined while there may be, and after the end of the array. */
-  fault: ArrayFault | undefined;
-  #due: 'array' | 'first element' | 'element' | 'comma' | 'end of file' = 'array';
+  /** Undefined while there may be more elements, and after the end of the array. */
+  error: ArrayError | undefined;
+  #expected: 'array' | 'first element' | 'element' | 'comma' | 'end of file' = 'array';
 
   /**
-   * @param bytes what follows the bytes that have been dropped
+   * @param bytes those that follow the dropped ones
    * @param isLast whether nothing follows them
    * @returns the next element; undefined when `bytes` has no further one
    */
   next(bytes: Uint8Array, isLast: boolean): Uint8Array | undefined {
-    while (this.fault === undefined) {
-      this.at = skipSpace(bytes, this.at);
-      const byte = bytes[this.at];
+    while (this.error === undefined) {
+      let at = this.at;
+      while (isSpace(bytes[at])) at++;
+      this.at = at;
+      const byte = bytes[at];
       if (byte === undefined) {
-        if (isLast && this.#due !== 'end of file')
-          this.fault = this.#due === 'array' ? 'no-array' : 'cut-off';
+        if (isLast && this.#expected !== 'end of file')
+          this.error = this.#expected === 'array' ? 'no-array' : 'truncated';
         return undefined;
       }
       const isClosing = byte === CLOSING_BRACKET;
-      if (this.#due === 'array') this.#expect(byte === OPENING_BRACKET, 'first element', 'no-array');
-      else if (this.#due === 'end of file') this.fault = 'trailing';
-      else if (isClosing) this.#expect(this.#due !== 'element', 'end of file', 'broken');
-      else if (this.#due === 'comma') this.#expect(byte === COMMA, 'element', 'broken');
-      else if (byte === COMMA) this.fault = 'broken';
+      if (this.#expected === 'array') this.#skip(byte === OPENING_BRACKET, 'first element', 'no-array');
+      else if (this.#expected === 'end of file') this.error = 'trailing';
+      else if (isClosing) this.#skip(this.#expected !== 'element', 'end of file', 'malformed');
+      else if (this.#expected === 'comma') this.#skip(byte === COMMA, 'element', 'malformed');
+      else if (byte === COMMA) this.error = 'malformed';
       else {
-        const end = endOfElement(bytes, this.at, isLast);
+        const end = endOfElement(bytes, at, isLast);
         if (end === undefined) {
-          if (isLast) this.fault = 'cut-off';
+          if (isLast) this.error = 'truncated';
           return undefined;
         }
-        const element = bytes.subarray(this.at, end);
         this.at = end;
-        this.#due = 'comma';
-        return element;
+        this.#expected = 'comma';
+        return bytes.subarray(at, end);
       }
     }
     return undefined;
   }
 
-  /** Passes one byte when it is the expected one. */
-  #expect(isExpected: boolean, next: 'first element' | 'element' | 'end of file', fault: ArrayFault): void {
-    if (!isExpected) {
-      this.fault = fault;
-      return;
-    }
-    this.at++;
-    this.#due = next;
+  /** Skips one byte if it is the expected one. */
+  #skip(isExpected: boolean, next: 'first element' | 'element' | 'end of file', error: ArrayError): void {
+    if (isExpected) {
+      this.at++;
+      this.#expected = next;
+    } else this.error = error;
   }
 }
 
 /**
- * Where the element ends that begins at `at`: before a comma, a closing bracket or white space that does not belong to it;
- * undefined when its end is not there.
+ * The end of the element that starts at `at`: before a comma, a closing bracket or white space that does not belong to it;
+ * undefined when it is not in `bytes`.
  */
 function endOfElement(bytes: Uint8Array, at: number, isLast: boolean): number | undefined {
   let depth = 0;
@@ -118,27 +112,17 @@ function endOfElement(bytes: Uint8Array, at: number, isLast: boolean): number | 
   return isLast && depth === 0 ? bytes.length : undefined;
 }
 
-/** Where the string that opens at `at` closes, or -1. */
+/** The index of the closing quote of the string that starts at `at`, or -1. */
 function endOfString(bytes: Uint8Array, at: number): number {
-  let end = bytes.indexOf(QUOTE, at + 1);
-  while (end !== -1 && isEscaped(bytes, end)) end = bytes.indexOf(QUOTE, end + 1);
-  return end;
+  for (let end = bytes.indexOf(QUOTE, at + 1); ; end = bytes.indexOf(QUOTE, end + 1)) {
+    let start = end;
+    while (bytes[start - 1] === BACKSLASH) start--;
+    // After an odd number of backslashes, the quote is escaped.
+    if ((end - start) % 2 === 0) return end;
+  }
 }
 
-/** Whether an odd number of backslashes is in front. */
-function isEscaped(bytes: Uint8Array, at: number): boolean {
-  let start = at;
-  while (bytes[start - 1] === BACKSLASH) start--;
-  return (at - start) % 2 === 1;
-}
-
-function skipSpace(bytes: Uint8Array, at: number): number {
-  let end = at;
-  while (isSpace(bytes[end])) end++;
-  return end;
-}
-
-/** Whether a byte is white space of JSON (RFC 8259, section 2). */
+/** Whether a byte is white space in JSON (RFC 8259, section 2). */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x09 || byte === LINE_FEED || byte === 0x0d;
 }

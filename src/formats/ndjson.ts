@@ -2,7 +2,7 @@ import { isSpace, LINE_FEED } from './json-array.ts';
 import { concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
 
 /**
- * Reads JSON values on lines of their own (ndjson.org); empty lines do not count.
+ * Reads JSON values on separate lines (ndjson.org), without empty lines.
  *
  * @param chunks UTF-8, without a byte-order mark
  * @yields the lines of each chunk
@@ -12,8 +12,8 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGener
   let line = 1;
   let isTooLong = false;
   const rows: RawRow[] = [];
-  const takeLine = (json: Uint8Array) => {
-    if (isTooLong || json.length > ROW_BYTES_MAX) rows.push({ line, fault: { kind: 'row-too-long' } });
+  const addLine = (json: Uint8Array) => {
+    if (isTooLong || json.length > ROW_BYTES_MAX) rows.push({ line, error: { kind: 'row-too-long' } });
     else if (!json.every(isSpace)) rows.push({ line, json });
     isTooLong = false;
     line++;
@@ -23,7 +23,7 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGener
     bytes = concat(bytes, chunk);
     let start = 0;
     for (let end = bytes.indexOf(LINE_FEED); end !== -1; end = bytes.indexOf(LINE_FEED, start)) {
-      takeLine(bytes.subarray(start, end));
+      addLine(bytes.subarray(start, end));
       start = end + 1;
     }
     bytes = bytes.subarray(start);
@@ -33,6 +33,6 @@ export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGener
     }
     yield rows.splice(0);
   }
-  takeLine(bytes);
+  addLine(bytes);
   yield rows;
 }

@@ -5,31 +5,27 @@ import { readJsonArray } from './json-array.ts';
 import { readNdjson } from './ndjson.ts';
 import type { RawRow } from './row.ts';
 
-const READERS = { csv: readCsv, json: readJsonArray, ndjson: readNdjson } as const satisfies Record<
-  Format,
-  unknown
->;
+const READERS = { csv: readCsv, json: readJsonArray, ndjson: readNdjson };
 
-/** So many rows of JSON are read for the names of their members. */
+/** The number of JSON objects whose members are the columns. */
 const SAMPLE_ROWS = 1_000;
 
 /** The rows of a file. */
 export interface Rows {
-  /** The names of the columns of CSV, all different; of JSON those of the members that the first 1,000 objects have. */
+  /** The distinct names of the columns: the header of CSV, or the members of the first 1,000 JSON objects. */
   readonly columns: readonly string[];
-  /** The rows, some at a time, without the header; can be read once. After a row that cannot be read past, there are none. */
+  /** The rows without the header, in batches; can be read once. It ends after an error that prevents further reading. */
   readonly rows: AsyncIterable<readonly RawRow[]>;
 }
 
-/** How the bytes of a file are read. */
 export interface RowOptions {
   /** See {@link toUtf8}. */
   readonly encoding?: Encoding;
-  /** Whether the first record of CSV has the names of the columns, as it has by default; otherwise they are numbered. */
+  /** Whether the first CSV record has the names of the columns; true by default. Otherwise columns are numbered. */
   readonly hasHeader?: boolean;
 }
 
-/** Opens a file for reading row by row. Memory does not grow with the file. */
+/** Reads a file row by row, in constant memory. */
 export async function openRows(
   format: Format,
   chunks: AsyncIterable<Uint8Array>,
@@ -44,9 +40,9 @@ export async function openRows(
     sample.push(...value);
   }
   const [first] = sample;
-  const isNamed = format === 'csv' && hasHeader;
-  const columns = first && 'cells' in first ? namesOf(first.cells, hasHeader) : membersOf(sample);
-  return { columns, rows: chain(isNamed && first && 'cells' in first ? sample.slice(1) : sample, reader) };
+  if (!first || !('cells' in first)) return { columns: membersOf(sample), rows: chain(sample, reader) };
+  if (hasHeader) sample.shift();
+  return { columns: columnNames(first.cells, hasHeader), rows: chain(sample, reader) };
 }
 
 async function* chain(sample: RawRow[], reader: AsyncGenerator<RawRow[]>): AsyncGenerator<RawRow[]> {
@@ -58,16 +54,16 @@ async function* chain(sample: RawRow[], reader: AsyncGenerator<RawRow[]>): Async
   }
 }
 
-/** Names that occur twice are told apart by number, and those that are empty are numbered. */
-function namesOf(cells: readonly string[], hasHeader: boolean): string[] {
-  const taken = new Set<string>();
-  return cells.map((cell, index) => {
-    const wanted = (hasHeader && cell.trim()) || `#${index + 1}`;
-    let free = wanted;
-    for (let number = 2; taken.has(free); number++) free = `${wanted} (${number})`;
-    taken.add(free);
-    return free;
-  });
+/** Numbers repeated names and columns without a name. */
+function columnNames(cells: readonly string[], hasHeader: boolean): string[] {
+  const names = new Set<string>();
+  for (const [index, cell] of cells.entries()) {
+    const base = (hasHeader && cell.trim()) || `#${index + 1}`;
+    let name = base;
+    for (let number = 2; names.has(name); number++) name = `${base} (${number})`;
+    names.add(name);
+  }
+  return [...names];
 }
 
 function membersOf(rows: readonly RawRow[]): string[] {

@@ -1,44 +1,41 @@
 import { readJsonObject } from '../book/json-object.ts';
 
 /**
- * Reads a whole number from a text: digits, with leading zeros, a fraction of zeros or an exponent if need be.
+ * Reads an integer, which may have leading zeros, a fraction of zeros, or an exponent.
  *
- * @returns undefined when it is not one within ±(2^53 - 1)
+ * @returns undefined when it is not an integer within ±(2^53 - 1)
  */
-export function readWholeNumber(text: string): number | undefined {
+export function readInteger(text: string): number | undefined {
   if (SHORT_NUMBER.test(text)) return Number(text);
   const literal = text.trim();
   if (!NUMBER.test(literal)) return undefined;
-  // JSON has no leading zeros, and no point without digits after it.
+  // JSON has neither leading zeros nor a point without digits after it.
   const json = literal.replace(/^(-?)0+(?=[0-9])/, '$1').replace(/\.(?![0-9])/, '');
-  const { number } =
-    readJsonObject(new TextEncoder().encode(`{"number":${json}}`), { number: 'integer' }) ?? {};
-  // Without a negative zero.
+  const object = new TextEncoder().encode(`{"number":${json}}`);
+  const number = readJsonObject(object, { number: 'integer' })?.number;
+  // Adding 0 makes -0 0.
   return number === undefined ? undefined : number + 0;
 }
 
 /**
- * Reads a year from a text: a whole number, or the year of a date in which it cannot be mistaken (`2019-03-05`, also with a
- * time, `2019/3/5`, `5.3.2019`, `March 5, 2019`, `5 Mar 2019`, `March 2019`). No text is the year 0.
+ * Reads a year: an integer, or the year of an unambiguous date (`2019-03-05`, also with a time, `2019/3/5`, `5.3.2019`,
+ * `March 5, 2019`, `5 Mar 2019`, `March 2019`). An empty text is the year 0.
  *
  * @returns undefined when it is neither
  */
 export function readYear(text: string): number | undefined {
-  const number = readWholeNumber(text);
+  const number = readInteger(text);
   if (number !== undefined) return number;
   const trimmed = text.trim();
   if (trimmed === '' || UNKNOWN_DATE.test(trimmed)) return 0;
-  for (const date of DATES) {
-    const year = date.exec(trimmed)?.groups?.year;
-    if (year !== undefined) return Number(year);
-  }
-  return undefined;
+  const date = DATES.find((pattern) => pattern.test(trimmed))?.exec(trimmed);
+  return date ? Number(date.groups?.year) : undefined;
 }
 
 const SHORT_NUMBER = /^(0|-?[1-9][0-9]{0,14})$/;
 const NUMBER = /^-?[0-9]+(\.[0-9]*)?(e[+-]?[0-9]+)?$/i;
 
-/** What Calibre writes where it knows no date, in any time zone. */
+/** Calibre's value for an unknown date, in any time zone. */
 const UNKNOWN_DATE = /^(0101-01-01|0100-12-31)T/;
 
 const MONTH =

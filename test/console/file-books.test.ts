@@ -42,7 +42,7 @@ test('A file is checked row by row, and the check can be ended', async () => {
   assert.deepEqual(check.faults[1], {
     line: 109,
     element: undefined,
-    fault: { kind: 'year', value: 'unknown' },
+    error: { kind: 'year', value: 'unknown' },
   });
 
   const abortion = new AbortController();
@@ -85,7 +85,7 @@ describe('Batches', () => {
 
 async function* bookRows(): AsyncGenerator<BookRow> {
   for (let line = 1; line <= 5; line++) {
-    if (line === 2) yield { line, fault: { kind: 'nothing' }, row: { line, cells: [] } };
+    if (line === 2) yield { line, error: { kind: 'empty' }, row: { line, cells: [] } };
     else yield { line, book: { title: '', author: '', year: line } };
   }
 }

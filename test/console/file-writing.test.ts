@@ -4,12 +4,12 @@ import { reportOf } from '../../console/src/files/read/report.ts';
 import { openRowFile } from '../../console/src/files/read/row-file.ts';
 import { PaceMeter } from '../../console/src/files/store/pace.ts';
 import type { Format } from '../../src/formats/file-format.ts';
-import type { Fault } from '../../src/formats/row.ts';
+import type { RowError } from '../../src/formats/row.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
 describe('A report of bad rows', () => {
-  const texts = { line: 'line', reason: 'reason', row: 'row', explain: ({ kind }: Fault) => `=${kind}` };
+  const texts = { line: 'line', reason: 'reason', row: 'row', explain: ({ kind }: RowError) => `=${kind}` };
   const report = async (text: string, format: Format) => {
     const file = await openRowFile(new File([text], 'b'), format);
     return await textOf(reportOf(file, ['title', 'year'], MAPPING, texts));

@@ -20,6 +20,6 @@ test('A JSON object is a book when the service would take it as one, and has som
     const row = read({ line: 1, json });
     const isEmpty = Object.values(object).every((value) => value === '' || value === null);
     if (accepted && !isEmpty) assert.deepEqual(row, { line: 1, book: accepted });
-    else assert.ok('fault' in row, JSON.stringify(object).slice(0, 50));
+    else assert.ok('error' in row, JSON.stringify(object).slice(0, 50));
   }
 });

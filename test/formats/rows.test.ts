@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Book } from '../../src/book/book.ts';
-import { describeFault } from '../../src/cli/import/fault.ts';
+import { describeRowError } from '../../src/cli/import/row-error.ts';
 import { type BookRow, bookReader } from '../../src/formats/book-row.ts';
 import { FORMATS, type Format } from '../../src/formats/file-format.ts';
 import { guessMapping, type Mapping } from '../../src/formats/mapping.ts';
@@ -40,8 +40,8 @@ async function outline(format: Format, file: string | Uint8Array, reading: Readi
   const mapping = { title: 'title', author: 'author', year: 'year', id: 'id', ...reading.mapping };
   return (await read(format, file, reading)).map((row) => {
     const place = row.element === undefined ? row.line : `${row.line}/${row.element}`;
-    return 'fault' in row
-      ? `${place}: ${describeFault(row.fault, mapping)}`
+    return 'error' in row
+      ? `${place}: ${describeRowError(row.error, mapping)}`
       : `${place}: ${row.book.title}|${row.book.author}|${row.book.year}`;
   });
 }

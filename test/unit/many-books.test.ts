@@ -105,8 +105,8 @@ test('The elements of an array are those that JSON.parse finds, or there is a fa
     const whole = parse(bytes);
     if (Array.isArray(whole)) {
       arrays++;
-      assert.deepEqual([elements, scanner.fault], [whole, undefined], text);
-    } else assert.ok(scanner.fault !== undefined || elements.includes(undefined), text);
+      assert.deepEqual([elements, scanner.error], [whole, undefined], text);
+    } else assert.ok(scanner.error !== undefined || elements.includes(undefined), text);
   }
   assert.ok(arrays > 1_000);
 });

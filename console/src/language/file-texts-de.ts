@@ -100,14 +100,14 @@ export const fileTextsDe: FileTexts = {
     'not-json': 'Das ist kein JSON.',
     'not-object': 'Das ist kein Objekt mit Titel, Autor und Jahr.',
     'no-array': 'Hier muss ein Array von Büchern beginnen, mit „[“.',
-    broken: 'Hier fehlt ein Komma oder das Ende des Arrays; der Rest der Datei ist unlesbar.',
-    'cut-off': 'Die Datei endet vor dem Ende des Arrays.',
+    malformed: 'Hier fehlt ein Komma oder das Ende des Arrays; der Rest der Datei ist unlesbar.',
+    truncated: 'Die Datei endet vor dem Ende des Arrays.',
     trailing: 'Die Datei geht nach dem Ende des Arrays weiter; der Rest wird nicht gelesen.',
-    cells: (found, expected) =>
+    'cell-count': (found, expected) =>
       `Die Zeile hat ${found === 1 ? '1 Zelle' : `${found} Zellen`}, die erste Zeile ${expected}.`,
     text: (field) => `Der Inhalt von „${field}“ ist kein Text, der gespeichert werden kann.`,
     year: (value) => `Das Jahr ist keine ganze Zahl, die gespeichert werden kann: „${value}“`,
-    nothing: 'Titel, Autor und Jahr fehlen.',
+    empty: 'Titel, Autor und Jahr fehlen.',
     'book-too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
     'row-too-long': 'Die Zeile ist länger als 8 MiB; der Rest der Datei ist vielleicht nicht gelesen.',
   },

@@ -95,14 +95,14 @@ export const fileTextsEn = {
     'not-json': 'This is not JSON.',
     'not-object': 'This is not an object with a title, an author and a year.',
     'no-array': 'An array of books must begin here, with “[”.',
-    broken: 'A comma or the end of the array is missing here; the rest of the file cannot be read.',
-    'cut-off': 'The file ends before the array does.',
+    malformed: 'A comma or the end of the array is missing here; the rest of the file cannot be read.',
+    truncated: 'The file ends before the array does.',
     trailing: 'The file continues after the end of the array; the rest is not read.',
-    cells: (found: number, expected: number) =>
+    'cell-count': (found: number, expected: number) =>
       `The row has ${found === 1 ? '1 cell' : `${found} cells`}, and the first row ${expected}.`,
     text: (field: string) => `The content of “${field}” is not a text that can be stored.`,
     year: (value: string) => `The year is not a whole number that can be stored: “${value}”`,
-    nothing: 'There is no title, no author and no year.',
+    empty: 'There is no title, no author and no year.',
     'book-too-long': 'The row is longer than a book may be (1 MiB).',
     'row-too-long': 'The row is longer than 8 MiB; the rest of the file may be unread.',
   },

@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals';
-import type { Fault } from '../../../src/formats/row.ts';
+import type { RowError } from '../../../src/formats/row.ts';
 import { fileTextsDe } from './file-texts-de.ts';
 import { type FileTexts, fileTextsEn } from './file-texts-en.ts';
 import { type Language, language } from './language.ts';
@@ -11,17 +11,17 @@ const ALL: Readonly<Record<Language, FileTexts>> = { en: fileTextsEn, de: fileTe
 export const fileTexts = computed(() => ({ ...texts.value, ...ALL[language.value] }));
 
 /** Why a row cannot be imported. */
-export function explainFault(fault: Fault): string {
+export function explainRowError(error: RowError): string {
   const { rowFaults, columns } = fileTexts.value;
-  switch (fault.kind) {
-    case 'cells':
-      return rowFaults.cells(fault.found, fault.expected);
+  switch (error.kind) {
+    case 'cell-count':
+      return rowFaults['cell-count'](error.found, error.expected);
     case 'text':
-      return rowFaults.text(columns[fault.field]);
+      return rowFaults.text(columns[error.field]);
     case 'year':
     case 'id':
-      return rowFaults.year(fault.value);
+      return rowFaults.year(error.value);
     default:
-      return rowFaults[fault.kind];
+      return rowFaults[error.kind];
   }
 }

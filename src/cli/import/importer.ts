@@ -1,9 +1,9 @@
 import type { Book } from '../../book/book.ts';
-import type { BookOfFile, BookRow } from '../../formats/book-row.ts';
+import type { BookRow, ImportedBook } from '../../formats/book-row.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import type { BookArchive } from '../../store/book-archive.ts';
-import { describeFault } from './fault.ts';
 import { KnownBooks } from './known-books.ts';
+import { describeRowError } from './row-error.ts';
 
 /** A batch is stored when it has this many books or characters, so that other writers wait for one batch at most. */
 const BATCH_BOOKS_MAX = 2_000;
@@ -69,7 +69,7 @@ export class Importer {
     for (const row of rows) {
       if (this.hasFailed) return;
       this.counts.read++;
-      if ('fault' in row) this.#reject(row, describeFault(row.fault, this.#mapping));
+      if ('error' in row) this.#reject(row, describeRowError(row.error, this.#mapping));
       else if (this.#known && !this.#known.add(row.book)) this.counts.skipped++;
       else await this.#addToBatch(row);
     }
@@ -141,7 +141,7 @@ export class Importer {
   }
 }
 
-type GoodRow = BookRow & { readonly book: BookOfFile };
+type GoodRow = BookRow & { readonly book: ImportedBook };
 
 /** Elements of a JSON array may share a line, so they are numbered. */
 export function describePosition({ line, element }: BookRow): string {

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { explainFault, fileTexts } from '../../language/file-texts.ts';
+import { explainRowError, fileTexts } from '../../language/file-texts.ts';
 import { LinkButton } from '../../page/button.tsx';
 import { download } from '../export/save-file.ts';
 import { FAULTS_SHOWN_MAX } from '../read/check-file.ts';
@@ -19,13 +19,13 @@ export function BadRows({ of }: { of: FileImport }) {
         {check.bad > FAULTS_SHOWN_MAX && <p class="quiet">{t.badShown(FAULTS_SHOWN_MAX)}</p>}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keyboard, too */}
         <ul tabIndex={0}>
-          {check.faults.map(({ line, element, fault }) => (
+          {check.faults.map(({ line, element, error }) => (
             <li key={element ?? line}>
               <span class="quiet">
                 {t.atLine(line)}
                 {element !== undefined && `, ${t.atElement(element)}`}
               </span>{' '}
-              {explainFault(fault)}
+              {explainRowError(error)}
             </li>
           ))}
         </ul>
@@ -47,7 +47,7 @@ function ReportButton({ of }: { of: FileImport }) {
     const { file, sample, mapping } = of;
     const target = download(`${file.file.name.replace(/\.[^.]*$/, '')} – ${t.reportName}.csv`, 'text/csv');
     try {
-      const reportTexts = { line: t.line, reason: t.reason, row: t.row, explain: explainFault };
+      const reportTexts = { line: t.line, reason: t.reason, row: t.row, explain: explainRowError };
       for await (const text of reportOf(file, sample.columns, mapping.value, reportTexts))
         await target.write(text);
       await target.close();

@@ -1,4 +1,4 @@
-import { shown } from '../../../../src/formats/book-row.ts';
+import { displayText } from '../../../../src/formats/book-row.ts';
 import { FIELDS } from '../../../../src/formats/row.ts';
 import { fileTexts } from '../../language/file-texts.ts';
 import { setHeader } from './chosen-file.ts';
@@ -49,5 +49,5 @@ export function MappingForm({ of }: { of: FileImport }) {
 function labelOf({ file, sample }: FileImport, column: string): string {
   const row = sample.rows.find((each) => 'cells' in each);
   if (file.hasHeader || !row) return column;
-  return `${column}: ${shown(row.cells[sample.columns.indexOf(column)], CELL_LENGTH_MAX)}`;
+  return `${column}: ${displayText(row.cells[sample.columns.indexOf(column)], CELL_LENGTH_MAX)}`;
 }

@@ -1,7 +1,7 @@
-import { type BookRow, bookReader, shown } from '../../../../src/formats/book-row.ts';
+import { type BookRow, bookReader, displayText } from '../../../../src/formats/book-row.ts';
 import { FIELDS } from '../../../../src/formats/row.ts';
 import { BookText, YearText } from '../../book/book-text.tsx';
-import { explainFault, fileTexts } from '../../language/file-texts.ts';
+import { explainRowError, fileTexts } from '../../language/file-texts.ts';
 import { formatNumber } from '../../language/language.ts';
 import type { FileImport } from './file-import.ts';
 
@@ -47,17 +47,17 @@ function PreviewRow({ row }: { row: BookRow }) {
       <th scope="row" class="line number">
         {formatNumber(row.line)}
       </th>
-      {'fault' in row ? (
+      {'error' in row ? (
         <td colspan={3} class="fault">
-          {explainFault(row.fault)}
+          {explainRowError(row.error)}
         </td>
       ) : (
         <>
           <td>
-            <BookText text={shown(row.book.title, TEXT_LENGTH_MAX)} absent={noTitle} />
+            <BookText text={displayText(row.book.title, TEXT_LENGTH_MAX)} absent={noTitle} />
           </td>
           <td>
-            <BookText text={shown(row.book.author, TEXT_LENGTH_MAX)} absent={noAuthor} />
+            <BookText text={displayText(row.book.author, TEXT_LENGTH_MAX)} absent={noAuthor} />
           </td>
           <td class="number">
             <YearText year={row.book.year} />

@@ -1,6 +1,6 @@
 import { type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
 import type { Mapping } from '../../../../src/formats/mapping.ts';
-import type { Fault } from '../../../../src/formats/row.ts';
+import type { RowError } from '../../../../src/formats/row.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
 /** Reads the rows of a file as books; invalid rows have a fault. @throws {UnreadableFileError} */
@@ -24,7 +24,7 @@ export interface Check {
 export interface BadRow {
   readonly line: number;
   readonly element: number | undefined;
-  readonly fault: Fault;
+  readonly error: RowError;
 }
 
 /** How many faults a check keeps; the report has all of them. */
@@ -53,7 +53,7 @@ export async function checkFile(
   for await (const row of rows) {
     if ('book' in row) good++;
     else if (bad++ < FAULTS_SHOWN_MAX)
-      faults.push({ line: row.line, element: row.element, fault: row.fault });
+      faults.push({ line: row.line, element: row.element, error: row.error });
   }
   signal.throwIfAborted();
   return { good, bad, faults };

@@ -1,4 +1,4 @@
-import { type Encoding, encodingOfMark, MARK_BYTES } from '../../../../src/formats/encoding.ts';
+import { BOM_BYTES, type Encoding, encodingOfBom } from '../../../../src/formats/encoding.ts';
 
 /** How much of a file is parsed at a time. */
 const CHUNK_BYTES = 64 * 1_024;
@@ -36,7 +36,7 @@ export async function bytesAt(file: Blob, start: number, length: number): Promis
  * which spreadsheet programs save CSV in western Europe and America.
  */
 export async function encodingOf(file: Blob): Promise<Encoding> {
-  const marked = encodingOfMark(await bytesAt(file, 0, MARK_BYTES));
+  const marked = encodingOfBom(await bytesAt(file, 0, BOM_BYTES));
   if (marked !== undefined && marked !== 'utf-8') return marked;
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for (let at = 0; at < file.size; at += DECODED_BYTES) {

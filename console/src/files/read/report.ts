@@ -1,7 +1,7 @@
-import { shown } from '../../../../src/formats/book-row.ts';
+import { displayText } from '../../../../src/formats/book-row.ts';
 import type { Mapping } from '../../../../src/formats/mapping.ts';
 import { csvRecord } from '../../../../src/formats/rendering.ts';
-import type { Fault } from '../../../../src/formats/row.ts';
+import type { RowError } from '../../../../src/formats/row.ts';
 import { readBooks } from './check-file.ts';
 import type { RowFile } from './row-file.ts';
 
@@ -15,7 +15,7 @@ export interface ReportTexts {
   readonly line: string;
   readonly reason: string;
   readonly row: string;
-  readonly explain: (fault: Fault) => string;
+  readonly explain: (error: RowError) => string;
 }
 
 /**
@@ -34,9 +34,9 @@ export async function* reportOf(
   yield BOM + csvRecord([texts.line, texts.reason, ...(isCsv ? columns : [texts.row])]);
   for await (const bookRow of readBooks(file, mapping)) {
     if ('book' in bookRow) continue;
-    const { line, fault, row } = bookRow;
+    const { line, error, row } = bookRow;
     const cells =
       'cells' in row ? row.cells : 'json' in row ? [new TextDecoder().decode(row.json).trim()] : [];
-    yield csvRecord([line, texts.explain(fault), ...cells.map((cell) => shown(cell, CELL_LENGTH_MAX))]);
+    yield csvRecord([line, texts.explain(error), ...cells.map((cell) => displayText(cell, CELL_LENGTH_MAX))]);
   }
 }

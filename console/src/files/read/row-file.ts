@@ -1,4 +1,4 @@
-import { type Encoding, encodingOfMark } from '../../../../src/formats/encoding.ts';
+import { type Encoding, encodingOfBom } from '../../../../src/formats/encoding.ts';
 import { type Format, formatOfName } from '../../../../src/formats/file-format.ts';
 import { openRows, type Rows } from '../../../../src/formats/rows.ts';
 import { bytesAt, encodingOf, readChunks, UnreadableFileError } from './file-bytes.ts';
@@ -42,7 +42,7 @@ export async function formatOf(file: File): Promise<Format> {
   const bytes = await bytesAt(file, 0, INSPECTED_BYTES);
   const isWorkbook = WORKBOOKS.some((signature) => signature.every((byte, index) => bytes[index] === byte));
   if (isWorkbook) throw new UnreadableFileError('workbook');
-  const mark = encodingOfMark(bytes);
+  const mark = encodingOfBom(bytes);
   if (!mark?.startsWith('utf-16') && bytes.includes(0)) throw new UnreadableFileError('binary');
   const named = formatOfName(file.name);
   const first = new TextDecoder(mark).decode(bytes).trimStart()[0];

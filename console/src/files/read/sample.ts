@@ -21,7 +21,7 @@ export async function readSample(file: RowFile): Promise<Sample> {
     if (rows.length >= SAMPLE_ROWS) break;
   }
   const [first] = rows;
-  if (first && 'fault' in first && first.fault.kind === 'no-array') throw new UnreadableFileError('no-array');
+  if (first && 'error' in first && first.error.kind === 'no-array') throw new UnreadableFileError('no-array');
   return { columns, rows: rows.slice(0, SAMPLE_ROWS) };
 }
 

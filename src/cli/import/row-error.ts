@@ -1,34 +1,34 @@
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
-import type { Fault } from '../../formats/row.ts';
+import type { RowError } from '../../formats/row.ts';
 
 const MESSAGES = {
   'not-utf8': 'it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
   'not-json': 'it is not JSON',
   'not-object': 'it is not a JSON object',
-  nothing: 'title, author and year are empty',
+  empty: 'title, author and year are empty',
   'book-too-long': 'the book is longer than 1 MiB',
   'row-too-long': 'it is longer than 8 MiB',
   'unclosed-quote': 'a quoted value that begins in this row is not closed; the rest was not read',
   'no-array':
     'a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
-  broken: 'the JSON array is malformed here; the rest was not read',
-  'cut-off': 'the file ends within its array',
+  malformed: 'the JSON array is malformed here; the rest was not read',
+  truncated: 'the file ends within its array',
   trailing: 'there is text after the array; it was not read',
 } as const;
 
 /** The message for a bad row, with the names of its columns. */
-export function describeFault(fault: Fault, mapping: Mapping): string {
-  switch (fault.kind) {
-    case 'cells':
-      return `it has ${fault.found} ${fault.found === 1 ? 'value' : 'values'}, and the first line ${fault.expected}`;
+export function describeRowError(error: RowError, mapping: Mapping): string {
+  switch (error.kind) {
+    case 'cell-count':
+      return `it has ${error.found} ${error.found === 1 ? 'value' : 'values'}, and the first line ${error.expected}`;
     case 'text':
-      return `${mapping[fault.field]} is not a text of well-formed Unicode without U+0000`;
+      return `${mapping[error.field]} is not a text of well-formed Unicode without U+0000`;
     case 'year':
-      return `${mapping.year} is not a whole number within ±${YEAR_MAX}: ${JSON.stringify(fault.value)}`;
+      return `${mapping.year} is not a whole number within ±${YEAR_MAX}: ${JSON.stringify(error.value)}`;
     case 'id':
-      return `${mapping.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(fault.value)}`;
+      return `${mapping.id} is not a whole number from 1 to ${ID_MAX}: ${JSON.stringify(error.value)}`;
     default:
-      return MESSAGES[fault.kind];
+      return MESSAGES[error.kind];
   }
 }
