@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster | undefined;
@@ -10,6 +11,8 @@ export async function globalSetup(): Promise<void> {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
   }
+  // Test files are processes of their own, which import much of the same: this halves what that costs.
+  process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/compiled');
   process.env.TEST_POSTGRES_URL = cluster.url;
   process.env.TEST_POSTGRES_PROGRAMS = cluster.programs;
 }
