@@ -11,38 +11,38 @@ import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
 import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
 
-/** A service that is serving. */
+/** A service that listens. */
 export interface App {
-  /** Its address, as a client on this machine writes it. */
+  /** For clients on this machine. */
   readonly url: string;
-  /** Takes no new connections, answers the requests it has, and frees everything; within a second of `stopDelayMs` and `drainMs`. */
+  /** Drains connections and releases all resources; takes at most `stopDelayMs`, `drainMs` and one second. */
   close(): Promise<void>;
-  /** Resolves with the reason when the service has to end, as what it acknowledged may be lost (see BookStore). */
+  /** Resolves with the reason when acknowledged writes may be lost: the process must exit (see BookStore). */
   readonly lost?: Promise<string>;
 }
 
-/** What comes from outside besides the configuration; tests set what they need to. */
-export interface Surroundings {
+/** The dependencies that are not configuration; tests replace them. */
+export interface Dependencies {
   readonly logStream: LogStream;
   /** The clock, in milliseconds since 1970. */
   readonly now?: () => number;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
-  /** How metrics are those of all processes, where others serve beside this one. */
+  /** With several workers. */
   readonly shareMetrics?: ShareMetrics | undefined;
 }
 
-/** How long a stop waits for the store, which may not answer: nothing that is acknowledged depends on it any more. */
+/** The store may hang; everything acknowledged is committed already. */
 const STORE_CLOSE_MS_MAX = 500;
 
 /**
- * Opens the store, puts the parts together and listens: the only place where they meet.
+ * Opens the store, connects the parts and listens.
  *
- * @throws StoreNotReady when the store cannot be reached or prepared; nothing listens then
- * @throws Error with a code such as `EADDRINUSE` when the port cannot be had
+ * @throws StoreNotReady when the store cannot be reached or prepared
+ * @throws Error with a code such as `EADDRINUSE` when the service cannot listen
  */
-export async function startApp(config: Config, secrets: Secrets, surroundings: Surroundings): Promise<App> {
-  const { logStream, now = Date.now, shareMetrics } = surroundings;
+export async function startApp(config: Config, secrets: Secrets, dependencies: Dependencies): Promise<App> {
+  const { logStream, now = Date.now, shareMetrics } = dependencies;
   const metrics = config.hasMetrics
     ? new Metrics(readVersion(), config.store.engine, shareMetrics)
     : undefined;
@@ -53,8 +53,8 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
     store,
     tokens,
     credentials: new Credentials(secrets.username, secrets.password),
-    throttle: new LoginThrottle({ ...THROTTLE_LIMITS, ...surroundings.throttleLimits }, now),
-    limits: { ...FIXED_LIMITS, ...config.clientLimits, ...surroundings.httpLimits },
+    throttle: new LoginThrottle({ ...THROTTLE_LIMITS, ...dependencies.throttleLimits }, now),
+    limits: { ...FIXED_LIMITS, ...config.clientLimits, ...dependencies.httpLimits },
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
     logStream,
@@ -81,7 +81,7 @@ export async function startApp(config: Config, secrets: Secrets, surroundings: S
   }
 }
 
-/** What the store does is counted, and its failures are logged. */
+/** Counts the operations of the store, and logs the failures of its parts. */
 function observerOf(metrics: Metrics | undefined, logger: ReturnType<typeof openLogger>): StoreObserver {
   return {
     operation: (name, waiting) => metrics?.store.operation(name, waiting) ?? (() => {}),

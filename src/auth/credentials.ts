@@ -2,23 +2,18 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { type JsonFields, readJsonObject } from '../book/json-object.ts';
 import type { Secret } from '../config/secret.ts';
 
-/** How the fields of a LoginRequest are read. */
 export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text' } as const;
 
-/** The body of a request for a token (specification, "LoginRequest"). */
+/** The body of POST /token (specification, "LoginRequest"). */
 export type LoginRequest = Required<JsonFields<typeof LOGIN_FIELD_TYPES>>;
 
-/**
- * Reads a request body as a LoginRequest; absent fields are empty.
- *
- * @returns the request, or undefined when the bytes cannot be read as one
- */
+/** Reads a request body; absent fields are empty. @returns undefined for an invalid body */
 export function readLoginRequest(body: Uint8Array): LoginRequest | undefined {
   const fields = readJsonObject(body, LOGIN_FIELD_TYPES);
   return fields && { username: '', password: '', ...fields };
 }
 
-/** The single pair that may have a token. */
+/** The single credential pair. */
 export class Credentials {
   readonly #key = randomBytes(32);
   readonly #username: Buffer;
@@ -29,14 +24,14 @@ export class Credentials {
     this.#password = this.#digest(password.reveal());
   }
 
-  /** Whether both are right, in a time that tells nothing about how much of them is. */
+  /** Whether both match, in constant time. */
   match({ username, password }: LoginRequest): boolean {
-    const isUsernameRight = timingSafeEqual(this.#digest(username), this.#username);
-    const isPasswordRight = timingSafeEqual(this.#digest(password), this.#password);
-    return isUsernameRight && isPasswordRight;
+    const isUsername = timingSafeEqual(this.#digest(username), this.#username);
+    const isPassword = timingSafeEqual(this.#digest(password), this.#password);
+    return isUsername && isPassword;
   }
 
-  /** Texts of any length become comparable, under a key that nobody can aim at. */
+  /** Makes texts of any length comparable; the key is random. */
   #digest(text: string): Buffer {
     return createHmac('sha256', this.#key).update(text).digest();
   }

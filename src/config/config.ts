@@ -13,23 +13,20 @@ export interface Config {
   readonly store: StoreAddress;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
-  readonly clientLimits: ClientLimits;
-  /** The minimum level of log lines. */
+  /** The other limits are `FIXED_LIMITS` of src/http/limits.ts. */
+  readonly clientLimits: Pick<
+    HttpLimits,
+    'headersMs' | 'requestMs' | 'stallMs' | 'connections' | 'stopDelayMs'
+  >;
   readonly logLevel: LogLevel;
-  /** Whether the service has `/metrics`. */
+  /** Whether the service counts, and serves `/metrics`. */
   readonly hasMetrics: boolean;
 }
-
-/** The limits that operators choose; the others are `FIXED_LIMITS` of src/http/limits.ts. */
-export type ClientLimits = Pick<
-  HttpLimits,
-  'headersMs' | 'requestMs' | 'stallMs' | 'connections' | 'stopDelayMs'
->;
 
 export interface Secrets {
   /** The key that signs and verifies tokens. */
   readonly token: Secret;
-  /** Its signatures are accepted as well, while the key is being changed. */
+  /** The key before a rotation: it only verifies. */
   readonly previousToken?: Secret;
   readonly username: string;
   readonly password: Secret;
@@ -38,7 +35,7 @@ export interface Secrets {
 /** A key shorter than the hash is weaker than the algorithm (RFC 7518, section 3.2). */
 const SECRET_BYTES_RECOMMENDED = 32;
 
-/** An invalid configuration. The message has every error with its variable, and no value. */
+/** An invalid configuration. The message lists every error with its variable, and no value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -46,14 +43,14 @@ export class ConfigError extends Error {
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
-  /** The number of processes that serve. */
+  /** The number of processes. */
   readonly workers: number;
   /** The source of the password. */
   readonly passwordIn: 'environment' | 'file';
-  /** The names of the variables that this start generated. */
+  /** The names of the variables that were generated. */
   readonly generated: readonly string[];
   readonly warnings: readonly string[];
-  /** The environment for a worker: it has the same configuration even if `.env` changes. */
+  /** The environment of workers, which get the same configuration even if `.env` changes. */
   readonly variables: Variables;
 }
 
@@ -68,7 +65,7 @@ export function loadConfig(): Configuration {
   const environment = withoutEmpty(process.env);
   try {
     const isProduction = known.NODE_ENV === 'production';
-    // An invalid configuration fails before anything is written.
+    // Fails before anything is written.
     if (!isProduction) readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
     const { variables, generated } = isProduction
       ? { variables: known, generated: [] }
@@ -108,9 +105,12 @@ export function readConfig(
   variables: Variables,
 ): Omit<Configuration, 'generated' | 'passwordIn' | 'variables'> {
   const parsed = parseVariables(variables);
-  if ('faults' in parsed) throw new ConfigError(parsed.faults.join('; '));
+  if ('errors' in parsed) throw new ConfigError(parsed.errors.join('; '));
   const { values } = parsed;
   const { SECRET_TOKEN: token, SECRET_TOKEN_PREVIOUS: previousToken } = values;
+  const weakSecrets = Object.entries({ SECRET_TOKEN: token, SECRET_TOKEN_PREVIOUS: previousToken }).filter(
+    ([, secret]) => secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES_RECOMMENDED,
+  );
   const isSqlite = values.DB_URL.engine === 'sqlite';
   return {
     config: {
@@ -137,15 +137,8 @@ export function readConfig(
     },
     workers: isSqlite ? 1 : values.WORKERS,
     warnings: [
-      ...(isWeak(token) ? [`SECRET_TOKEN is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`] : []),
-      ...(previousToken && isWeak(previousToken)
-        ? [`SECRET_TOKEN_PREVIOUS is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`]
-        : []),
+      ...weakSecrets.map(([name]) => `${name} is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`),
       ...(isSqlite && values.WORKERS > 1 ? ['WORKERS is ignored: SQLite is served by one process'] : []),
     ],
   };
-}
-
-function isWeak(secret: string): boolean {
-  return Buffer.byteLength(secret) < SECRET_BYTES_RECOMMENDED;
 }

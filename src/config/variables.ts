@@ -1,38 +1,26 @@
+import { isIP } from 'node:net';
+import { LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
 import { parseStoreAddress } from '../store/address.ts';
-import {
-  parseConnections,
-  parseLogLevel,
-  parseOrigins,
-  parsePort,
-  parseRequired,
-  parseSeconds,
-  parseString,
-  parseSwitch,
-  parseTrustProxy,
-  parseWorkers,
-} from './parsers.ts';
 
-/** One variable of the configuration. */
+/** A variable of the configuration. */
 export interface Variable<Value> {
-  /** The text that stands for an unset or empty variable. */
-  readonly fallback: string;
-  /** What the documentation gives as the default where `fallback` is empty. */
-  readonly fallbackInWords?: string;
-  /** @throws Error with what the text must be, and without the text */
+  /** The text for an unset or empty variable; by default it is empty. */
+  readonly fallback?: string;
+  /** The default in the documentation, where `fallback` is empty. */
+  readonly documentedDefault?: string;
+  /** @throws Error that describes valid texts and does not contain the text */
   readonly parse: (text: string) => Value;
-  /** What the documentation says about the variable, in Markdown. */
+  /** The description in the documentation, in Markdown. */
   readonly meaning: string;
 }
 
-/** Every variable of the configuration, in the order of the table in README.md, which a test compares with this one. */
+/** Each worker opens its own connections to PostgreSQL. */
+const WORKERS_MAX = 64;
+
+/** All variables, in the order of the table in README.md. */
 export const VARIABLES = {
-  PORT: { fallback: '8080', parse: parsePort, meaning: 'TCP port' },
-  HOST: {
-    fallback: '',
-    fallbackInWords: 'all interfaces',
-    parse: parseString,
-    meaning: 'address to listen on',
-  },
+  PORT: { fallback: '8080', parse: wholeNumber(0, 65_535), meaning: 'TCP port' },
+  HOST: { documentedDefault: 'all interfaces', parse: String, meaning: 'address to listen on' },
   DB_URL: {
     fallback: 'sqlite:data/books.db',
     parse: parseStoreAddress,
@@ -40,36 +28,28 @@ export const VARIABLES = {
   },
   WORKERS: {
     fallback: '1',
-    parse: parseWorkers,
+    parse: wholeNumber(1, WORKERS_MAX),
     meaning: 'number of processes that serve on PostgreSQL, 1 to 64; SQLite is served by one process',
   },
   SECRET_TOKEN: {
-    fallback: '',
-    fallbackInWords: 'generated',
+    documentedDefault: 'generated',
     parse: parseRequired,
     meaning: 'key that signs tokens; use 32 bytes or more',
   },
   SECRET_TOKEN_PREVIOUS: {
-    fallback: '',
-    fallbackInWords: 'none',
-    parse: parseString,
+    documentedDefault: 'none',
+    parse: String,
     meaning:
       'key whose tokens are still accepted, but which signs none: to [change the secret](docs/operating.md#changing-the-secret)',
   },
-  AUTH_USERNAME: {
-    fallback: 'admin',
-    parse: parseString,
-    meaning: 'username of the single credential pair',
-  },
+  AUTH_USERNAME: { fallback: 'admin', parse: String, meaning: 'username of the single credential pair' },
   AUTH_PASSWORD: {
-    fallback: '',
-    fallbackInWords: 'generated',
+    documentedDefault: 'generated',
     parse: parseRequired,
     meaning: 'password of the single credential pair',
   },
   CORS_ORIGINS: {
-    fallback: '',
-    fallbackInWords: 'none',
+    documentedDefault: 'none',
     parse: parseOrigins,
     meaning: 'comma-separated origins whose pages may call the API from a browser',
   },
@@ -81,32 +61,28 @@ export const VARIABLES = {
   },
   HEADERS_TIMEOUT_SECONDS: {
     fallback: '10',
-    parse: parseSeconds,
+    parse: seconds(1),
     meaning: 'time limit for receiving the headers of a request',
   },
   REQUEST_TIMEOUT_SECONDS: {
     fallback: '30',
-    parse: parseSeconds,
+    parse: seconds(1),
     meaning: 'time limit for receiving a whole request',
   },
   STALL_TIMEOUT_SECONDS: {
     fallback: '30',
-    parse: parseSeconds,
+    parse: seconds(1),
     meaning: 'time limit for a client to read the next part of a response: a book, or 128 KiB of a list',
   },
   CONNECTIONS_MAX: {
     fallback: '10000',
-    parse: parseConnections,
+    parse: wholeNumber(1, 1_000_000),
     meaning: 'maximum number of connections; further ones are rejected with 503',
   },
-  METRICS: {
-    fallback: 'on',
-    parse: parseSwitch,
-    meaning: '`off` disables metrics and `/metrics`',
-  },
+  METRICS: { fallback: 'on', parse: parseSwitch, meaning: '`off` disables metrics and `/metrics`' },
   STOP_DELAY_SECONDS: {
     fallback: '0',
-    parse: (text: string) => parseSeconds(text, 0),
+    parse: seconds(0),
     meaning:
       'seconds to keep serving after SIGTERM while `/readyz` returns 503; use 1 behind a load balancer that checks `/readyz` every 300 ms',
   },
@@ -116,34 +92,92 @@ export const VARIABLES = {
     meaning: 'minimum log level: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
   },
   NODE_ENV: {
-    fallback: '',
-    fallbackInWords: 'none',
-    parse: parseString,
+    documentedDefault: 'none',
+    parse: String,
     meaning: 'with `production` nothing is generated: a missing secret or password ends the start',
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
-type Name = keyof typeof VARIABLES;
-
 /** The parsed value of every variable. */
-export type Values = { readonly [N in Name]: ReturnType<(typeof VARIABLES)[N]['parse']> };
+export type Values = {
+  readonly [Name in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Name]['parse']>;
+};
 
 /**
  * Parses all variables. Unknown ones are ignored.
  *
- * @returns the values, or the faults, each with the name of its variable and without its text
+ * @returns the values, or all errors, each with the name of its variable and without its text
  */
 export function parseVariables(
   texts: Readonly<Record<string, string | undefined>>,
-): { readonly values: Values } | { readonly faults: readonly string[] } {
-  const faults: string[] = [];
-  const entries = Object.entries<Variable<unknown>>(VARIABLES).map(([name, { fallback, parse }]) => {
+): { readonly values: Values } | { readonly errors: readonly string[] } {
+  const errors: string[] = [];
+  const entries = Object.entries<Variable<unknown>>(VARIABLES).map(([name, { fallback = '', parse }]) => {
     try {
       return [name, parse(texts[name] || fallback)];
     } catch (error) {
-      faults.push(`${name}: ${(error as Error).message}`);
+      errors.push(`${name}: ${(error as Error).message}`);
       return [name, undefined];
     }
   });
-  return faults.length > 0 ? { faults } : { values: Object.fromEntries(entries) as Values };
+  return errors.length > 0 ? { errors } : { values: Object.fromEntries(entries) as Values };
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]+$/.test(text) && text.length <= `${max}`.length ? Number(text) : Number.NaN;
+    if (!(value >= min && value <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
+    return value;
+  };
+}
+
+/** @returns milliseconds */
+function seconds(min: number): (text: string) => number {
+  const parse = wholeNumber(min, 3_600);
+  return (text) => parse(text) * 1_000;
+}
+
+function parseRequired(text: string): string {
+  if (text === '') throw new Error('must be set');
+  return text;
+}
+
+function parseLogLevel(text: string): LogLevel {
+  const level = text.toLowerCase();
+  if (!Object.hasOwn(LOG_LEVELS, level))
+    throw new Error(`must be one of ${Object.keys(LOG_LEVELS).join(', ')}`);
+  return level as LogLevel;
+}
+
+function parseSwitch(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new Error('must be on or off');
+  return text === 'on';
+}
+
+function parseOrigins(text: string): string[] {
+  const origins = splitList(text);
+  if (!origins.every((origin) => URL.parse(origin)?.origin === origin))
+    throw new Error('must be a list of origins such as https://books.example, with commas between them');
+  return origins;
+}
+
+function parseTrustProxy(text: string): boolean | number | string[] {
+  if (text === 'true' || text === 'false') return text === 'true';
+  if (/^[0-9]{1,3}$/.test(text)) return Number(text);
+  const addresses = splitList(text);
+  if (!addresses.every(isNetwork))
+    throw new Error(
+      'must be true, false, a number of proxies, or a list of addresses with commas between them',
+    );
+  return addresses;
+}
+
+function splitList(text: string): string[] {
+  const items = text.split(',').map((item) => item.trim());
+  return items.filter((item) => item !== '');
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', prefix = '1'] = /^([^/]*)(?:\/([1-9][0-9]{0,2}))?$/.exec(text) ?? [];
+  return Number(prefix) <= (isIP(address) === 4 ? 32 : 128) && isIP(address) !== 0;
 }

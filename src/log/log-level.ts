@@ -10,7 +10,3 @@ export const LOG_LEVELS = {
 } as const;
 
 export type LogLevel = keyof typeof LOG_LEVELS;
-
-export function isLogLevel(text: string): text is LogLevel {
-  return Object.hasOwn(LOG_LEVELS, text);
-}

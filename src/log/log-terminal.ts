@@ -24,13 +24,13 @@ export function formatLine(line: string): string {
   const name = Object.entries(LOG_LEVELS).find(([, number]) => number === level)?.[0] ?? String(level);
   const request =
     status !== undefined && `${(method ?? '-').padEnd(6)} ${(route ?? '-').padEnd(12)} ${status}`;
-  const what = joined([request, msg, reason && `(${reason})`]);
+  const event = joined([request, msg, reason && `(${reason})`]);
   const details = joined([client, ms !== undefined && `${ms.toFixed(1)} ms`, id]);
   const stack = err && printable(err.stack || err.message);
   return joined([
     styleText('gray', clock),
     styleText(colourOf(level), name.padEnd(5)),
-    level >= LOG_LEVELS.error ? styleText('bold', what) : what,
+    level >= LOG_LEVELS.error ? styleText('bold', event) : event,
     details && styleText('gray', details),
     stack && `\n${styleText('gray', stack)}`,
   ]);
@@ -60,7 +60,7 @@ function joined(words: readonly (string | false | undefined)[]): string {
   return words.filter(Boolean).join(' ');
 }
 
-/** Replaces control characters, which could be terminal escape sequences. */
+/** Without control characters, which could be terminal escape sequences. */
 function printable(text: string): string {
   return text.replace(/(?!\n)\p{Cc}/gu, '?');
 }

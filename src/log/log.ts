@@ -10,7 +10,7 @@ export interface LogStream {
   close?(): Promise<void>;
 }
 
-/** The logger of events that are no requests. */
+/** A logger for events other than requests. */
 export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger, 'info' | 'warn' | 'fatal'> {
   return pino({ base: null, level }, stream);
 }
@@ -18,27 +18,25 @@ export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger
 /** Lines are written in blocks of at most this size, … */
 const BLOCK_BYTES_MAX = 16_384;
 
-/**
- * … or this one when several processes write: Linux writes it to a pipe atomically (PIPE_BUF), so that lines never mix, …
- */
+/** … or of this size if several processes write: Linux writes it to a pipe atomically (PIPE_BUF), … */
 const SHARED_BLOCK_BYTES_MAX = 4_096;
 
 /** … after at most this time. */
 const FLUSH_INTERVAL_MS = 100;
 
-/** The buffer for a reader that does not read; beyond it lines are dropped. */
+/** The buffer for a slow reader; further lines are dropped. */
 const BUFFER_BYTES_MAX = 16 * 1_024 * 1_024;
 
 /** How long closing the log waits for a slow reader. */
 const CLOSE_MS_MAX = 500;
 
-/** How often an exit without closing retries a slow reader, every 100 ms. */
+/** The retries, every 100 ms, when the process exits without closing the log and the reader is slow. */
 const LAST_ATTEMPTS_MAX = 5;
 
 /**
- * The log on standard output, written asynchronously in blocks of whole lines: a write for each line costs more than the
- * line. A longer line is a block of its own, the only one that may mix with others. Closing writes the buffered lines; an
- * exit without closing may lose the current block, and SIGKILL the lines of the last {@link FLUSH_INTERVAL_MS}.
+ * Writes the log to standard output, asynchronously and in blocks of whole lines, because a write for each line is slow. A
+ * longer line is a block of its own, and may be interleaved with others. An exit without closing may lose the current block,
+ * and SIGKILL the lines of the last {@link FLUSH_INTERVAL_MS}.
  *
  * @param isShared whether other processes write to the same standard output
  */
@@ -65,7 +63,7 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
       flush();
       if (!isLost) log.flushSync();
     } catch {
-      // The reader is gone, or everything is written.
+      // The reader has exited, or everything is written.
     }
     log.destroy();
   });

@@ -1,6 +1,4 @@
-/**
- * A snapshot of a metric with all its series (Prometheus, "Data model"), as plain data that can be sent to other processes.
- */
+/** A snapshot of a metric with all its series (Prometheus, "Data model"); processes send it to each other as JSON. */
 export interface Family {
   /** With its base unit, and `_total` where it counts (Prometheus, "Metric and label naming"). */
   readonly name: string;
@@ -12,29 +10,67 @@ export interface Family {
   readonly samples: Readonly<Record<string, number>>;
 }
 
-/** Label names and their values. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** The name of a sample in the text format: that of its metric and its labels. */
-export function sampleName(name: string, labels: Labels = {}): string {
-  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escaped(value)}"`);
-  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
-}
+/** Values by their labels; a number has none. */
+type Series = number | readonly (readonly [Labels, number])[];
 
 /** A metric that only increases. */
-export function counter(name: string, help: string, series: Iterable<readonly [Labels, number]>): Family {
+export function counter(name: string, help: string, series: Series): Family {
   return { name, help, type: 'counter', samples: samplesOf(name, series) };
 }
 
 /** A metric that goes up and down. */
-export function gauge(name: string, help: string, series: Iterable<readonly [Labels, number]>): Family {
+export function gauge(name: string, help: string, series: Series): Family {
   return { name, help, type: 'gauge', samples: samplesOf(name, series) };
 }
 
-function samplesOf(name: string, series: Iterable<readonly [Labels, number]>): Record<string, number> {
-  return Object.fromEntries([...series].map(([labels, value]) => [sampleName(name, labels), value]));
+function samplesOf(name: string, series: Series): Record<string, number> {
+  if (typeof series === 'number') return { [name]: series };
+  return Object.fromEntries(series.map(([labels, value]) => [sampleName(name, labels), value]));
 }
 
-function escaped(value: string): string {
+/** The name of a sample in the text format: the name of its metric and its labels. */
+export function sampleName(name: string, labels: Labels): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeValue(value)}"`);
+  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;
+}
+
+function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
+
+/** Renders metrics in the text format of Prometheus ("Exposition formats", version 0.0.4). */
+export function exposition(families: readonly Family[]): string {
+  return families.map(linesOf).join('');
+}
+
+function linesOf({ name, help, type, samples }: Family): string {
+  const values = Object.entries(samples).map(([sample, value]) => `${sample} ${value}\n`);
+  return values.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${values.join('')}`;
+}
+
+/** Combines the metrics of several processes; see {@link Family.aggregation}. */
+export function merge(processes: readonly (readonly Family[])[]): Family[] {
+  const merged = new Map<string, Family>();
+  for (const family of processes.flat()) {
+    const others = merged.get(family.name);
+    merged.set(family.name, others ? combine(others, family) : family);
+  }
+  return [...merged.values()];
+}
+
+function combine(one: Family, other: Family): Family {
+  const samples = { ...one.samples };
+  for (const [name, value] of Object.entries(other.samples)) {
+    const present = samples[name];
+    if (present === undefined) samples[name] = value;
+    else samples[name] = one.aggregation ? Math[one.aggregation](present, value) : present + value;
+  }
+  return { ...one, samples };
+}
+
+/** The metrics that remain valid after the exit of their process. */
+export function withoutGauges(families: readonly Family[]): Family[] {
+  return families.filter(({ type }) => type !== 'gauge');
 }

@@ -33,11 +33,7 @@ export class Histogram {
 }
 
 /** A metric of histograms. */
-export function histogram(
-  name: string,
-  help: string,
-  series: Iterable<readonly [Labels, Histogram]>,
-): Family {
-  const samples = [...series].flatMap(([labels, of]) => [...of.samples(name, labels)]);
+export function histogram(name: string, help: string, series: readonly [Labels, Histogram][]): Family {
+  const samples = series.flatMap(([labels, of]) => [...of.samples(name, labels)]);
   return { name, help, type: 'histogram', samples: Object.fromEntries(samples) };
 }

@@ -1,22 +1,21 @@
 import { counter, type Family, type Labels } from './family.ts';
 import { Histogram, histogram } from './histogram.ts';
 
-/** In seconds. */
+/** Upper bounds in seconds. */
 const DURATION_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** Other methods share a label: clients may send any that the parser knows. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 
-/** The label of an unknown route or method. */
+/** The label of all other methods, and of unknown paths: it limits the number of series. */
 const OTHER = 'other';
 
 /** Status codes have three digits. */
 const STATUSES_MAX = 1_000;
 
-/** Exposed as 0 from the start, so that the first one is an increase. */
+/** Exposed as 0 from the start: Prometheus does not see the first one of a new series as an increase. */
 const FAILURES: ReadonlySet<number> = new Set([500, 503]);
 
-/** Likewise: malformed, slow or long headers, and connections beyond the limit. */
+/** Likewise for malformed, slow or long headers, and for connections beyond the limit. */
 const REJECTIONS = [400, 408, 431, 503];
 
 /** The responses of one route and method. */
@@ -48,7 +47,7 @@ export class RequestMetrics {
    * @param ms the duration in milliseconds
    */
   answered(route: string | undefined, method: string, status: number, ms: number): void {
-    const counts = this.#counts.get(route)?.get(method) ?? this.#add(route, method);
+    const counts = this.#counts.get(route)?.get(method) ?? this.#getOrAdd(route, method);
     counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;
     counts.durations.observe(ms / 1_000);
   }
@@ -59,17 +58,17 @@ export class RequestMetrics {
   }
 
   families(): Family[] {
-    const routes = new Set(this.#counts.values().flatMap((methods) => methods.values()));
+    const routes = [...this.#counts.values()].flatMap((methods) => [...methods.values()]);
     return [
       counter(
         'bookkeeping_http_requests_total',
         'Completed responses, by route, method and status.',
-        [...routes].flatMap((counts) => [...counts.byStatus()]),
+        routes.flatMap((counts) => [...counts.byStatus()]),
       ),
       histogram(
         'bookkeeping_http_request_duration_seconds',
         'Time from the headers of a request to the end of its response.',
-        [...routes].map(({ labels, durations }) => [labels, durations]),
+        routes.map(({ labels, durations }) => [labels, durations]),
       ),
       counter(
         'bookkeeping_http_refused_connections_total',
@@ -79,15 +78,11 @@ export class RequestMetrics {
     ];
   }
 
-  #add(route: string | undefined, method: string): RouteCounts {
-    if (!METHODS.has(method) && method !== OTHER) return this.#countsOf(route, OTHER);
-    const counts = new RouteCounts(route ?? OTHER, method);
+  #getOrAdd(route: string | undefined, anyMethod: string): RouteCounts {
+    const method = METHODS.has(anyMethod) ? anyMethod : OTHER;
     const methods = this.#counts.get(route) ?? new Map<string, RouteCounts>();
+    const counts = methods.get(method) ?? new RouteCounts(route ?? OTHER, method);
     this.#counts.set(route, methods.set(method, counts));
     return counts;
-  }
-
-  #countsOf(route: string | undefined, method: string): RouteCounts {
-    return this.#counts.get(route)?.get(method) ?? this.#add(route, method);
   }
 }

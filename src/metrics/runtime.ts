@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
-import { counter, type Family, gauge, type Labels } from './family.ts';
+import { counter, type Family, gauge } from './family.ts';
 import { Histogram, histogram } from './histogram.ts';
 
 /** The interval of the timer that measures the delay of the event loop. */
 const INTERVAL_MS = 100;
 
+/** Upper bounds in seconds. */
 const DELAY_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const COLLECTION_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
@@ -21,7 +22,7 @@ interface Collection extends PerformanceEntry {
   readonly detail: { readonly kind: number };
 }
 
-/** The process and its event loop. The names are those of the client libraries of Prometheus. */
+/** The process and its event loop. The names are those of Prometheus' client libraries. */
 export class RuntimeMetrics {
   readonly #delays = new Histogram(DELAY_BOUNDS);
   readonly #collections = new Map(
@@ -54,26 +55,23 @@ export class RuntimeMetrics {
     const { user, system } = process.cpuUsage();
     const { heapTotal, heapUsed, external, rss } = process.memoryUsage();
     const { active } = performance.eventLoopUtilization();
+    const startedAt = performance.timeOrigin / 1_000;
     return [
-      counter('process_cpu_seconds_total', 'CPU time of all threads.', one((user + system) / 1e6)),
-      gauge('process_resident_memory_bytes', 'Resident memory.', one(rss)),
-      gauge('process_open_fds', 'Open file descriptors.', openFiles()),
-      gauge('process_max_fds', 'Maximum number of open file descriptors.', openFilesMax()),
+      counter('process_cpu_seconds_total', 'CPU time of all threads.', (user + system) / 1e6),
+      gauge('process_resident_memory_bytes', 'Resident memory.', rss),
+      gauge('process_open_fds', 'Open file descriptors.', fromProc(countOpenFiles)),
+      gauge('process_max_fds', 'Maximum number of open file descriptors.', fromProc(readOpenFilesMax)),
       {
-        ...gauge('process_start_time_seconds', 'Start time of the process, as Unix time.', one(STARTED_AT)),
+        ...gauge('process_start_time_seconds', 'Start time of the process, as Unix time.', startedAt),
         aggregation: 'max',
       },
-      gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', one(heapTotal)),
-      gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', one(heapUsed)),
-      gauge(
-        'nodejs_external_memory_bytes',
-        'Memory outside the JavaScript heap, such as buffers.',
-        one(external),
-      ),
+      gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', heapTotal),
+      gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', heapUsed),
+      gauge('nodejs_external_memory_bytes', 'Memory outside the JavaScript heap, such as buffers.', external),
       counter(
         'bookkeeping_event_loop_active_seconds_total',
         'Time in which the event loop was busy.',
-        one(active / 1_000),
+        active / 1_000,
       ),
       histogram('bookkeeping_event_loop_delay_seconds', 'Delay of the timers of the event loop.', [
         [{}, this.#delays],
@@ -87,26 +85,21 @@ export class RuntimeMetrics {
   }
 }
 
-const STARTED_AT = performance.timeOrigin / 1_000;
-
-function one(value: number): [[Labels, number]] {
-  return [[{}, value]];
-}
-
-/** Linux only; the descriptor of this directory does not count. */
-function openFiles(): [Labels, number][] {
+/** Without series on systems without /proc. */
+function fromProc(read: () => number): number | [] {
   try {
-    return one(readdirSync('/proc/self/fd').length - 1);
+    const value = read();
+    return Number.isNaN(value) ? [] : value;
   } catch {
     return [];
   }
 }
 
-function openFilesMax(): [Labels, number][] {
-  try {
-    const [, max] = /^Max open files +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return max === undefined ? [] : one(Number(max));
-  } catch {
-    return [];
-  }
+/** Without the descriptor of this directory. */
+function countOpenFiles(): number {
+  return readdirSync('/proc/self/fd').length - 1;
+}
+
+function readOpenFilesMax(): number {
+  return Number(/^Max open files +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]);
 }

@@ -6,7 +6,7 @@ const DURATION_BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
 
-/** The number of calls in a batch. */
+/** Numbers of calls in a batch. */
 const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
 /** The batches of one kind of operation. */
@@ -18,14 +18,13 @@ interface Operation {
   readonly waiting: () => number;
 }
 
-/** The connections of a pool, and the callers that wait for one. */
 interface Pool {
   readonly idle: number;
   readonly used: number;
   readonly waiting: number;
 }
 
-/** The metrics of the store: it observes it. */
+/** The observer of the store (src/store/observer.ts). */
 export class StoreMetrics {
   readonly #engine: string;
   readonly #operations: Operation[] = [];

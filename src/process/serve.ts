@@ -19,20 +19,18 @@ try {
   if (workers?.isWorker) {
     workers.stopOnPrimaryExit(() => void stop());
     app = await serve(configuration);
-    workers.reportUrl(app.url);
+    process.send?.(app.url);
   } else {
     app = workers ? await workers.startWorkers(configuration) : await serve(configuration);
     if (!app) process.exit(1);
     printStartupMessage(configuration, app.url);
   }
 } catch (error) {
-  console.error(`bookkeeping cannot start: ${explain(error)}`);
+  console.error(`bookkeeping cannot start: ${describe(error)}`);
   process.exit(1);
 }
 
-/**
- * Serves in this process. A primary does not serve, so it never loads these modules: most of the code.
- */
+/** Serves in this process. A primary does not, and never loads these modules, which are most of the code. */
 async function serve({ config, secrets, workers }: Configuration): Promise<App> {
   const [{ startApp }, { openLog, openLogger }] = await Promise.all([
     import('../app.ts'),
@@ -57,7 +55,7 @@ async function serve({ config, secrets, workers }: Configuration): Promise<App> 
   };
 }
 
-/** Drains and exits. Further signals are ignored: npm forwards one that the process group received already. */
+/** Drains and exits. Further signals are ignored: npm repeats those that the process group has received. */
 async function stop(exitCode = 0): Promise<void> {
   if (isStopping) return;
   isStopping = true;
@@ -65,23 +63,19 @@ async function stop(exitCode = 0): Promise<void> {
   process.exit(exitCode);
 }
 
-/** One line for an expected error, the stack of any other. */
-function explain(error: unknown): string {
+/** One line for an expected error, the stack for any other. */
+function describe(error: unknown): string {
   if (error instanceof ConfigError || error instanceof StoreNotReady) return error.message;
   if (!(error instanceof Error)) return String(error);
-  const { code, syscall, address, hostname, port } = error as ListenError;
+  const { code, syscall, address, hostname, port } = error as NodeJS.ErrnoException & Address;
   if (code === 'EADDRINUSE') return `the port ${port} is already in use; set PORT to another one`;
-  // For a worker, `bind` fails in the primary.
+  // In a worker it is `bind`, which fails in the primary.
   if (syscall === 'listen' || syscall === 'bind' || syscall === 'getaddrinfo') {
-    const place = port === undefined ? '' : `, port ${port}`;
-    return `cannot listen on the address ${address ?? hostname}${place} (${code}); see HOST and PORT`;
+    const withPort = port === undefined ? '' : `, port ${port}`;
+    return `cannot listen on the address ${address ?? hostname}${withPort} (${code}); see HOST and PORT`;
   }
   return error.stack ?? error.message;
 }
 
-/** Node's error of a failed `listen` or name lookup. */
-interface ListenError extends NodeJS.ErrnoException {
-  readonly address?: string;
-  readonly hostname?: string;
-  readonly port?: number;
-}
+/** The properties of a failed `listen` or name lookup. */
+type Address = Partial<Readonly<{ address: string; hostname: string; port: number }>>;

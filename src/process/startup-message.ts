@@ -2,10 +2,7 @@ import type { Configuration } from '../config/config.ts';
 import { ENV_FILE } from '../config/env-file.ts';
 import { hasConsole } from '../web/console.ts';
 
-/**
- * Prints warnings to standard error and, on a terminal, how to use the service; elsewhere the log has the address. Never
- * prints passwords.
- */
+/** Prints warnings to standard error, and instructions to a terminal; otherwise the log has the address. */
 export function printStartupMessage(configuration: Configuration, url: string): void {
   const { generated, warnings, passwordIn, secrets } = configuration;
   for (const warning of warnings) console.error(`bookkeeping: warning: ${warning}`);

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Family } from '../metrics/family.ts';
-import { merge, withoutGauges } from '../metrics/merge.ts';
+import { type Family, merge, withoutGauges } from '../metrics/family.ts';
 
 /**
- * One scrape has the metrics of all workers: the scraped worker asks the primary, which asks all workers. Counters never
- * decrease, because Prometheus would see a restart: a worker that does not reply counts with its last metrics, and the
- * counters of exited workers are kept.
+ * A scrape returns the metrics of all workers: the scraped worker requests them from the primary, and the primary from the
+ * workers. Counters must not decrease, which Prometheus takes for a restart: the primary uses the last metrics of a worker
+ * that does not reply, and keeps the counters of exited workers.
  */
 
 /** How long the primary waits for workers, … */
@@ -14,15 +13,11 @@ const WORKERS_MS_MAX = 2_000;
 /** … and a worker for the primary. */
 const PRIMARY_MS_MAX = 4_000;
 
-/** The messages between a worker and the primary. */
+/** The request of a worker to the primary and its reply, `all`; the request of the primary and its reply, `own`. */
 type Message =
-  /** Worker to primary. */
   | { readonly metrics: 'request-all'; readonly id: number }
-  /** Primary to worker. */
   | { readonly metrics: 'request-own' }
-  /** The reply to `request-own`. */
   | { readonly metrics: 'own'; readonly families: readonly Family[] }
-  /** The reply to `request-all`. */
   | { readonly metrics: 'all'; readonly id: number; readonly families: readonly Family[] };
 
 /** The part of `cluster.Worker` that is used. */
@@ -34,73 +29,56 @@ interface Worker {
 
 /** In the primary: the metrics of all workers. */
 export class WorkerMetrics {
-  readonly #workers = new Set<WorkerState>();
+  readonly #workers = new Map<Worker, WorkerState>();
   /** The counters of exited workers. */
   #exited: readonly Family[] = [];
 
   /** Call it when the worker starts. */
   addWorker(worker: Worker): void {
-    const state = new WorkerState(worker);
-    this.#workers.add(state);
+    const state: WorkerState = { families: [], pending: [] };
+    this.#workers.set(worker, state);
     worker.on('message', (message) => {
       if (!isMessage(message)) return;
-      if (message.metrics === 'own') state.update(message.families);
-      if (message.metrics === 'request-all') void this.#reply(state, message.id);
+      if (message.metrics === 'own') {
+        state.families = message.families;
+        state.pending.shift()?.();
+      }
+      if (message.metrics === 'request-all') void this.#reply(worker, message.id);
     });
     worker.once('exit', () => {
-      this.#workers.delete(state);
+      this.#workers.delete(worker);
       this.#exited = merge([this.#exited, withoutGauges(state.families)]);
-      state.close();
+      for (const resolve of state.pending) resolve();
     });
   }
 
-  async #reply(scraped: WorkerState, id: number): Promise<void> {
-    await Promise.race([
-      Promise.all([...this.#workers].map((state) => state.refresh())),
-      sleep(WORKERS_MS_MAX),
-    ]);
-    const families = merge([...[...this.#workers].map((state) => state.families), this.#exited]);
-    scraped.send({ metrics: 'all', id, families });
+  async #reply(scraped: Worker, id: number): Promise<void> {
+    const refreshes = [...this.#workers].map(([worker, { pending }]) => {
+      sendTo(worker, { metrics: 'request-own' });
+      return new Promise<void>((resolve) => pending.push(resolve));
+    });
+    await Promise.race([Promise.all(refreshes), sleep(WORKERS_MS_MAX)]);
+    const families = [...this.#workers.values()].map((state) => state.families);
+    sendTo(scraped, { metrics: 'all', id, families: merge([...families, this.#exited]) });
   }
 }
 
-/** In the primary: the last metrics of a worker. */
-class WorkerState {
-  readonly #worker: Worker;
-  families: readonly Family[] = [];
-  /** Resolve in order: the worker replies once to each request. */
-  readonly #pending: (() => void)[] = [];
+interface WorkerState {
+  /** The last metrics. */
+  families: readonly Family[];
+  /** Called in order: the worker replies once to each request. */
+  readonly pending: (() => void)[];
+}
 
-  constructor(worker: Worker) {
-    this.#worker = worker;
-  }
-
-  refresh(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#pending.push(resolve);
-    this.send({ metrics: 'request-own' });
-    return promise;
-  }
-
-  update(families: readonly Family[]): void {
-    this.families = families;
-    this.#pending.shift()?.();
-  }
-
-  close(): void {
-    for (const resolve of this.#pending.splice(0)) resolve();
-  }
-
-  /** Errors are ignored: the worker may be exiting. */
-  send(message: Message): void {
-    this.#worker.send(message, () => {});
-  }
+/** Errors are ignored: the worker may be exiting. */
+function sendTo(worker: Worker, message: Message): void {
+  worker.send(message, () => {});
 }
 
 /**
- * In a worker: replies to the primary with its metrics.
+ * In a worker: sends its metrics when the primary requests them.
  *
- * @returns requests the metrics of all workers; undefined after a timeout
+ * @returns a function that requests the metrics of all workers; undefined after a timeout
  */
 export function shareMetrics(
   families: () => readonly Family[],

@@ -7,23 +7,20 @@ import { WorkerMetrics } from './worker-metrics.ts';
 /** The wait before a worker is replaced: it limits the load of workers that crash at every start. */
 const REPLACEMENT_DELAY_MS = 1_000;
 
-/** After the stop delay, workers need 4.5 seconds to exit; one that has not by then is killed. */
+/** After the stop delay, workers need 4.5 seconds to exit; then they are killed. */
 const STOP_MS_MAX = 4_700;
 
-/** Whether this process is a worker; otherwise it is the primary, which starts them. */
+/** Whether this process is a worker, and not the primary. */
 export const { isWorker } = cluster;
 
 /**
- * Starts the workers. They share one port: the primary accepts connections and distributes them round-robin. The others
- * start when the first serves; a worker that exits is replaced.
+ * Starts the workers: one, and the others when it listens. They share one port: the primary accepts connections and
+ * distributes them round-robin. A worker that exits is replaced.
  *
- * @returns the service of all workers; undefined when the first cannot serve, which has been reported
+ * @returns undefined when the first worker fails to start; the error has been printed
  */
-export async function startWorkers({
-  workers: count,
-  variables,
-  config: { clientLimits },
-}: Configuration): Promise<App | undefined> {
+export async function startWorkers(configuration: Configuration): Promise<App | undefined> {
+  const stopDelayMs = configuration.config.clientLimits.stopDelayMs;
   const workers = new Set<Worker>();
   const metrics = new WorkerMetrics();
   let isStopping = false;
@@ -31,13 +28,13 @@ export async function startWorkers({
   const first = start();
   const url = await Promise.race([urlOf(first), exited(first).then(() => undefined)]);
   if (url === undefined) {
-    // With exit code 1, the worker has printed the reason.
+    // With exit code 1, the worker has printed the error.
     if (first.process.exitCode !== 1)
       console.error(`bookkeeping cannot start: the first worker exited (${exitOf(first)})`);
     return undefined;
   }
   void supervise(first);
-  for (let started = 1; started < count; started++) void supervise(start());
+  for (let started = 1; started < configuration.workers; started++) void supervise(start());
 
   return {
     url,
@@ -45,13 +42,13 @@ export async function startWorkers({
       isStopping = true;
       const allExited = Promise.all([...workers].map(exited));
       for (const worker of workers) worker.process.kill('SIGTERM');
-      await Promise.race([allExited, sleep(clientLimits.stopDelayMs + STOP_MS_MAX)]);
+      await Promise.race([allExited, sleep(stopDelayMs + STOP_MS_MAX)]);
       for (const worker of workers) worker.process.kill('SIGKILL');
     },
   };
 
   function start(): Worker {
-    const worker = cluster.fork(variables);
+    const worker = cluster.fork(configuration.variables);
     metrics.addWorker(worker);
     return worker;
   }
@@ -70,7 +67,7 @@ export async function startWorkers({
   }
 }
 
-/** Resolves with the URL of a worker when it serves. */
+/** Resolves when a worker reports that it listens. */
 function urlOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
     worker.on('message', (message) => {
@@ -79,7 +76,7 @@ function urlOf(worker: Worker): Promise<string> {
   });
 }
 
-/** Resolves when a worker has exited, or could not be started. */
+/** Resolves when a worker has exited or failed to start. */
 function exited(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     worker.once('exit', () => resolve());
@@ -94,20 +91,11 @@ function exitOf({ process: { exitCode, signalCode } }: Worker): string {
   return signalCode ?? `exit code ${exitCode}`;
 }
 
-/** Reports to the primary that this worker serves. */
-export function reportUrl(url: string): void {
-  process.send?.(url);
-}
-
-/**
- * Stops this worker when the primary has exited without stopping it.
- *
- * @param stop drains this process and exits
- */
+/** In a worker: calls `stop` when the primary has exited without stopping its workers. */
 export function stopOnPrimaryExit(stop: () => void): void {
   const { worker } = cluster;
   worker?.once('disconnect', () => {
-    // Otherwise Node exits at once, in the middle of requests.
+    // Otherwise Node exits at once, during requests.
     worker.exitedAfterDisconnect = true;
     stop();
   });

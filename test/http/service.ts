@@ -1,5 +1,5 @@
 import { createServer } from '../../src/api/server.ts';
-import { type Surroundings, startApp } from '../../src/app.ts';
+import { type Dependencies, startApp } from '../../src/app.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
@@ -27,7 +27,7 @@ export const LOGIN = JSON.stringify({ username: USERNAME, password: PASSWORD });
 export const WRONG_LOGIN = JSON.stringify({ username: USERNAME, password: TITLE });
 
 /** What a test wants otherwise than usual. */
-export interface ServiceOptions extends Omit<Surroundings, 'logStream'> {
+export interface ServiceOptions extends Omit<Dependencies, 'logStream'> {
   /** Where the books are; by default in a new place, which goes with the service. */
   readonly dbUrl?: string;
   /** The engine of a new place; by default SQLite. */
@@ -107,7 +107,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     trustProxy = false,
     logLevel = 'info',
     hasMetrics = true,
-    ...surroundings
+    ...dependencies
   } = others;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
   const address = await engineOfAddress?.createAddress();
@@ -117,8 +117,8 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy, logLevel, hasMetrics },
     { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     {
-      ...surroundings,
-      httpLimits: { ...HASTE, ...surroundings.httpLimits },
+      ...dependencies,
+      httpLimits: { ...HASTE, ...dependencies.httpLimits },
       logStream: { write: (line) => log.push(line) },
     },
   );

@@ -37,9 +37,9 @@ describe('README.md', () => {
 
   test('has every variable of the configuration with its default and meaning, and no other', () => {
     const expected = Object.entries<Variable<unknown>>(VARIABLES).map(
-      ([name, { fallback, fallbackInWords, meaning }]) => [
+      ([name, { fallback = '', documentedDefault, meaning }]) => [
         `\`${name}\``,
-        fallbackInWords ?? (/^[0-9]+$/.test(fallback) ? fallback : `\`${fallback}\``),
+        documentedDefault ?? (/^[0-9]+$/.test(fallback) ? fallback : `\`${fallback}\``),
         meaning,
       ],
     );

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { exposition } from '../../src/metrics/exposition.ts';
-import { counter, type Family, gauge } from '../../src/metrics/family.ts';
+import { counter, exposition, type Family, gauge, merge, withoutGauges } from '../../src/metrics/family.ts';
 import { Histogram, histogram } from '../../src/metrics/histogram.ts';
-import { merge, withoutGauges } from '../../src/metrics/merge.ts';
 import { readExposition, sumOf } from '../metrics/exposition.ts';
 
 /** A histogram of these values. */
