@@ -1,9 +1,9 @@
 import type { BookFields } from '../src/book/book.ts';
 
-/** The number of books that every service holds when a measurement begins. */
+/** The number of books at the start of a measurement. */
 export const BOOKS = 10_000;
 
-/** Numbers of at least 0 and below 1, the same ones for the same seed (mulberry32). */
+/** A generator of random numbers in [0, 1), determined by the seed (mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Makes up books: titles and authors of usual lengths, some beyond ASCII. The same seed makes the same books. */
+/** Generates books with titles and authors of usual lengths, some with non-ASCII characters, determined by the seed. */
 export function makeBooks(count: number, seed: number): BookFields[] {
   const random = seededRandom(seed);
   const pick = (from: readonly string[]) => from[Math.floor(random() * from.length)] ?? '';
@@ -29,7 +29,7 @@ export function makeBooks(count: number, seed: number): BookFields[] {
   return Array.from({ length: count }, () => ({
     title: patterns[Math.floor(random() * patterns.length)]?.() ?? '',
     author: `${pick(FORENAMES)} ${pick(SURNAMES)}`,
-    // Few old ones and many new ones.
+    // Most are recent.
     year: 2_025 - Math.floor(random() ** 6 * 2_800),
   }));
 }

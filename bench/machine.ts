@@ -6,19 +6,19 @@ import { findPgbench } from './pgbench.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** Where numbers come from: names of things with what they are. */
+/** The properties of the machine and the versions of the software. */
 export type Machine = readonly (readonly [name: string, value: string])[];
 
-/** Describes the machine and the versions at work, without names or paths. @param folder where data is written */
+/** Describes the machine, without host names or paths. @param folder where data is written */
 export function describeMachine(folder: string): Machine {
   return [
     ['commit', describeCommit()],
     ['processor', `${cpus().length} × ${cpus()[0]?.model.trim()}`],
     ['memory', `${(totalmem() / 1024 ** 3).toFixed(1)} GiB`],
     ['system', `${type()} ${release()}`],
-    ['file system of the data', fileSystemOf(folder)],
+    ['file system', fileSystemOf(folder)],
     [
-      'load average before',
+      'load average at the start',
       loadavg()
         .map((load) => load.toFixed(2))
         .join(' '),
@@ -30,7 +30,7 @@ export function describeMachine(folder: string): Machine {
   ];
 }
 
-/** What the report itself says is no change to what was measured. */
+/** Changes to the report itself do not count. */
 function describeCommit(): string {
   try {
     const git = (...args: string[]) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();

@@ -7,19 +7,20 @@ import { type Options, readOptions, USAGE } from './options.ts';
 import { renderReport } from './report.ts';
 import { run } from './run.ts';
 
-/** The command: measures the service against the floor and the textbook service, and writes the report. */
+/** `npm run bench`: compares the service with a bare server and a textbook service, and writes the report. */
 
 const options = readCommandLine();
 const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
-// Ends like any other end of the process, so that nothing that was started stays behind.
+// Runs the exit listeners, which kill the started processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 
 const generator = chooseGenerator();
 const startedAt = new Date();
 const machine = describeMachine(folder);
 const results = await run(options, { generator, folder, progress });
-const file = options.output ?? join(import.meta.dirname, options.isWhole ? 'RESULTS.md' : 'data/RESULTS.md');
+const file =
+  options.output ?? join(import.meta.dirname, options.isComplete ? 'RESULTS.md' : 'data/RESULTS.md');
 mkdirSync(dirname(file), { recursive: true });
 writeFileSync(file, renderReport({ results, options, machine, generator: generator.title, startedAt }));
 progress(`written to ${relative(process.cwd(), file)}`);

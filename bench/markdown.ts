@@ -1,4 +1,4 @@
-/** A table: columns named with a leading `>` have numbers in them. */
+/** A table; columns whose names begin with `>` are right-aligned. */
 export function table(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   return [
     line(columns.map((column) => column.replace(/^>/, ''))),
@@ -11,12 +11,12 @@ function line(cells: readonly string[]): string {
   return `| ${cells.join(' | ')} |`;
 }
 
-/** What stands where nothing was measured, or not successfully. */
-const NOTHING = '–';
+/** For values that were not measured successfully. */
+const ABSENT = '–';
 
-/** A number with so many decimals, or a dash when there is none. */
+/** A number with a fixed number of decimals; a dash when it is absent. */
 export function decimal(value: number | undefined, decimals = 0, unit = ''): string {
-  if (value === undefined || !Number.isFinite(value)) return NOTHING;
+  if (value === undefined || !Number.isFinite(value)) return ABSENT;
   const text = value.toLocaleString('en-US', {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
@@ -24,12 +24,12 @@ export function decimal(value: number | undefined, decimals = 0, unit = ''): str
   return text + unit;
 }
 
-/** Bytes as MB, which are 1,000,000 of them. */
+/** Bytes as MB of 1,000,000 bytes. */
 export function megabytes(bytes: number | undefined): string {
   return decimal(bytes === undefined ? undefined : bytes / 1e6);
 }
 
-/** A part of one as percent. */
-export function percent(part: number | undefined): string {
-  return decimal(part === undefined ? undefined : part * 100, 0, ' %');
+/** A ratio as percent. */
+export function percent(ratio: number | undefined): string {
+  return decimal(ratio === undefined ? undefined : ratio * 100, 0, ' %');
 }

@@ -2,38 +2,37 @@ import { parseArgs } from 'node:util';
 import { SERVICE_NAMES, type ServiceName } from './services/service.ts';
 import { WORKLOAD_NAMES, type WorkloadName } from './workloads.ts';
 
-/** What a run is to measure. */
 export interface Options {
   readonly rounds: number;
-  /** Whole seconds of a measurement at {@link TARGET_CONNECTIONS}. */
+  /** Of a measurement at {@link TARGET_CONNECTIONS}. */
   readonly seconds: number;
   readonly services: readonly ServiceName[];
   readonly workloads: readonly WorkloadName[];
   readonly connections: readonly number[];
   readonly extras: boolean;
-  /** Whether nothing was left out. */
-  readonly isWhole: boolean;
-  /** The file that the report goes to, unless it follows from the rest. */
+  /** Whether all settings are the defaults. */
+  readonly isComplete: boolean;
+  /** The file of the report. */
   readonly output: string | undefined;
 }
 
-/** The number of connections that the targets are about. */
+/** The number of connections of the targets. */
 export const TARGET_CONNECTIONS = 32;
 
 export const USAGE = `usage: npm run bench -- [options]
 
   --rounds N              interleaved rounds (5)
-  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections (3); at others a third, except for lists
+  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections (3); a third at others, except for lists
   --only A,B              services: ${SERVICE_NAMES.join(', ')}
   --workloads A,B         ${WORKLOAD_NAMES.join(', ')}
   --connections A,B       1, 32, 128
-  --no-extras             no starts, memory, pgbench, and list of 1,000,000 books
+  --no-extras             without starts, memory, pgbench and the list of 1,000,000 books
   --quick                 one round of one second at ${TARGET_CONNECTIONS} connections, without extras
-  --output FILE           where the report goes; by default bench/RESULTS.md for a whole run, and
-                          bench/data/RESULTS.md for one with other settings
+  --output FILE           the report; by default bench/RESULTS.md, and with other settings
+                          bench/data/RESULTS.md
   --help`;
 
-/** Reads the command line. @returns undefined when help is asked for. @throws Error that says what is wrong */
+/** Reads the command line. @returns undefined for --help. @throws Error for an invalid option */
 export function readOptions(args: string[]): Options | undefined {
   const { values } = parseArgs({
     args,
@@ -62,13 +61,13 @@ export function readOptions(args: string[]): Options | undefined {
       .split(',')
       .map((count) => readCount('connections', count)),
     extras: values.extras ?? !isQuick,
-    isWhole: Object.keys(settings).length === 0,
+    isComplete: Object.keys(settings).length === 0,
     output,
   };
 }
 
 function readCount(option: string, text: string): number {
-  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new Error(`--${option} takes whole numbers from 1 on`);
+  if (!/^[1-9][0-9]{0,3}$/.test(text)) throw new Error(`--${option} must be a whole number from 1 to 9999`);
   return Number(text);
 }
 
@@ -80,6 +79,6 @@ function readNames<Name extends string>(
   if (text === undefined) return names;
   const chosen = text.split(',');
   const unknown = chosen.find((name) => !(names as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new Error(`--${option} takes ${names.join(', ')}; not ${unknown}`);
+  if (unknown !== undefined) throw new Error(`--${option} must be of ${names.join(', ')}; not ${unknown}`);
   return names.filter((name) => chosen.includes(name));
 }

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { promisify } from 'node:util';
 import { BOOKS } from './books.ts';
 
-/** The version of pgbench, or undefined when it is not installed. */
+/** The version of pgbench, or undefined if it is not installed. */
 export function findPgbench(): string | undefined {
   const { stdout } = spawnSync('pgbench', ['--version'], { encoding: 'utf8' });
   return /^pgbench \(PostgreSQL\) \S+/.exec(stdout ?? '')?.[0];
@@ -13,11 +13,7 @@ const SCRIPT = `
 select id, title, author, year from books where id = :id;
 `;
 
-/**
- * Point selects on the table of books by prepared statements, from so many clients of pgbench.
- *
- * @returns how many a second, or undefined when pgbench is not installed
- */
+/** Runs selects by id with prepared statements. @returns transactions/s, or undefined if pgbench is not installed */
 export async function selectByPgbench(
   databaseUrl: string,
   clients: number,
@@ -29,6 +25,6 @@ export async function selectByPgbench(
   pgbench.child.stdin?.end(SCRIPT);
   const { stdout } = await pgbench;
   const rate = /^tps = ([0-9.]+)/m.exec(stdout)?.[1];
-  if (rate === undefined) throw new Error('pgbench tells no rate');
+  if (rate === undefined) throw new Error('pgbench printed no rate');
   return Number(rate);
 }

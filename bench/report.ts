@@ -7,33 +7,33 @@ import { services } from './services/service.ts';
 import { reaches, type Target, targets } from './targets.ts';
 import { type WorkloadName, workloads } from './workloads.ts';
 
-/** A run that is over. */
+/** A completed run. */
 export interface Run {
   readonly results: Results;
   readonly options: Options;
   readonly machine: Machine;
-  /** What made the load. */
+  /** The title of the load generator. */
   readonly generator: string;
   readonly startedAt: Date;
 }
 
-/** The report as Markdown, with the same layout for every run. */
+/** Renders the report as Markdown. */
 export function renderReport(run: Run): string {
   const { results, options, machine, startedAt } = run;
   const sections = [
-    '# How fast it is',
+    '# Benchmark results',
     `Written by \`npm run bench\`, on ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. All services ran on the same machine in the same run.`,
     '## Machine',
     table(
       ['', ''],
       machine.map(([name, value]) => [name, value]),
     ),
-    '## What was measured',
+    '## Method',
     renderMethod(run),
     '## Targets',
     renderTargets(results),
-    '## Against the textbook service',
-    `Requests a second at ${TARGET_CONNECTIONS} connections as multiples of the textbook service's in the same round: the same contract on Express, jsonwebtoken and Sequelize, without a log.`,
+    '## Comparison with the textbook service',
+    `Requests/s at ${TARGET_CONNECTIONS} connections, relative to the textbook service in the same round. The textbook service implements the same contract with Express, jsonwebtoken and Sequelize, without a log.`,
     renderMultiples(run),
     ...options.workloads.flatMap((workload) => [
       `## ${workloads[workload].title}`,
@@ -49,30 +49,29 @@ export function renderReport(run: Run): string {
 function renderMethod({ results, options, generator }: Run): string {
   const { rounds, seconds } = options;
   return [
-    `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}. In each, every service gets every workload in turn, on 10,000 books; a number is the median over rounds, a ratio the median of the ratios within each round.`,
-    `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections and for lists, ${Math.ceil(seconds / 3)} s otherwise. Connections are kept alive, and each sends its next request when it has its answer.`,
-    `- Load: ${generator}, as it and the service need a processor each. ${renderCeiling(results)}`,
-    '- Before every measurement that follows a write, the table is restored to 10,000 books. DELETE gets as many as it can delete, each once.',
-    '- Services run as their users run them, with default settings and their output in a file. The floor is a bare `node:http` server which sends a fixed envelope of the same size and looks at nothing but the path.',
-    '- CPU is the time that the process of the service used for a request, on all processors, without that of PostgreSQL. Memory is resident memory of that process, at its peak during the measurement; MB are 1,000,000 bytes.',
-    '- An answer other than 2xx or a lost connection fails the measurement: its numbers are left out and it is named at the end.',
+    `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}. In each round, every service runs every workload on 10,000 books. Numbers are medians of the rounds; ratios are medians of the ratios within each round.`,
+    `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections and for lists, ${Math.ceil(seconds / 3)} s otherwise. Connections are kept alive, and each sends its next request after the response.`,
+    `- Load generator: ${generator}. ${renderCeiling(results)}`,
+    '- After measurements that write, the table is restored to 10,000 books. For DELETE it has more books than can be deleted in the time.',
+    '- Services run with default settings, and their output goes to a file. The floor is a bare `node:http` server that sends a fixed envelope of the same size, depending only on method and path.',
+    '- CPU is the CPU time per request of the process of the service, on all processors, without PostgreSQL. Memory is the peak resident memory of that process during the measurement; 1 MB is 1,000,000 bytes.',
+    '- A response other than 2xx or a lost connection fails the measurement: it is excluded, and listed at the end.',
   ].join('\n');
 }
 
-/** What the generator could do, from how busy it was with the quickest service. */
+/** Estimates the maximum rate of the generator from its utilization with the fastest service. */
 function renderCeiling(results: Results): string {
   const floor = { service: 'floor', workload: 'get', connections: TARGET_CONNECTIONS } as const;
   const share = results.median(floor, 'generatorShare');
   const rate = results.median(floor, 'requestsPerSecond');
-  const meaning =
-    '"generator" is how busy that thread was: below 100 %, it is not what holds a service back.';
+  const meaning = '"generator" is the utilization of its thread: below 100 %, it does not limit the service.';
   if (share === undefined || rate === undefined) return meaning;
-  return `${meaning} GET one on the floor, ${decimal(rate)} a second, kept it ${percent(share)} busy, so that it could make about ${decimal(rate / share)}.`;
+  return `${meaning} GET one on the floor, ${decimal(rate)} requests/s, used ${percent(share)}, so its maximum is about ${decimal(rate / share)} requests/s.`;
 }
 
 function renderTargets(results: Results): string {
   return table(
-    ['target', '>wanted', '>measured', 'verdict', ''],
+    ['metric', '>target', '>measured', 'result', ''],
     targets.map((target) => {
       const { title, bound, limit, unit, decimals, remark } = target;
       const value = target.measure(results);
@@ -90,7 +89,7 @@ function renderTargets(results: Results): string {
 function verdict(target: Target, value: number | undefined): string {
   if (value === undefined) return 'not measured';
   if (Number.isNaN(value)) return '**failed**';
-  return reaches(target, value) ? 'pass' : '**falls short**';
+  return reaches(target, value) ? 'pass' : '**missed**';
 }
 
 function renderMultiples({ results, options }: Run): string {
@@ -131,8 +130,8 @@ function renderWorkload(workload: WorkloadName, { results, options }: Run): stri
     [
       '>connections',
       'service',
-      '>a second',
-      '>of the floor',
+      '>requests/s',
+      '>ratio to floor',
       '>p50 ms',
       '>p99 ms',
       '>CPU µs',

@@ -4,59 +4,56 @@ import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
 import type { WorkloadName } from './workloads.ts';
 
-/** The measurements of one thing, one in each round. */
+/** The measurements of a service with one workload and number of connections, one in each round. */
 export interface Series {
   readonly service: ServiceName;
   readonly workload: WorkloadName;
   readonly connections: number;
 }
 
-/** One of them. */
 export interface Measurement extends Series {
   readonly round: number;
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Processor time of the service's process for a request, in microseconds. */
+  /** CPU time of the service's process per request. */
   readonly cpuMicroseconds: number;
-  /** The most memory that the service's process had in use meanwhile. */
   readonly peakMemoryBytes: number;
-  /** The part of its one thread that the generator was busy. */
+  /** The utilization of the generator's thread, from 0 to 1. */
   readonly generatorShare: number;
-  /** Answers with another status than 2xx and lost connections. With any of them the numbers count for nothing. */
+  /** Responses other than 2xx, and lost connections; with any, the measurement is invalid. */
   readonly failures: number;
 }
 
-/** A number that a measurement has. */
 export type Metric = Exclude<keyof Measurement, keyof Series | 'round'>;
 
 /** The memory of a service's process, in bytes. */
 export interface Memory {
-  /** Some time after the start, with one request answered. */
+  /** 2 s after the start, which ends with one request. */
   readonly idle: number;
-  /** Some time after the last measurement. */
+  /** 2 s after the last measurement. */
   readonly after: number;
-  /** The most in any measurement. */
+  /** The maximum of all measurements. */
   readonly peak: number;
 }
 
-/** What a run found out. What was not measured is absent. */
+/** The results of a run, without what was not measured. */
 export class Results {
   readonly measurements: Measurement[] = [];
-  /** Point selects a second by pgbench, round by round; undefined when it is not installed. */
+  /** Transactions/s of pgbench, by round; undefined if it is not installed. */
   readonly pgbench: (number | undefined)[] = [];
   readonly memory = new Map<ServiceName, Memory>();
-  /** Milliseconds from the start of the process to the first answer, start by start. */
+  /** Milliseconds from each start of the process to the first response. */
   readonly startsMs = new Map<ServiceName, readonly number[]>();
   readonly longLists = new Map<ServiceName, LongListResult>();
   slowDisk: SlowDiskResult | undefined;
 
-  /** The median over rounds, or undefined where nothing was measured successfully. */
+  /** The median of the rounds, or undefined without a successful measurement. */
   median(series: Series, metric: Metric): number | undefined {
     return median(this.#successes(series).map((measurement) => measurement[metric]));
   }
 
-  /** The median over rounds of how many times as much one series has as another in the same round. */
+  /** The median of the ratios of two series in each round. */
   ratio(series: Series, base: Series, metric: Metric): number | undefined {
     const bases = this.#successes(base);
     return median(
@@ -67,7 +64,7 @@ export class Results {
     );
   }
 
-  /** The same for requests a second, as a multiple of pgbench's selects. */
+  /** The median of the ratios of requests/s to pgbench's transactions/s. */
   ratioToPgbench(series: Series): number | undefined {
     return median(
       this.#successes(series).flatMap(({ round, requestsPerSecond }) => {
@@ -77,13 +74,11 @@ export class Results {
     );
   }
 
-  /** The most memory that a service's process had in use in any measurement. */
   peakMemoryBytes(service: ServiceName): number {
     const own = this.measurements.filter((measurement) => measurement.service === service);
     return Math.max(...own.map(({ peakMemoryBytes }) => peakMemoryBytes));
   }
 
-  /** The measurements that failed. */
   get failed(): readonly Measurement[] {
     return this.measurements.filter(({ failures }) => failures > 0);
   }

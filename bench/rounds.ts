@@ -5,8 +5,7 @@ import type { Results } from './results.ts';
 import type { Service } from './services/service.ts';
 import type { WorkloadName } from './workloads.ts';
 
-/** What a round works with. */
-export interface RoundTools {
+export interface RoundOptions {
   readonly options: Options;
   readonly meter: Meter;
   readonly results: Results;
@@ -14,26 +13,26 @@ export interface RoundTools {
 }
 
 /**
- * Measures every workload once on every service. The services take turns at the same work, so that whatever else the
- * machine does meanwhile meets all of them; each round another one is first.
+ * Measures every workload once on every service. The services take turns, so that other activity of the machine affects all
+ * of them; each round begins with another one.
  */
 export async function measureRound(
   round: number,
   services: readonly Service[],
-  { options, meter, results, progress }: RoundTools,
+  { options, meter, results, progress }: RoundOptions,
 ): Promise<void> {
   const first = round % services.length;
-  const turns = [...services.slice(first), ...services.slice(0, first)];
+  const ordered = [...services.slice(first), ...services.slice(0, first)];
   for (const workload of options.workloads) {
     for (const connections of options.connections) {
       const seconds = secondsOf(workload, connections, options);
-      for (const service of turns) {
+      for (const service of ordered) {
         const measurement = { round, ...(await meter.measure({ service, workload, connections, seconds })) };
         results.measurements.push(measurement);
         const { requestsPerSecond, p99Ms, failures } = measurement;
         progress(
           `round ${round + 1} of ${options.rounds}: ${workload}, ${connections} connections, ${service.name}: ` +
-            `${Math.round(requestsPerSecond)} a second, p99 ${p99Ms.toFixed(2)} ms${failures > 0 ? `, ${failures} FAILED` : ''}`,
+            `${Math.round(requestsPerSecond)} requests/s, p99 ${p99Ms.toFixed(2)} ms${failures > 0 ? `, ${failures} FAILED` : ''}`,
         );
       }
     }
@@ -42,10 +41,10 @@ export async function measureRound(
   if (!options.extras || !postgres?.databaseUrl) return;
   const selects = await selectByPgbench(postgres.databaseUrl, TARGET_CONNECTIONS, options.seconds);
   results.pgbench[round] = selects;
-  if (selects !== undefined) progress(`round ${round + 1}: pgbench: ${Math.round(selects)} selects a second`);
+  if (selects !== undefined) progress(`round ${round + 1}: pgbench: ${Math.round(selects)} transactions/s`);
 }
 
-/** The targets' connections get all the time; of long lists, less would hold too few. */
+/** Measurements without targets are shorter, except those of lists, which are slow. */
 function secondsOf(workload: WorkloadName, connections: number, { seconds }: Options): number {
   const isShort = connections !== TARGET_CONNECTIONS && workload !== 'list';
   return isShort ? Math.ceil(seconds / 3) : seconds;

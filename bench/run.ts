@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../test/support/cluster.ts';
 import { BOOKS } from './books.ts';
-import { expectContract } from './contract.ts';
+import { assertContract } from './contract.ts';
 import { measureLongList } from './extras/long-list.ts';
 import { measureSlowDisk } from './extras/slow-disk.ts';
 import { measureStarts } from './extras/start-time.ts';
@@ -11,31 +11,29 @@ import { Meter } from './measure.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
 import { Results } from './results.ts';
 import { measureRound } from './rounds.ts';
-import { type Service, type ServiceName, type Surroundings, startService } from './services/service.ts';
+import { type Dependencies, type Service, type ServiceName, startService } from './services/service.ts';
 import { readMemoryBytes } from './services/usage.ts';
 import { createDatabase } from './tables/postgres.ts';
 
-/** What a run works with. */
-export interface Tools {
+export interface RunDependencies {
   readonly generator: Generator;
-  /** For everything that does not outlive the run. */
+  /** For temporary files. */
   readonly folder: string;
-  /** Tells people what is going on, a line at a time. */
+  /** Prints a line about the progress. */
   readonly progress: (line: string) => void;
 }
 
-/** How long memory may settle before it is read. */
+/** The wait before memory is read. */
 const SETTLE_MS = 2_000;
 
-/** The services that have targets. */
-const OURS: ReadonlySet<ServiceName> = new Set(['sqlite', 'postgres']);
+const WITH_TARGETS: ReadonlySet<ServiceName> = new Set(['sqlite', 'postgres']);
 
-/** A whole run: starts everything, measures round by round, then the extras, and stops everything. */
-export async function run(options: Options, tools: Tools): Promise<Results> {
+/** Starts the services, measures the rounds and the extras, and stops the services. */
+export async function run(options: Options, tools: RunDependencies): Promise<Results> {
   const results = new Results();
   await using cluster = await startCluster();
   let databases = 0;
-  const surroundingsOf = (name: string): Surroundings => ({
+  const dependenciesOf = (name: string): Dependencies => ({
     folder: join(tools.folder, name),
     createDatabase: () => createDatabase(cluster.url, `bench_${++databases}`),
   });
@@ -43,13 +41,13 @@ export async function run(options: Options, tools: Tools): Promise<Results> {
   const services: Service[] = [];
   for (const name of options.services) {
     tools.progress(`starting ${name}`);
-    services.push(stack.use(await startService(name, surroundingsOf(name))));
+    services.push(stack.use(await startService(name, dependenciesOf(name))));
   }
   await sleep(SETTLE_MS);
   const idle = new Map(services.map(({ name, server }) => [name, readMemoryBytes(server.pid)]));
   for (const { table, server } of services) {
     await table?.fill(BOOKS);
-    if (table) await expectContract(server.url);
+    if (table) await assertContract(server.url);
   }
 
   const meter = new Meter(tools.generator, tools.folder);
@@ -73,24 +71,24 @@ export async function run(options: Options, tools: Tools): Promise<Results> {
     results.startsMs.set(name, await measureStarts(program));
   }
   for (const name of options.services) {
-    if (!OURS.has(name)) continue;
+    if (!WITH_TARGETS.has(name)) continue;
     tools.progress(`list of 1,000,000 books on ${name}`);
-    await using service = await startService(name, surroundingsOf(`${name}-long-list`));
+    await using service = await startService(name, dependenciesOf(`${name}-long-list`));
     results.longLists.set(name, await measureLongList(service, meter));
   }
   if (options.services.includes('sqlite')) {
     tools.progress('sqlite on a slow disk');
-    results.slowDisk = await measureSlowDisk(surroundingsOf('slow-disk'), meter);
+    results.slowDisk = await measureSlowDisk(dependenciesOf('slow-disk'), meter);
   }
   return results;
 }
 
-/** The runtime compiles what is used often; nobody is measured before it has had the time for that. */
+/** Gives the JIT compiler time to optimize. */
 async function warmUp(
   services: readonly Service[],
   meter: Meter,
   { seconds }: Options,
-  { progress }: Tools,
+  { progress }: RunDependencies,
 ): Promise<void> {
   for (const service of services) {
     progress(`warming up ${service.name}`);

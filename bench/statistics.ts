@@ -1,4 +1,4 @@
-/** The median, or undefined of nothing. */
+/** The median, or undefined without values. */
 export function median(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((left, right) => left - right);
   const [low, high] = [

@@ -5,20 +5,17 @@ import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
 import type { WorkloadName } from './workloads.ts';
 
-/** What the service is meant to reach. */
 export interface Target {
   readonly title: string;
   readonly bound: 'at least' | 'more than' | 'at most';
   readonly limit: number;
   readonly unit: string;
   readonly decimals: number;
-  /** @returns the number that is held against the limit, or undefined when it was not measured */
+  /** @returns undefined when it was not measured */
   readonly measure: (results: Results) => number | undefined;
-  /** What else belongs to the number. */
   readonly remark?: (results: Results) => string;
 }
 
-/** Whether a number reaches a target. */
 export function reaches({ bound, limit }: Target, value: number): boolean {
   if (bound === 'at most') return value <= limit;
   return bound === 'at least' ? value >= limit : value > limit;
@@ -27,7 +24,7 @@ export function reaches({ bound, limit }: Target, value: number): boolean {
 type Engine = Extract<ServiceName, 'sqlite' | 'postgres'>;
 const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const satisfies Record<Engine, string>;
 
-/** The rate of the floor that goes with the targets which are rates. */
+/** Targets that are rates assume this rate of the floor. */
 const FLOOR_RATE = 78_000;
 
 /** All targets, in the order of the report. */
@@ -55,19 +52,19 @@ export const targets: readonly Target[] = [
   ),
   ...forEngines(3, 3, (engine, limit) =>
     longList(
-      'p99 of GET one beside a reader',
+      'p99 of GET one while it is read',
       engine,
       limit,
-      '× without',
+      '× without a list',
       ({ p99Ratio }) => p99Ratio.reading,
     ),
   ),
   ...forEngines(3, 3, (engine, limit) =>
     longList(
-      'p99 of GET one beside a stalled one',
+      'p99 of GET one while it is stalled',
       engine,
       limit,
-      '× without',
+      '× without a list',
       ({ p99Ratio }) => p99Ratio.stalled,
     ),
   ),
@@ -84,7 +81,7 @@ function forEngines(
   return [make('sqlite', sqliteLimit), make('postgres', postgresLimit)];
 }
 
-/** The floor is that of GET one, whatever the requests; how it fares with the same ones is said beside. */
+/** Relative to GET one on the floor; the remark has the ratio for the same workload. */
 function ofFloor(workload: 'get' | 'post' | 'put', engine: Engine, limit: number): Target {
   const own = at(engine, workload);
   const titles = { get: 'GET one', post: 'POST', put: 'PUT' };
@@ -92,21 +89,21 @@ function ofFloor(workload: 'get' | 'post' | 'put', engine: Engine, limit: number
     title: `${titles[workload]}, ${ENGINES[engine]}`,
     bound: 'at least',
     limit,
-    unit: 'of the floor',
+    unit: '× the floor',
     decimals: 2,
     measure: (results) => results.ratio(own, at('floor', 'get'), 'requestsPerSecond'),
     remark: (results) => {
-      const rate = `${decimal(results.median(own, 'requestsPerSecond'))} a second`;
+      const rate = `${decimal(results.median(own, 'requestsPerSecond'))} requests/s`;
       if (workload === 'get') return rate;
       const ratio = results.ratio(own, at('floor', workload), 'requestsPerSecond');
-      return `${rate}; ${decimal(ratio, 2)} of what the floor does with the same requests`;
+      return `${rate}; ${decimal(ratio, 2)} × the floor with the same requests`;
     },
   };
 }
 
 function morePointReads(): Target {
   return {
-    title: 'GET one, PostgreSQL, against point selects by pgbench',
+    title: 'GET one, PostgreSQL, relative to selects by pgbench',
     bound: 'more than',
     limit: 1,
     unit: '× pgbench',
@@ -114,7 +111,7 @@ function morePointReads(): Target {
     measure: (results) => results.ratioToPgbench(at('postgres', 'get')),
     remark: ({ pgbench }) => {
       const selects = median(pgbench.filter((rate) => rate !== undefined));
-      return selects === undefined ? '' : `pgbench: ${decimal(selects)} a second`;
+      return selects === undefined ? '' : `pgbench: ${decimal(selects)} transactions/s`;
     },
   };
 }
@@ -125,13 +122,13 @@ function lists(engine: Engine, limit: number): Target {
     title: `GET /books of 10,000 books, ${ENGINES[engine]}`,
     bound: 'at least',
     limit,
-    unit: `a second where the floor is ${decimal(FLOOR_RATE)}`,
+    unit: `requests/s if the floor had ${decimal(FLOOR_RATE)}`,
     decimals: 0,
     measure: (results) => {
       const ratio = results.ratio(own, at('floor', 'get'), 'requestsPerSecond');
       return ratio === undefined ? undefined : ratio * FLOOR_RATE;
     },
-    remark: (results) => `${decimal(results.median(own, 'requestsPerSecond'))} a second on this machine`,
+    remark: (results) => `${decimal(results.median(own, 'requestsPerSecond'))} requests/s on this machine`,
   };
 }
 
@@ -168,7 +165,7 @@ function longList(
 
 function starts(engine: Engine, limit: number): Target {
   return {
-    title: `start to first answer, ${ENGINES[engine]}`,
+    title: `start to first response, ${ENGINES[engine]}`,
     bound: 'at most',
     limit,
     unit: 'ms',
@@ -179,7 +176,7 @@ function starts(engine: Engine, limit: number): Target {
 
 function memory(when: 'idle' | 'after', engine: Engine, limit: number): Target {
   return {
-    title: `memory ${when === 'idle' ? 'idle' : 'after the whole run'}, ${ENGINES[engine]}`,
+    title: `memory ${when === 'idle' ? 'idle' : 'after the run'}, ${ENGINES[engine]}`,
     bound: 'at most',
     limit,
     unit: 'MB',

@@ -1,55 +1,55 @@
 import { BOOKS, makeBooks, seededRandom } from './books.ts';
 import { PASSWORD, USERNAME } from './services/credentials.ts';
 
-/** What clients ask for, over and over. */
+/** Requests that clients repeat. */
 export interface Workload {
   readonly title: string;
-  /** Whether the books are other ones afterwards. */
+  /** Whether it changes the books. */
   readonly writes: boolean;
-  /** How many books, with the ids from 1 on, have to be there for a measurement of so many seconds. */
+  /** The number of books, with ids from 1, for a measurement of `seconds`. */
   books(seconds: number): number;
-  /** The requests in the order in which they are sent, `METHOD PATH [BODY]`; the last is followed by the first. */
+  /** The requests in order, `METHOD PATH [BODY]`. */
   requests(books: number): string[];
 }
 
-/** How many different requests a workload has, unless each may be sent once only. */
+/** The number of distinct requests, except for DELETE. */
 const REQUESTS = 10_000;
 
-/** More than any service answers, as every book can be deleted once only. */
+/** More than any service reaches, because a book can be deleted only once. */
 const DELETES_PER_SECOND_MAX = 80_000;
 
-const always = () => BOOKS;
+const defaultBooks = () => BOOKS;
 
-/** All workloads by the names that the command line knows. */
+/** All workloads, by their names on the command line. */
 export const workloads = {
   get: {
     title: 'GET one',
     writes: false,
-    books: always,
+    books: defaultBooks,
     requests: gets,
   },
   list: {
     title: 'GET /books',
     writes: false,
-    books: always,
+    books: defaultBooks,
     requests: () => ['GET /books'],
   },
   token: {
     title: 'POST /token',
     writes: false,
-    books: always,
+    books: defaultBooks,
     requests: () => [`POST /token ${JSON.stringify({ username: USERNAME, password: PASSWORD })}`],
   },
   post: {
     title: 'POST',
     writes: true,
-    books: always,
+    books: defaultBooks,
     requests: posts,
   },
   put: {
     title: 'PUT',
     writes: true,
-    books: always,
+    books: defaultBooks,
     requests: puts,
   },
   delete: {
@@ -61,7 +61,7 @@ export const workloads = {
   mix: {
     title: 'Mix (80 % GET one, 15 % POST, 5 % PUT)',
     writes: true,
-    books: always,
+    books: defaultBooks,
     requests: mixed,
   },
 } as const satisfies Record<string, Workload>;

@@ -16,8 +16,9 @@ import { median } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
 
 /**
- * How cost grows with the number of books, for docs/scaling.md: `node bench/extras/growth.ts [books,books…] [engine]`.
- * At full size it takes half an hour, most of it for the indexes of searches, and 15 GB; it prints a table.
+ * Measures how cost grows with the number of books, for docs/scaling.md, and prints a table:
+ * `node bench/extras/growth.ts [books,books…] [engine]`. By default it takes half an hour, most of it for search indexes,
+ * and 15 GB.
  */
 
 const [, , only, engine] = process.argv;
@@ -25,7 +26,7 @@ const SIZES: Readonly<Record<'sqlite' | 'postgres', readonly number[]>> = {
   sqlite: [10_000, 100_000, 1_000_000],
   postgres: [10_000, 100_000, 1_000_000, 10_000_000],
 };
-/** The index of more books takes longer than anybody waits for a table. */
+/** Indexing more books takes too long. */
 const INDEXED_BOOKS_MAX = 1_000_000;
 const CONNECTIONS = 32;
 const SECONDS = 8;
@@ -33,7 +34,7 @@ const STARTS = 3;
 const PAGE = 'limit=50';
 const REQUESTS = 10_000;
 
-/** What one size costs: requests a second, milliseconds, and bytes. */
+/** The costs at one size; rates are requests/s. */
 interface Costs {
   readonly books: number;
   readonly fillSeconds: number;
@@ -66,20 +67,20 @@ try {
   await rm(folder, { recursive: true });
 }
 
-/** Fills a store of its own with so many books, and looks what that costs. */
+/** Fills a new store with `books` books and measures it. */
 async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Costs> {
   await using cluster = name === 'postgres' ? await startCluster() : undefined;
-  const place = join(folder, `${name}-${books}`);
+  const serviceFolder = join(folder, `${name}-${books}`);
   await using service = await startService(name, {
-    folder: place,
+    folder: serviceFolder,
     createDatabase: () => createDatabase(cluster?.url ?? '', 'growth'),
   });
   const filledAt = performance.now();
   await service.table?.fill(books);
   const fillSeconds = (performance.now() - filledAt) / 1_000;
   const bytesEach = (await sizeOf(service, 'books')) / books;
-  const play = async (requests: readonly string[]) => {
-    const requestsFile = join(place, 'requests');
+  const rateOf = async (requests: readonly string[]) => {
+    const requestsFile = join(serviceFolder, 'requests');
     await writeFile(requestsFile, requests.join('\n'));
     const load = {
       url: service.server.url,
@@ -88,9 +89,9 @@ async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Cost
       connections: CONNECTIONS,
       seconds: SECONDS,
     };
-    const { answers, seconds, failures } = await generator.play(load);
+    const { responses, seconds, failures } = await generator.run(load);
     if (failures > 0) throw new Error(`${failures} requests failed: ${requests[0]}`);
-    return answers / seconds;
+    return responses / seconds;
   };
   const random = seededRandom(books);
   const gets = Array.from({ length: REQUESTS }, () => `GET /book/${1 + Math.floor(random() * books)}`);
@@ -98,27 +99,27 @@ async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Cost
 
   const startsMs: number[] = [];
   while (startsMs.length < STARTS) startsMs.push(await timeStart(service));
-  const plain = {
+  const withoutIndex = {
     books,
     fillSeconds,
     startMs: median(startsMs) ?? Number.NaN,
     bytesEach,
-    get: await play(gets),
-    page: await play([`GET /books?${PAGE}`]),
-    post: await play(posts),
+    get: await rateOf(gets),
+    page: await rateOf([`GET /books?${PAGE}`]),
+    post: await rateOf(posts),
   };
-  if (books > INDEXED_BOOKS_MAX) return plain;
-  const indexSeconds = await makeIndex(service.server.url);
+  if (books > INDEXED_BOOKS_MAX) return withoutIndex;
+  const indexSeconds = await buildIndex(service.server.url);
   return {
-    ...plain,
+    ...withoutIndex,
     indexSeconds,
-    indexBytesEach: (await sizeOf(service, 'book_search')) / (books + plain.post * SECONDS),
-    pageByTitle: await play([`GET /books?sort=title&${PAGE}`]),
-    postIndexed: await play(posts),
+    indexBytesEach: (await sizeOf(service, 'book_search')) / (books + withoutIndex.post * SECONDS),
+    pageByTitle: await rateOf([`GET /books?sort=title&${PAGE}`]),
+    postIndexed: await rateOf(posts),
   };
 }
 
-/** Starts another process on the same books. @returns the milliseconds to its first answer */
+/** Starts another process on the same books. @returns milliseconds to its first response */
 async function timeStart({ program }: Service): Promise<number> {
   const startedAt = performance.now();
   const server = await ServerProcess.start(program);
@@ -127,20 +128,20 @@ async function timeStart({ program }: Service): Promise<number> {
   return elapsedMs;
 }
 
-/** Lets the service make its index. @returns the seconds that it takes */
-async function makeIndex(url: string): Promise<number> {
+/** Makes the service build its search index. @returns the seconds that it takes */
+async function buildIndex(url: string): Promise<number> {
   const startedAt = performance.now();
   for (;;) {
-    const askedAt = performance.now();
-    // A word that is nowhere is told at once when there is an index, and takes a while when there is none.
+    const requestedAt = performance.now();
+    // With an index, a search without matches is fast; without one, it scans all books.
     const { status } = await fetch(`${url}/books?q=zzzzz&limit=1`, { headers: { authorization: TOKEN } });
-    const isQuick = status === 200 && performance.now() - askedAt < 100;
-    if (isQuick) return (performance.now() - startedAt) / 1_000;
+    const isIndexed = status === 200 && performance.now() - requestedAt < 100;
+    if (isIndexed) return (performance.now() - startedAt) / 1_000;
     await sleep(1_000);
   }
 }
 
-/** The bytes of a table with its indexes. SQLite's index of searches is a file of the process that has no name. */
+/** The bytes of a table with its indexes. SQLite's search index is an unlinked file that the process has open. */
 async function sizeOf(service: Service, name: 'books' | 'book_search'): Promise<number> {
   const { databaseUrl } = service;
   if (databaseUrl !== undefined) {
@@ -154,10 +155,10 @@ async function sizeOf(service: Service, name: 'books' | 'book_search'): Promise<
   }
   if (name === 'books') return (await stat(join(service.program.folder, 'books.db'))).size;
   const descriptors = `/proc/${service.server.pid}/fd`;
-  const nameless = readdirSync(descriptors)
+  const unlinked = readdirSync(descriptors)
     .map((descriptor) => statSync(join(descriptors, descriptor)))
     .filter((file) => file.isFile() && file.nlink === 0);
-  return nameless.reduce((bytes, { size }) => bytes + size, 0);
+  return unlinked.reduce((bytes, { size }) => bytes + size, 0);
 }
 
 function render(rows: readonly Costs[]): string {
@@ -165,15 +166,15 @@ function render(rows: readonly Costs[]): string {
   return table(
     [
       '>books',
-      '>GET one a second',
-      '>POST a second',
-      '>first page a second',
+      '>GET one/s',
+      '>POST/s',
+      '>first page/s',
       '>start, ms',
-      '>bytes a book',
-      '>index made in, s',
-      '>its bytes a book',
-      '>POST with it',
-      '>first page by title',
+      '>bytes/book',
+      '>index built in, s',
+      '>index bytes/book',
+      '>POST/s with index',
+      '>first page by title/s',
       '>filled in, s',
     ],
     rows.map((row) => [
@@ -192,7 +193,7 @@ function render(rows: readonly Costs[]): string {
   );
 }
 
-/** A rate, and what it is of the one at the first size. */
+/** A rate, and its ratio to the rate at the first size. */
 function rate(value: number | undefined, base: number | undefined): string {
   if (value === undefined || base === undefined) return '–';
   return `${decimal(value)} (${decimal(value / base, 2)})`;

@@ -1,39 +1,38 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { AnswerReader } from '../load/answer-reader.ts';
+import { ResponseReader } from '../load/response-reader.ts';
 import { TOKEN } from '../services/credentials.ts';
 
-/** What a reader of `GET /books` saw. */
 export interface ListRead {
-  /** Milliseconds from the request to the first byte of the answer. */
+  /** Milliseconds from the request to the first byte of the response. */
   readonly firstByteMs: number;
-  /** Milliseconds from the request to the end of the answer. */
+  /** Milliseconds from the request to the end of the response. */
   readonly totalMs: number;
   readonly bytes: number;
 }
 
-/** A client that asks for the list on a connection of its own. Disposing leaves. */
+/** A client that reads `GET /books` on a new connection. Disposing closes it. */
 export class ListReader implements Disposable {
   readonly #socket: Socket;
   readonly #startedAt = performance.now();
-  readonly #first = Promise.withResolvers<number>();
+  readonly #firstByte = Promise.withResolvers<number>();
   readonly #end = Promise.withResolvers<ListRead>();
   #bytes = 0;
 
   private constructor(socket: Socket) {
     this.#socket = socket;
-    const answers = new AnswerReader(() => void this.#finish());
+    const responses = new ResponseReader(() => void this.#finish());
     const fail = () => {
-      const failure = new Error('the list was cut off');
-      this.#first.reject(failure);
+      const failure = new Error('the list was truncated');
+      this.#firstByte.reject(failure);
       this.#end.reject(failure);
     };
-    for (const { promise } of [this.#first, this.#end]) promise.catch(() => {});
+    for (const { promise } of [this.#firstByte, this.#end]) promise.catch(() => {});
     socket.on('error', fail).on('close', fail);
     socket.on('data', (bytes: Buffer) => {
-      if (this.#bytes === 0) this.#first.resolve(performance.now() - this.#startedAt);
+      if (this.#bytes === 0) this.#firstByte.resolve(performance.now() - this.#startedAt);
       this.#bytes += bytes.length;
-      answers.read(bytes);
+      responses.read(bytes);
     });
   }
 
@@ -47,37 +46,34 @@ export class ListReader implements Disposable {
     return reader;
   }
 
-  /** Resolves when the answer has begun. @throws Error when the connection fails before */
-  async begins(): Promise<void> {
-    await this.#first.promise;
+  /** Resolves at the first byte. @throws Error when the connection fails before */
+  async firstByte(): Promise<void> {
+    await this.#firstByte.promise;
   }
 
-  /** Resolves when the whole answer is there. @throws Error when the connection fails before */
-  ends(): Promise<ListRead> {
+  /** Resolves at the end of the response. @throws Error when the connection fails before */
+  complete(): Promise<ListRead> {
     return this.#end.promise;
   }
 
-  /** Stops reading. */
-  stall(): void {
+  pause(): void {
     this.#socket.pause();
   }
 
-  /** Reads on. */
   resume(): void {
     this.#socket.resume();
   }
 
-  /** Closes the connection. */
-  leave(): void {
+  close(): void {
     this.#socket.destroy();
   }
 
   [Symbol.dispose](): void {
-    this.leave();
+    this.close();
   }
 
   async #finish(): Promise<void> {
     const totalMs = performance.now() - this.#startedAt;
-    this.#end.resolve({ firstByteMs: await this.#first.promise, totalMs, bytes: this.#bytes });
+    this.#end.resolve({ firstByteMs: await this.#firstByte.promise, totalMs, bytes: this.#bytes });
   }
 }

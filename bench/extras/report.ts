@@ -1,7 +1,6 @@
 import { decimal, megabytes, table } from '../markdown.ts';
 import { TARGET_CONNECTIONS } from '../options.ts';
 import type { Results } from '../results.ts';
-
 import { services } from '../services/service.ts';
 import { median } from '../statistics.ts';
 import { READS } from './long-list.ts';
@@ -13,33 +12,33 @@ export function renderExtras(results: Results): string[] {
     '## Point selects by pgbench',
     renderPgbench(results),
     '## Start',
-    'Milliseconds from the start of the process to the first answer, on an existing database of 10,000 books, over 10 starts.',
+    'Milliseconds from the start of the process to the first response, on an existing database of 10,000 books, over 10 starts.',
     renderStarts(results),
     '## Memory',
-    'Resident memory in MB: some time after the start, some time after the last measurement, and the most in any.',
+    'Resident memory in MB: 2 s after the start, 2 s after the last measurement, and the peak of all measurements.',
     renderMemory(results),
     '## The list of 1,000,000 books',
-    `Times are medians of ${READS} reads by one client. Memory is the most above that of the idle process, in MB; "stalled" is a client which stops reading after the first bytes.`,
+    `Times are medians of ${READS} reads by one client. Memory is the peak above that of the idle process, in MB; a stalled client pauses for 3 s after the first bytes.`,
     renderLongLists(results),
-    `What others notice: p99 of GET one at ${TARGET_CONNECTIONS} connections in milliseconds, alone, beside a client that reads one list after the other, and beside one that stalls. The reader is a process on the same machine and takes its share of it.`,
-    renderOthers(results),
+    `Latency of other requests: p99 of GET one at ${TARGET_CONNECTIONS} connections in milliseconds, without a list, during a client that reads one list after another, and during a stalled client. All run on the same machine.`,
+    renderLatencies(results),
     '## A slow disk',
-    `What ${READERS} clients that read single books notice of ${WRITERS} that write, when every fsync takes ${FSYNC_DELAY_MS} ms longer, on SQLite.`,
+    `${READERS} clients read single books on SQLite, without and with ${WRITERS} clients that write, with ${FSYNC_DELAY_MS} ms added to every fsync.`,
     renderSlowDisk(results),
   ];
 }
 
 function renderSlowDisk({ slowDisk }: Results): string {
-  if (!slowDisk) return 'Not measured: it takes strace.';
+  if (!slowDisk) return 'Not measured: strace is not installed.';
   const { readsPerSecond, readP99Ms, writesPerSecond } = slowDisk;
   return table(
-    ['', '>reads a second', '>p99 ms', '>writes a second'],
+    ['', '>reads/s', '>p99 ms', '>writes/s'],
     [
-      ['alone', decimal(readsPerSecond.alone), decimal(readP99Ms.alone, 2), ''],
+      ['without writers', decimal(readsPerSecond.withoutWriters), decimal(readP99Ms.withoutWriters, 2), ''],
       [
-        'beside those who write',
-        decimal(readsPerSecond.besideWriters),
-        decimal(readP99Ms.besideWriters, 2),
+        'with writers',
+        decimal(readsPerSecond.withWriters),
+        decimal(readP99Ms.withWriters, 2),
         decimal(writesPerSecond),
       ],
     ],
@@ -49,12 +48,12 @@ function renderSlowDisk({ slowDisk }: Results): string {
 function renderPgbench({ pgbench }: Results): string {
   const selects = median(pgbench.filter((rate) => rate !== undefined));
   if (selects === undefined) return 'pgbench is not installed.';
-  return `${decimal(selects)} a second: \`pgbench -M prepared\` with ${TARGET_CONNECTIONS} clients in two threads, on the table of books.`;
+  return `${decimal(selects)} transactions/s: \`pgbench -M prepared\` with ${TARGET_CONNECTIONS} clients in two threads, on the table of books.`;
 }
 
 function renderStarts({ startsMs }: Results): string {
   return table(
-    ['service', '>median', '>quickest', '>slowest'],
+    ['service', '>median', '>min', '>max'],
     [...startsMs].map(([service, ms]) => [
       services[service],
       decimal(median(ms)),
@@ -78,7 +77,7 @@ function renderMemory({ memory }: Results): string {
 
 function renderLongLists({ longLists }: Results): string {
   return table(
-    ['service', '>first byte ms', '>total ms', '>size MB', '>memory', '>memory, stalled'],
+    ['service', '>first byte ms', '>total ms', '>size MB', '>memory MB', '>memory MB, stalled'],
     [...longLists].map(([service, result]) => [
       services[service],
       decimal(result.firstByteMs, 1),
@@ -90,12 +89,12 @@ function renderLongLists({ longLists }: Results): string {
   );
 }
 
-function renderOthers({ longLists }: Results): string {
+function renderLatencies({ longLists }: Results): string {
   return table(
-    ['service', '>alone', '>beside a reader', '>beside a stalled one'],
+    ['service', '>no list', '>list being read', '>list stalled'],
     [...longLists].map(([service, { p99Ms, p99Ratio }]) => [
       services[service],
-      decimal(p99Ms.nothing, 2),
+      decimal(p99Ms.none, 2),
       `${decimal(p99Ms.reading, 2)} (${decimal(p99Ratio.reading, 1)} ×)`,
       `${decimal(p99Ms.stalled, 2)} (${decimal(p99Ratio.stalled, 1)} ×)`,
     ]),

@@ -2,7 +2,7 @@ import { type Program, ServerProcess } from '../services/server-process.ts';
 
 const STARTS = 10;
 
-/** Starts a program again and again. @returns milliseconds from the start of its process to its first answer */
+/** Starts a program several times. @returns milliseconds from each start of the process to the first response */
 export async function measureStarts(program: Program): Promise<number[]> {
   const startsMs: number[] = [];
   for (let start = 0; start < STARTS; start++) {

@@ -1,17 +1,16 @@
 import { NodeGenerator } from './node.ts';
 import { findWrk } from './wrk.ts';
 
-/** Plays requests over connections that are kept alive; each sends its next request when it has its answer. */
+/** Sends requests over keep-alive connections; each sends its next request after the response. */
 export interface Generator {
-  /** What it is, for the report. */
+  /** Its name in the report. */
   readonly title: string;
-  play(load: Load): Promise<Played>;
+  run(load: Load): Promise<LoadResult>;
 }
 
-/** What is to be played. */
 export interface Load {
   readonly url: string;
-  /** A file with a request a line: `METHOD PATH [BODY]`. */
+  /** A file with one request per line: `METHOD PATH [BODY]`. */
   readonly requestsFile: string;
   readonly token: string;
   readonly connections: number;
@@ -19,20 +18,19 @@ export interface Load {
   readonly seconds: number;
 }
 
-/** What came of it. */
-export interface Played {
-  /** The answers that arrived in time. */
-  readonly answers: number;
+export interface LoadResult {
+  /** The responses within the time. */
+  readonly responses: number;
   readonly seconds: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers with another status than 2xx, and connections that failed. */
+  /** Responses other than 2xx, and failed connections. */
   readonly failures: number;
-  /** The processor time that the generator itself used, of the one thread it has. */
+  /** The CPU time of the generator, which has one thread. */
   readonly cpuSeconds: number;
 }
 
-/** wrk where it is installed, otherwise our own. */
+/** wrk if it is installed, otherwise a Node process. */
 export function chooseGenerator(): Generator {
   return findWrk() ?? new NodeGenerator();
 }

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Generator, Load, Played } from './generator.ts';
+import type { Generator, Load, LoadResult } from './generator.ts';
 
-const PLAYER = join(import.meta.dirname, 'player.ts');
+const LOAD_PROCESS = join(import.meta.dirname, 'load-process.ts');
 
-/** Our own generator, for machines without wrk: a process with raw sockets that prepares all requests beforehand. */
+/** For machines without wrk: a process that sends prepared requests over raw sockets. */
 export class NodeGenerator implements Generator {
   readonly title = 'raw sockets in a Node process, as wrk is not installed';
 
-  async play(load: Load): Promise<Played> {
-    const { stdout } = await promisify(execFile)(process.execPath, [PLAYER, JSON.stringify(load)]);
-    return JSON.parse(stdout) as Played;
+  async run(load: Load): Promise<LoadResult> {
+    const { stdout } = await promisify(execFile)(process.execPath, [LOAD_PROCESS, JSON.stringify(load)]);
+    return JSON.parse(stdout) as LoadResult;
   }
 }

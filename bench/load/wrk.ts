@@ -1,25 +1,25 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { readEndedChildrenCpuSeconds } from '../services/usage.ts';
-import type { Generator, Load, Played } from './generator.ts';
+import { readExitedChildrenCpuSeconds } from '../services/usage.ts';
+import type { Generator, Load, LoadResult } from './generator.ts';
 
-const SCRIPT = join(import.meta.dirname, 'play.lua');
+const SCRIPT = join(import.meta.dirname, 'requests.lua');
 
-/** Slow answers are not failures; they show in the numbers. */
-const ANSWER_TIMEOUT = '60s';
+/** Slow responses are not failures. */
+const RESPONSE_TIMEOUT = '60s';
 
-/** The generator that drives wrk, or undefined when wrk is not installed. */
+/** A generator that runs wrk, or undefined if wrk is not installed. */
 export function findWrk(): Generator | undefined {
   const version = /^wrk \S+/.exec(spawnSync('wrk', ['-v'], { encoding: 'utf8' }).stdout ?? '')?.[0];
-  return version === undefined ? undefined : { title: `${version}, one thread`, play };
+  return version === undefined ? undefined : { title: `${version}, one thread`, run };
 }
 
-/** One thread, because it and the service each need a processor, and machines may have no more than two. */
-async function play({ url, requestsFile, token, connections, seconds }: Load): Promise<Played> {
-  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', ANSWER_TIMEOUT, '-s', SCRIPT];
-  const cpuSecondsBefore = readEndedChildrenCpuSeconds();
+/** One thread: the machine may have only two processors, and the service needs the other. */
+async function run({ url, requestsFile, token, connections, seconds }: Load): Promise<LoadResult> {
+  const options = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', RESPONSE_TIMEOUT, '-s', SCRIPT];
+  const cpuSecondsBefore = readExitedChildrenCpuSeconds();
   const { stdout } = await promisify(execFile)('wrk', [...options, url, '--', requestsFile, token]);
-  const played = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Omit<Played, 'cpuSeconds'>;
-  return { ...played, cpuSeconds: readEndedChildrenCpuSeconds() - cpuSecondsBefore };
+  const result = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Omit<LoadResult, 'cpuSeconds'>;
+  return { ...result, cpuSeconds: readExitedChildrenCpuSeconds() - cpuSecondsBefore };
 }

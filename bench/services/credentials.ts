@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 
-/** What every service under measurement is configured with. They listen on loopback, for the time of a run. */
+/** The configuration of every service, which listens on loopback. */
 export const USERNAME = 'admin';
 export const PASSWORD = 'correct horse battery staple';
 export const SECRET = 'a secret for measurements only, as long as it should be';
 
 const TOKEN_LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** A token that every service accepts for longer than a run takes, of the size of one that they issue. */
+/** A token that every service accepts during the run, as long as one that they issue. */
 export const TOKEN = signToken();
 
 function signToken(): string {

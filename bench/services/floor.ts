@@ -3,10 +3,7 @@ import { envelope, type OutcomeName } from '../../src/http/outcomes.ts';
 import { BOOKS, makeBooks } from '../books.ts';
 import { TOKEN } from './credentials.ts';
 
-/**
- * The floor: what a request costs in this runtime when nothing is done for it. A bare server that looks at the path,
- * checks nothing and sends one fixed answer, of the size that the services answer with.
- */
+/** The floor: a bare server that sends fixed responses, as long as those of the services, depending on method and path. */
 
 const books = makeBooks(BOOKS, 0).map((book, index) => ({ id: index + 1, ...book }));
 const book = fixed('bookRetrieved', books[BOOKS / 2]);

@@ -5,26 +5,25 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findFreePort } from '../../test/support/free-port.ts';
-import { ask } from './ask.ts';
 import { PASSWORD, SECRET, USERNAME } from './credentials.ts';
+import { sendRequest } from './send-request.ts';
 
-/** A server to run. */
 export interface Program {
-  /** The module that `node` runs. */
+  /** The main module. */
   readonly file: string;
-  /** Options of `node` before it. */
+  /** Options of `node`. */
   readonly options?: readonly string[];
-  /** Its working directory, where its log goes, too. */
+  /** The working directory, also of the log. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** A command, and its arguments, that runs the program as its own process. */
+  /** A command with arguments that runs the program in its own process. */
   readonly launcher?: readonly string[];
 }
 
 const START_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 10_000;
 
-/** A server in a process of its own, with its output in a file as its operator would redirect it. */
+/** A server in its own process, with its output in a file. */
 export class ServerProcess implements AsyncDisposable {
   readonly pid: number;
   readonly url: string;
@@ -38,7 +37,7 @@ export class ServerProcess implements AsyncDisposable {
     this.#logFile = logFile;
   }
 
-  /** Starts a server on loopback, and waits for its first answer: that of `GET /book/1`, whatever it is. */
+  /** Starts a server on loopback, and waits for any response to `GET /book/1`. */
   static async start({
     file,
     options = [],
@@ -49,7 +48,7 @@ export class ServerProcess implements AsyncDisposable {
     const port = await findFreePort();
     const logFile = join(folder, 'log');
     const log = openSync(logFile, 'a');
-    // env(1) becomes what it starts, so the process is the program's.
+    // env(1) executes the program in its own process.
     const child = spawn('env', [...launcher, process.execPath, ...options, file], {
       cwd: folder,
       env: {
@@ -63,52 +62,49 @@ export class ServerProcess implements AsyncDisposable {
       stdio: ['ignore', log, log],
     });
     closeSync(log);
-    const killWithUs = () => child.kill('SIGKILL');
-    process.once('exit', killWithUs);
-    child.once('exit', () => process.off('exit', killWithUs));
+    const killAtExit = () => child.kill('SIGKILL');
+    process.once('exit', killAtExit);
+    child.once('exit', () => process.off('exit', killAtExit));
     const server = new ServerProcess(child, `http://127.0.0.1:${port}`, logFile);
-    await server.#firstAnswer();
+    await server.#waitForResponse();
     return server;
   }
 
-  /** Empties the log, which a long run would fill the disk with. */
-  emptyLog(): void {
+  /** Truncates the log, which could fill the disk. */
+  truncateLog(): void {
     truncateSync(this.#logFile);
   }
 
-  /**
-   * Empties the log, too, and hands it over in portions of whole lines. What is written between the last of them and
-   * the emptying is lost.
-   */
-  async *takeLog(): AsyncGenerator<string[]> {
+  /** Yields the lines of the log in batches, then truncates it. Lines written just before the truncation are lost. */
+  async *drainLog(): AsyncGenerator<string[]> {
     await using file = await open(this.#logFile, 'r');
-    let rest = '';
+    let incomplete = '';
     for await (const piece of file.createReadStream({ encoding: 'utf8', autoClose: false })) {
-      const lines = `${rest}${piece as string}`.split('\n');
-      rest = lines.pop() ?? '';
+      const lines = `${incomplete}${piece as string}`.split('\n');
+      incomplete = lines.pop() ?? '';
       yield lines;
     }
-    this.emptyLog();
+    this.truncateLog();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#hasEnded) return;
-    const isGone = once(this.#process, 'exit');
+    if (this.#hasExited) return;
+    const exited = once(this.#process, 'exit');
     this.#process.kill('SIGTERM');
-    const cutOff = setTimeout(() => this.#process.kill('SIGKILL'), STOP_TIMEOUT_MS);
-    await isGone;
-    clearTimeout(cutOff);
+    const killTimer = setTimeout(() => this.#process.kill('SIGKILL'), STOP_TIMEOUT_MS);
+    await exited;
+    clearTimeout(killTimer);
   }
 
-  async #firstAnswer(): Promise<void> {
+  async #waitForResponse(): Promise<void> {
     const deadline = performance.now() + START_TIMEOUT_MS;
     for (;;) {
       try {
-        await ask(this.url, 'GET /book/1');
+        await sendRequest(this.url, 'GET /book/1');
         return;
       } catch (error) {
-        if (this.#hasEnded || performance.now() > deadline) {
-          throw new Error(`a server does not start: ${readFileSync(this.#logFile, 'utf8').slice(-500)}`, {
+        if (this.#hasExited || performance.now() > deadline) {
+          throw new Error(`the server does not start: ${readFileSync(this.#logFile, 'utf8').slice(-500)}`, {
             cause: error,
           });
         }
@@ -117,7 +113,7 @@ export class ServerProcess implements AsyncDisposable {
     }
   }
 
-  get #hasEnded(): boolean {
+  get #hasExited(): boolean {
     return this.#process.exitCode !== null || this.#process.signalCode !== null;
   }
 }

@@ -7,9 +7,9 @@ import type { BookTable } from '../tables/table.ts';
 import { type Program, ServerProcess } from './server-process.ts';
 import { installTextbook, TEXTBOOK } from './textbook.ts';
 
-/** What is compared, by the names that the command line knows. The order is that of the tables. */
+/** The titles of the compared services, by their names on the command line, in the order of the tables. */
 export const services = {
-  floor: 'the floor',
+  floor: 'floor',
   sqlite: 'bookkeeping, SQLite',
   postgres: 'bookkeeping, PostgreSQL',
   textbook: 'textbook, PostgreSQL',
@@ -19,32 +19,32 @@ export type ServiceName = keyof typeof services;
 
 export const SERVICE_NAMES = Object.keys(services) as ServiceName[];
 
-/** A running server, and the table that it works on; the floor has none. */
+/** A running server. */
 export interface Service extends AsyncDisposable {
   readonly name: ServiceName;
-  /** How it was started, and can be started again on the same books. */
+  /** Starts the server again on the same books. */
   readonly program: Program;
   readonly server: ServerProcess;
+  /** Absent for the floor. */
   readonly table?: BookTable;
-  /** Its database, where that is one of PostgreSQL. */
+  /** Only for PostgreSQL. */
   readonly databaseUrl?: string;
 }
 
-/** Where a service finds its things. */
-export interface Surroundings {
-  /** A folder for this service alone. */
+export interface Dependencies {
+  /** For this service only. */
   readonly folder: string;
-  /** Makes an empty PostgreSQL database. @returns its address */
+  /** Creates an empty PostgreSQL database. @returns its URL */
   readonly createDatabase: () => Promise<string>;
   /** See {@link Program}. */
   readonly launcher?: readonly string[];
 }
 
-/** Starts a service as its users do, with default settings, on an empty database. */
-export async function startService(name: ServiceName, surroundings: Surroundings): Promise<Service> {
-  await mkdir(surroundings.folder, { recursive: true });
-  const { openTable, databaseUrl, ...plan } = await plans[name](surroundings);
-  const { launcher } = surroundings;
+/** Starts a service with default settings on an empty database. */
+export async function startService(name: ServiceName, dependencies: Dependencies): Promise<Service> {
+  await mkdir(dependencies.folder, { recursive: true });
+  const { openTable, databaseUrl, ...plan } = await plans[name](dependencies);
+  const { launcher } = dependencies;
   const program = { ...plan.program, ...(launcher && { launcher }) };
   const server = await ServerProcess.start(program);
   const table = await openTable?.();
@@ -63,21 +63,21 @@ export async function startService(name: ServiceName, surroundings: Surroundings
 
 interface Plan {
   readonly program: Program;
-  /** Opens the table, which the started service has prepared. */
+  /** Call it after the start of the service, which creates the table. */
   readonly openTable?: () => Promise<BookTable>;
   readonly databaseUrl?: string;
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** What `npm start` runs. */
+/** The program of `npm start`. */
 const BOOKKEEPING = {
   file: join(ROOT, 'src', 'main.ts'),
   options: packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--')),
 };
 const FLOOR = join(import.meta.dirname, 'floor.ts');
 
-const plans: Record<ServiceName, (surroundings: Surroundings) => Promise<Plan>> = {
+const plans: Record<ServiceName, (dependencies: Dependencies) => Promise<Plan>> = {
   async floor({ folder }) {
     return { program: { file: FLOOR, folder } };
   },

@@ -6,17 +6,16 @@ import { join } from 'node:path';
 const FOLDER = join(import.meta.dirname, '..', 'textbook');
 const STAMP = join(FOLDER, 'node_modules', '.installed');
 
-/** The module that runs the textbook service. */
 export const TEXTBOOK = join(FOLDER, 'server.mjs');
 
-/** Installs what the textbook service is made of, from its lock file, unless that has been done. */
+/** Installs the dependencies of the textbook service from its lock file, once. */
 export function installTextbook(): void {
   const lock = createHash('sha256')
     .update(readFileSync(join(FOLDER, 'package-lock.json')))
     .digest('hex');
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === lock) return;
   console.error('Installing the textbook service (npm ci) …');
-  // npm started us; where it did not, the one on the path will do.
+  // Prefers the npm that started this process to the one on the path.
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
   const options = ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error'];

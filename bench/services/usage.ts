@@ -2,43 +2,42 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Clock ticks a second, in which the kernel counts the time of processes. */
 const TICKS_PER_SECOND = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 
-/** The processor time that a process and its children have used so far, in seconds (proc_pid_stat(5)). */
+/** The CPU time of a process and its children so far, in seconds (proc_pid_stat(5)). */
 export function readCpuSeconds(pid: number): number {
-  return sum(family(pid), (member) => {
+  return sum(processTree(pid), (member) => {
     const fields = statFields(member);
     return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
   });
 }
 
-/** The processor time of this process's children that have ended, in seconds. */
-export function readEndedChildrenCpuSeconds(): number {
+/** The CPU time of the exited children of this process, in seconds. */
+export function readExitedChildrenCpuSeconds(): number {
   const fields = statFields(process.pid);
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
 }
 
-/** The memory that a process and its children have in use, in bytes (`VmRSS` of proc_pid_status(5)). */
+/** The resident memory of a process and its children, in bytes (`VmRSS` of proc_pid_status(5)). */
 export function readMemoryBytes(pid: number): number {
-  return sum(family(pid), (member) => statusBytes(member, 'VmRSS'));
+  return sum(processTree(pid), (member) => statusBytes(member, 'VmRSS'));
 }
 
-/** The most memory that they have had in use since {@link resetPeakMemory}, in bytes (`VmHWM`). */
+/** Their peak resident memory since {@link resetPeakMemory}, in bytes (`VmHWM`). */
 export function readPeakMemoryBytes(pid: number): number {
-  return sum(family(pid), (member) => statusBytes(member, 'VmHWM'));
+  return sum(processTree(pid), (member) => statusBytes(member, 'VmHWM'));
 }
 
-/** Lets the peak begin anew with what is in use now. */
+/** Resets the peak to the present value. */
 export function resetPeakMemory(pid: number): void {
-  for (const member of family(pid)) writeFileSync(`/proc/${member}/clear_refs`, '5');
+  for (const member of processTree(pid)) writeFileSync(`/proc/${member}/clear_refs`, '5');
 }
 
 const QUIET_INTERVAL_MS = 60;
 const QUIET_TIMEOUT_MS = 15_000;
 
-/** Waits until a process has nothing left to do, so that its leftovers are on nobody else's bill. */
-export async function becomesQuiet(pid: number): Promise<void> {
+/** Waits until a process uses no CPU time, so that it does not affect the next measurement. */
+export async function waitUntilIdle(pid: number): Promise<void> {
   const deadline = performance.now() + QUIET_TIMEOUT_MS;
   while (performance.now() < deadline) {
     const before = readCpuSeconds(pid);
@@ -47,13 +46,13 @@ export async function becomesQuiet(pid: number): Promise<void> {
   }
 }
 
-/** A process with all processes below it. */
-function family(pid: number): number[] {
+/** A process and all its descendants. */
+function processTree(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-  return [pid, ...children.filter((child) => child !== '').flatMap((child) => family(Number(child)))];
+  return [pid, ...children.filter((child) => child !== '').flatMap((child) => processTree(Number(child)))];
 }
 
-/** The fields behind the name of the program, which may contain anything. */
+/** The fields after the name of the program, which may contain any character. */
 function statFields(pid: number): string[] {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
   return text.slice(text.lastIndexOf(')') + 2).split(' ');

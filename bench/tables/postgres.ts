@@ -2,7 +2,7 @@ import { Client } from 'pg';
 import { BOOKS, makeBooks } from '../books.ts';
 import type { BookTable } from './table.ts';
 
-/** Opens the table in the PostgreSQL database of a service that has prepared it. */
+/** Opens the table that a service has created in its PostgreSQL database. */
 export async function openPostgresTable(url: string): Promise<BookTable> {
   const client = new Client(url);
   await client.connect();
@@ -27,7 +27,7 @@ export async function openPostgresTable(url: string): Promise<BookTable> {
         `select setval(pg_get_serial_sequence('books', 'id'), greatest($1, nextval(pg_get_serial_sequence('books', 'id'))))`,
         [count],
       );
-      // What they are for would come later otherwise, in the middle of a measurement.
+      // Otherwise autovacuum and the checkpointer could run during the measurement.
       await client.query('vacuum analyze books');
       await client.query('checkpoint');
     },
@@ -37,7 +37,7 @@ export async function openPostgresTable(url: string): Promise<BookTable> {
   };
 }
 
-/** Creates an empty database on a server. @returns its address */
+/** Creates an empty database on a server. @returns its URL */
 export async function createDatabase(server: string, name: string): Promise<string> {
   const client = new Client(server);
   await client.connect();

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { BOOKS, makeBooks } from '../books.ts';
 import type { BookTable } from './table.ts';
 
-/** Opens the table in the SQLite file of a service that has prepared it. */
+/** Opens the table that a service has created in its SQLite file. */
 export function openSqliteTable(path: string): BookTable {
   const database = new DatabaseSync(path, { timeout: 10_000 });
   database.exec('create temp table seed (id integer primary key, title text, author text, year integer)');

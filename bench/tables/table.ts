@@ -1,5 +1,5 @@
-/** The table of books that a service works on, seen from outside. */
+/** The table of books of a service. */
 export interface BookTable extends AsyncDisposable {
-  /** Puts the books with the ids from 1 to `count` into the table, and nothing else; then all is quiet again. */
+  /** Replaces the books with those of the ids from 1 to `count`, and completes pending work of the database. */
   fill(count: number): Promise<void>;
 }

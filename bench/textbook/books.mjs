@@ -1,46 +1,46 @@
 import { Router } from 'express';
 import { Book } from './book.mjs';
-import { answer } from './envelope.mjs';
+import { respond } from './envelope.mjs';
 
 export const books = Router();
 
 books.param('id', (_req, res, next, id) => {
-  if (!/^[0-9]{1,9}$/.test(id)) return answer(res, 404, 'Book not found');
+  if (!/^[0-9]{1,9}$/.test(id)) return respond(res, 404, 'Book not found');
   return next();
 });
 
 books.post('/book', async (req, res) => {
   const fields = readFields(req.body);
-  if (!fields) return answer(res, 400, 'Invalid input');
-  return answer(res, 201, 'Book created successfully', await Book.create(fields));
+  if (!fields) return respond(res, 400, 'Invalid input');
+  return respond(res, 201, 'Book created successfully', await Book.create(fields));
 });
 
 books.get('/books', async (_req, res) => {
   const all = await Book.findAll({ order: [['id', 'ASC']], raw: true });
-  return answer(res, 200, 'Books retrieved successfully', all);
+  return respond(res, 200, 'Books retrieved successfully', all);
 });
 
 books.get('/book/:id', async (req, res) => {
   const book = await Book.findByPk(req.params.id);
-  if (!book) return answer(res, 404, 'Book not found');
-  return answer(res, 200, 'Book retrieved successfully', book);
+  if (!book) return respond(res, 404, 'Book not found');
+  return respond(res, 200, 'Book retrieved successfully', book);
 });
 
 books.put('/book/:id', async (req, res) => {
   const book = await Book.findByPk(req.params.id);
-  if (!book) return answer(res, 404, 'Book not found');
+  if (!book) return respond(res, 404, 'Book not found');
   const fields = readFields(req.body);
-  if (!fields) return answer(res, 400, 'Invalid input');
-  return answer(res, 200, 'Book updated successfully', await book.update(fields));
+  if (!fields) return respond(res, 400, 'Invalid input');
+  return respond(res, 200, 'Book updated successfully', await book.update(fields));
 });
 
 books.delete('/book/:id', async (req, res) => {
   const count = await Book.destroy({ where: { id: req.params.id } });
-  if (count === 0) return answer(res, 404, 'Book not found');
-  return answer(res, 200, 'Book deleted successfully');
+  if (count === 0) return respond(res, 404, 'Book not found');
+  return respond(res, 200, 'Book deleted successfully');
 });
 
-/** The fields of a book in a body, or undefined when it cannot be read as one. */
+/** The fields of a book; undefined for an invalid body. */
 function readFields(body) {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return undefined;
   const { title, author, year } = body;

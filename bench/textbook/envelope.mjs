@@ -1,3 +1,3 @@
-export function answer(res, status, message, data = null) {
+export function respond(res, status, message, data = null) {
   return res.status(status).json({ status, message, data });
 }

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AnswerReader } from '../../bench/load/answer-reader.ts';
+import { ResponseReader } from '../../bench/load/response-reader.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { request } from '../../test/http/connection.ts';
 
@@ -115,7 +115,7 @@ class Generator {
   #connect(): Line {
     const { port } = this.#load;
     const line: Line = { socket: connect({ port, host: '127.0.0.1', noDelay: true }), askedMs: 0 };
-    const reader = new AnswerReader((status) => {
+    const reader = new ResponseReader((status) => {
       this.#waitsMs[status] ??= [];
       this.#waitsMs[status].push(performance.now() - line.askedMs);
       line.askedMs = 0;

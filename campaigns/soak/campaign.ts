@@ -116,7 +116,7 @@ async function observeRounds(
 }
 
 async function observe(clients: Clients, server: ServerProcess, perSecond: number): Promise<Round> {
-  for await (const lines of server.takeLog()) {
+  for await (const lines of server.drainLog()) {
     assertLogTellsNothing(
       lines.filter((line) => line.startsWith('{')),
       [SECRET, PASSWORD],

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AnswerReader } from './answer-reader.ts';
-import type { Load, Played } from './generator.ts';
+import type { Load, LoadResult } from './generator.ts';
+import { ResponseReader } from './response-reader.ts';
 
-/** The process that plays a load and prints what came of it. */
+/** The process that sends a load and prints its result as JSON. */
 
 const { url, requestsFile, token, connections, seconds } = JSON.parse(process.argv[2] ?? '') as Load;
 const { hostname, port, host } = new URL(url);
@@ -12,38 +12,38 @@ const requests = readFileSync(requestsFile, 'utf8').trimEnd().split('\n').map(re
 const latenciesMs: number[] = [];
 let position = 0;
 let failures = 0;
-let isOver = false;
+let hasEnded = false;
 
 const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
-const sockets = Array.from({ length: connections }, play);
+const sockets = Array.from({ length: connections }, openConnection);
 await sleep(seconds * 1_000);
-isOver = true;
+hasEnded = true;
 const elapsedSeconds = (performance.now() - startedAt) / 1_000;
 const { user, system } = process.cpuUsage(cpuBefore);
 for (const socket of sockets) socket.destroy();
 
 latenciesMs.sort((left, right) => left - right);
-const played: Played = {
-  answers: latenciesMs.length,
+const result: LoadResult = {
+  responses: latenciesMs.length,
   seconds: elapsedSeconds,
   p50Ms: percentile(50),
   p99Ms: percentile(99),
   failures,
   cpuSeconds: (user + system) / 1e6,
 };
-console.log(JSON.stringify(played));
+console.log(JSON.stringify(result));
 
-/** Opens a connection and keeps it busy. */
-function play(): Socket {
+/** Opens a connection that always has one pending request. */
+function openConnection(): Socket {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   let sentAt = 0;
   const send = () => {
     sentAt = performance.now();
     socket.write(requests[position++ % requests.length] ?? '');
   };
-  const reader = new AnswerReader((status) => {
-    if (isOver) return;
+  const reader = new ResponseReader((status) => {
+    if (hasEnded) return;
     latenciesMs.push(performance.now() - sentAt);
     if (status < 200 || status > 299) failures++;
     send();

@@ -1,5 +1,5 @@
--- Plays the requests in a file, a line each (METHOD PATH [BODY]), from the first to the last and over again.
--- usage: wrk … -s play.lua URL -- FILE TOKEN
+-- Sends the requests of a file in order, repeatedly; each line is METHOD PATH [BODY].
+-- usage: wrk … -s requests.lua URL -- FILE TOKEN
 
 local requests, position = {}, 0
 
@@ -20,11 +20,11 @@ function request()
   return requests[position]
 end
 
--- The last line that is printed; wrk counts time in microseconds.
+-- Prints the result as the last line; times of wrk are in microseconds.
 function done(summary, latency)
   local errors = summary.errors
   io.write(string.format(
-    '{"answers":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"failures":%d}\n',
+    '{"responses":%d,"seconds":%f,"p50Ms":%f,"p99Ms":%f,"failures":%d}\n',
     summary.requests,
     summary.duration / 1e6,
     latency:percentile(50) / 1e3,
