@@ -18,7 +18,7 @@ describe('A report of bad rows', () => {
   test('has the rows of CSV with their columns, so that they can be mended and imported', async () => {
     assert.equal(
       await report('title,year\nEmma,1815\n"-, x",about 1815\nEmma\n', 'csv'),
-      "\uFEFFline,reason,title,year\r\n3,'=year,\"'-, x\",about 1815\r\n4,'=cells,Emma\r\n",
+      "\uFEFFline,reason,title,year\r\n3,'=year,\"'-, x\",about 1815\r\n4,'=cell-count,Emma\r\n",
     );
   });
 
