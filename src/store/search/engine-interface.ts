@@ -71,10 +71,10 @@ export interface IndexDialect {
   /** The number of all matches, where the index itself has it. */
   countByIndex(): Promise<number | undefined>;
 
-  /** Compares the first books of a range. */
-  compareIn(range: Condition, limit: number): Promise<ComparedMatches>;
+  /** Compares the first books of a range. @param match the condition of the whole query */
+  compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches>;
   /** Compares books behind a position, in the order of their ids. */
-  countBehind(after: BookPosition | undefined): Promise<ComparedCount>;
+  countBehind(after: BookPosition | undefined, match: Condition): Promise<ComparedCount>;
 }
 
 /** A row of a result, by the names of its columns. */

@@ -43,7 +43,7 @@ export class IndexedRun {
     const deadline = callDeadline();
     let count = 0;
     for (let last = after; ; ) {
-      const compared = await this.#dialect.countBehind(last);
+      const compared = await this.#dialect.countBehind(last, this.#match);
       count += compared.count;
       last = compared.end;
       if (!last || performance.now() > deadline) return { count, last };
@@ -101,16 +101,15 @@ export class IndexedRun {
     );
   }
 
-  #match(parameters: Parameters): string {
-    return `${yearsOf(this.#query, parameters)} and ${this.#dialect.textsOf(parameters)}`;
-  }
+  readonly #match: Condition = (parameters) =>
+    `${yearsOf(this.#query, parameters)} and ${this.#dialect.textsOf(parameters)}`;
 
   async #walk(page: PageBuilder): Promise<void> {
     const isComparing = this.#needles !== undefined || (this.#query.sort !== 'year' && hasYears(this.#query));
     let ranges = rangesBehind(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const { matches, end } = isComparing
-        ? await this.#dialect.compareIn(range, page.limit + 1)
+        ? await this.#dialect.compareIn(range, this.#match, page.limit + 1)
         : { matches: await this.#booksIn(range, page.limit + 1), end: undefined };
       if (!page.addAll(matches)) return;
       if (!end) continue;

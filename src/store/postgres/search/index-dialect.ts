@@ -82,13 +82,13 @@ export class PostgresIndexDialect implements IndexDialect {
 
   async countByIndex(): Promise<undefined> {}
 
-  async compareIn(range: Condition, limit: number): Promise<ComparedMatches> {
+  async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
     const parameters = new Parameters('$');
     const order = orderOf(this.#query);
     const window = windowOf(range(parameters), order, WINDOW_BOOKS);
     const matches = await this.matches(
       `select ${matchColumns(this.#query)} from ${window}
-       where case when fits then ${this.#match(parameters)} else false end order by number`,
+       where case when fits then ${match(parameters)} else false end order by number`,
       parameters,
       limit,
     );
@@ -106,13 +106,13 @@ export class PostgresIndexDialect implements IndexDialect {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countBehind(after: BookPosition | undefined): Promise<ComparedCount> {
+  async countBehind(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const parameters = new Parameters('$');
     const window = windowOf(behind(byId, after, parameters), 'id', COUNT_BOOKS);
-    const match = `case when fits then ${this.#match(parameters)} else false end`;
+    const fittingMatch = `case when fits then ${match(parameters)} else false end`;
     const [row] = await this.#rows(
-      `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(match)}
+      `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(fittingMatch)}
        from ${window}`,
       parameters.values,
     );
@@ -142,10 +142,6 @@ export class PostgresIndexDialect implements IndexDialect {
       isFoldedMatch(needles, ...(texts as [string, string, string])),
     );
     return new Set(matching.map(({ id }) => Number(id)));
-  }
-
-  #match(parameters: Parameters): string {
-    return `${yearsOf(this.#query, parameters)} and ${textsOf(this.#needles, parameters)}`;
   }
 }
 

@@ -88,13 +88,13 @@ export class SqliteIndexDialect implements IndexDialect {
     return count(trigramsOf(this.#needles) ?? '', '');
   }
 
-  async compareIn(range: Condition, limit: number): Promise<ComparedMatches> {
+  async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
     const order = orderOf(this.#query);
     const { size, rows } = this.#inWindow((books) => {
       const parameters = new Parameters('?');
       const window = `select * from book_search where ${range(parameters)} order by ${order} limit ${books}`;
       return this.#rows(
-        `select ${matchColumns(this.#query)} from (${window}) where ${this.#match(parameters)} limit ${limit}`,
+        `select ${matchColumns(this.#query)} from (${window}) where ${match(parameters)} limit ${limit}`,
         parameters,
       );
     });
@@ -109,13 +109,13 @@ export class SqliteIndexDialect implements IndexDialect {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countBehind(after: BookPosition | undefined): Promise<ComparedCount> {
+  async countBehind(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const { size, rows } = this.#inWindow((books) => {
       const parameters = new Parameters('?');
       const window = `select * from book_search where ${behind(byId, after, parameters)} order by id limit ${books}`;
       return this.#rows(
-        `select count(*) as compared, max(id) as last, count(*) filter (where ${this.#match(parameters)}) as count
+        `select count(*) as compared, max(id) as last, count(*) filter (where ${match(parameters)}) as count
          from (${window})`,
         parameters,
       );
@@ -142,10 +142,6 @@ export class SqliteIndexDialect implements IndexDialect {
   #rows(sql: string, { values }: Parameters): Row[] {
     this.#functions.begin(this.#needles, WINDOW_LENGTH);
     return this.#prepare(sql).all(...(values as (string | number)[]));
-  }
-
-  #match(parameters: Parameters): string {
-    return `${this.textsOf()} and ${yearsOf(this.#query, parameters)}`;
   }
 }
 
