@@ -1,6 +1,6 @@
 import { type Conninfo, parseConninfo } from './postgres/pool/conninfo.ts';
 
-/** Which engine keeps the books, and where. */
+/** The engine of the store, and its location. */
 export type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   | { readonly engine: 'postgres'; readonly conninfo: Conninfo };
@@ -8,7 +8,7 @@ export type StoreAddress =
 /**
  * Reads a `DB_URL`: `sqlite:PATH`, `postgres://…`, `postgresql://…`, or libpq's `host=… dbname=…`.
  *
- * @throws Error whose message says what is wrong, without any value of the string
+ * @throws Error with a message that contains no value of the string
  */
 export function parseStoreAddress(dbUrl: string): StoreAddress {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(dbUrl)?.[1]?.toLowerCase();
@@ -21,11 +21,11 @@ export function parseStoreAddress(dbUrl: string): StoreAddress {
   );
 }
 
-/** `sqlite:PATH`, also with the two slashes that other tools put before the path. */
+/** `sqlite:PATH`, or `sqlite://PATH` as other tools write it. */
 function sqlitePath(text: string): string {
   const path = text.replace(/^\/\//, '');
   if (path === '' || path.endsWith('/')) throw new Error('it names no file');
   if (path.startsWith(':memory:')) throw new Error('a database in memory would lose every book; name a file');
-  if (path.includes('?')) throw new Error('parameters behind the path are not supported');
+  if (path.includes('?')) throw new Error('parameters after the path are not supported');
   return path;
 }

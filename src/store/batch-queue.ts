@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../book/book-store-interface.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
-/** How a {@link BatchQueue} groups its calls. Text is counted in UTF-16 code units. */
+/** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */
 export interface BatchOptions<Item> {
   /** The kind of operation, for the observer. */
   readonly name: string;
@@ -15,46 +15,41 @@ export interface BatchOptions<Item> {
   readonly textOf?: (item: Item) => number;
   /** The most items in the queue; further calls are rejected. */
   readonly queueItemsMax: number;
-  /** The most text in all unfinished calls; likewise. */
+  /** The most text in all unfinished calls; further calls are rejected. */
   readonly queueTextMax: number;
   /** Items with equal keys never share a batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
 }
 
-/**
- * The most turns of the event loop that a batch waits while each brings more calls. Requests that are sent together
- * arrive over several turns; fewer and larger batches cost less.
- */
+type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>;
+
+/** Concurrent requests arrive over several turns of the event loop: a batch waits up to this many while each adds calls. */
 const GATHERING_TURNS_MAX = 8;
 
 /**
- * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. A lone call runs at the end
- * of its turn of the event loop. No call joins a batch that has started, so it sees every effect that was acknowledged
- * before it was made.
+ * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. No call joins a batch that
+ * has started, so it sees every effect that was acknowledged before it was made.
  *
- * When a batch fails, its items are retried one by one; so a batch that fails must have changed nothing. When it fails
- * with {@link StoreUnavailable}, all calls in it and in the queue fail.
+ * A batch that fails must have changed nothing: its items are retried one by one. When it fails with
+ * {@link StoreUnavailable}, all calls in it and in the queue fail.
  */
 export class BatchQueue<Item, Result> {
-  readonly #run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>;
+  readonly #run: Run<Item, Result>;
   readonly #options: BatchOptions<Item>;
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
   /** The text of all unfinished calls. */
   #text = 0;
-  /** How many calls at the head of the queue were in a batch that failed. */
+  /** The number of calls at the head of the queue that were in a failed batch. */
   #retryIndividually = 0;
   #flushLoop: Promise<void> | undefined;
   #isClosed = false;
 
   /**
    * @param run runs one batch and returns the results in the order of the items. A result that is an error rejects its
-   *   call alone. If it returns fewer results than items, but at least one, the rest was not run and is queued again.
+   *   call alone. If it returns fewer results than items, but at least one, the remaining items are queued again.
    */
-  constructor(
-    run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>,
-    options: BatchOptions<Item>,
-  ) {
+  constructor(run: Run<Item, Result>, options: BatchOptions<Item>) {
     this.#run = run;
     this.#options = options;
     this.#observe = options.observer?.operation(options.name, () => this.#queue.length);
@@ -64,14 +59,13 @@ export class BatchQueue<Item, Result> {
    * Adds an item to the next batch.
    *
    * @returns the item's result, when its batch has finished
-   * @throws StoreUnavailable when the queue is full or closed; else what the batch threw
+   * @throws StoreUnavailable when the queue is full or closed; otherwise the error of the batch
    */
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
-    if (this.#queue.length >= this.#options.queueItemsMax)
-      return Promise.reject(new StoreUnavailable('queue full'));
     const text = this.#options.textOf?.(item) ?? 0;
-    if (this.#text + text > this.#options.queueTextMax && this.#text > 0)
+    const isTextFull = this.#text > 0 && this.#text + text > this.#options.queueTextMax;
+    if (isTextFull || this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
     this.#text += text;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -94,7 +88,7 @@ export class BatchQueue<Item, Result> {
     this.#flushLoop = undefined;
   }
 
-  /** Waits for a turn that brings no further call. */
+  /** Waits for a turn that adds no call. */
   async #gather(): Promise<void> {
     let gathered = 0;
     for (let turn = 0; turn < GATHERING_TURNS_MAX && this.#queue.length > gathered; turn++) {
@@ -142,21 +136,18 @@ export class BatchQueue<Item, Result> {
       }
     } catch (error) {
       this.#observe?.(batch.length, performance.now() - startedMs, true);
-      if (error instanceof StoreUnavailable) {
-        this.#retryIndividually = 0;
-        for (const call of [...batch, ...this.#queue.splice(0)]) this.#reject(call, error);
-      } else if (batch.length === 1) {
-        for (const call of batch) this.#reject(call, error);
-      } else {
+      const isUnavailable = error instanceof StoreUnavailable;
+      if (!isUnavailable && batch.length > 1) {
         this.#retryIndividually = batch.length;
         this.#queue.unshift(...batch);
+        return;
+      }
+      if (isUnavailable) this.#retryIndividually = 0;
+      for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
+        this.#text -= call.text;
+        call.reject(error);
       }
     }
-  }
-
-  #reject(call: Call<Item, Result>, error: unknown): void {
-    this.#text -= call.text;
-    call.reject(error);
   }
 }
 

@@ -1,64 +1,53 @@
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
-/**
- * Runs a few calls at once and queues the others in the order of arrival. A long search is many calls, each of which
- * queues behind the calls of other searches.
- */
+/** Limits the number of concurrent calls; the others wait in a queue, first in, first out. */
 export class ConcurrencyLimiter {
   readonly #runningMax: number;
   readonly #observe: OperationObserver | undefined;
   readonly #queue = new Set<() => void>();
   #running = 0;
 
-  /** @param runningMax how many calls run at once */
   constructor(name: string, runningMax: number, observer: StoreObserver | undefined) {
     this.#runningMax = runningMax;
     this.#observe = observer?.operation(name, () => this.#queue.size);
   }
 
   /**
-   * Runs a call as soon as its turn has come.
+   * Runs a call, at once or when one of the running calls has ended.
    *
-   * @param signal rejects the call at once; one that runs already counts as running to its end
-   * @throws the reason of the signal; else what the call throws
+   * @param signal rejects the call at once; a call that is already running counts as running until it ends
+   * @throws the reason of the signal, or the error of the call
    */
   async run<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const start = () => {
+    const start = async () => {
       this.#queue.delete(start);
       this.#running++;
-      void this.#observed(call).then(resolve, reject).finally(this.#next);
+      const startedMs = performance.now();
+      let hasFailed = false;
+      try {
+        resolve(await call());
+      } catch (error) {
+        hasFailed = true;
+        reject(error);
+      }
+      this.#observe?.(1, performance.now() - startedMs, hasFailed);
+      this.#running--;
+      const [next] = this.#queue;
+      next?.();
     };
     const abort = () => {
       this.#queue.delete(start);
       reject(signal?.reason);
     };
     signal?.addEventListener('abort', abort);
-    if (this.#running < this.#runningMax) start();
+    if (this.#running < this.#runningMax) void start();
     else this.#queue.add(start);
     try {
       return await promise;
     } finally {
       signal?.removeEventListener('abort', abort);
-    }
-  }
-
-  readonly #next = () => {
-    this.#running--;
-    const [start] = this.#queue;
-    start?.();
-  };
-
-  async #observed<Result>(call: () => Promise<Result>): Promise<Result> {
-    const startedMs = performance.now();
-    let hasFailed = true;
-    try {
-      const result = await call();
-      hasFailed = false;
-      return result;
-    } finally {
-      this.#observe?.(1, performance.now() - startedMs, hasFailed);
     }
   }
 }

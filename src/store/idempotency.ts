@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import type { BookFields } from '../book/book.ts';
 
-/** How long a key is remembered. */
+/** How long a key is valid. */
 export const KEY_LIFETIME_SECONDS = 24 * 60 * 60;
 
-/** How often what is older is removed: until then it takes room, and no part in anything. */
+/** The interval at which expired keys are deleted; they are ignored as soon as they expire. */
 export const KEY_REMOVAL_MS = 60_000;
 
-/** How many are removed in one step, which others may have to wait for. */
+/** The most keys deleted in one step, as other writes may wait for it. */
 export const KEY_REMOVAL_MAX = 1_000;
 
-/** Tells whether two requests for a book are the same, without keeping the book. */
+/** A digest that is equal for equal fields, so that the book itself need not be kept. */
 export function fingerprintOf({ title, author, year }: BookFields): string {
   return hash('sha256', JSON.stringify([title, author, year]), 'base64url');
 }

@@ -1,15 +1,11 @@
-/** Is told what a store does, for metrics and logs; the store does not depend on it. */
+/** Receives measurements and failures of a store, for metrics and logs. */
 export interface StoreObserver {
-  /**
-   * Called once for each kind of operation.
-   *
-   * @param waiting returns how many calls are queued at present
-   */
+  /** Called once for each kind of operation. @param waiting returns how many calls are queued at present */
   operation(name: string, waiting: () => number): OperationObserver;
   /**
    * Called once for each component that can fail while the rest of the store works.
    *
-   * @returns is called with each new failure, and with undefined when it is over
+   * @returns called with each new failure, and with undefined after recovery
    */
   part(name: string): (cause: FailureCause | undefined) => void;
   /** Called once for each connection pool. */
@@ -30,7 +26,7 @@ export interface PoolState {
 /** A short code such as `SQLITE_FULL`, or an error that has none. */
 export type FailureCause = string | Error;
 
-/** A component that can fail while the rest of the store works. Reports each failure once, and its end. */
+/** A component that can fail while the rest of the store works. Reports each failure once, and each recovery. */
 export class Part {
   readonly #report: ((cause: FailureCause | undefined) => void) | undefined;
   #cause: FailureCause | undefined;

@@ -1,34 +1,28 @@
 import type { BookPage } from '../book/book-store-interface.ts';
 import { PAGE_BOOKS_MAX } from './store-limits.ts';
 
-/** What an engine finds behind the last page, when it looks at a number of books at most. */
+/** The result of reading up to a number of books after an id. */
 export interface PageRow {
-  /** How many books it looked at. */
+  /** The number of books read. */
   readonly count: number;
   /** The id of the last of them. */
   readonly last: number;
-  /** The books as JSON objects with commas between them; null when they are too long together for one page. */
+  /** The books as JSON objects with commas between them; null when their texts exceed the limit of one page. */
   readonly json: Uint8Array | null;
 }
 
-/** Looks at up to `limit` books behind `after`; a single book is rendered however long it is. */
+/** Reads up to `limit` books after an id; a single book is rendered whatever its length. */
 type ReadRow = (after: number, limit: number) => Promise<PageRow>;
 
-/**
- * Reads the pages of one batch, one after the other; equal ones are read once.
- *
- * @returns the pages in the order of what they come after
- */
+/** Reads the pages of one batch, equal ones once. @returns the pages in the order of `afters` */
 export async function readPages(afters: readonly number[], read: ReadRow): Promise<BookPage[]> {
   const pages = new Map<number, BookPage>();
-  for (const after of new Set(afters)) {
-    pages.set(after, await readPage(after, read));
-  }
+  for (const after of new Set(afters)) pages.set(after, await readPage(after, read));
   return afters.map((after) => pages.get(after) as BookPage);
 }
 
 /** Reads one page, of fewer books where books are long. */
-async function readPage(after: number, read: ReadRow): Promise<BookPage> {
+export async function readPage(after: number, read: ReadRow): Promise<BookPage> {
   for (let limit = PAGE_BOOKS_MAX; ; limit = Math.ceil(limit / 2)) {
     const { count, last, json } = await read(after, limit);
     if (count === 0) return { json: new Uint8Array(), last: undefined };

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../book/book-store-interface.ts';
 
-/** The store cannot be reached or prepared at startup. The message is one line for people, without secrets. */
+/** The store cannot be reached or prepared at startup. The message is one line for operators, without secrets. */
 export class StoreNotReady extends Error {
   override readonly name = 'StoreNotReady';
 }
@@ -12,13 +12,13 @@ export class IdsExhausted extends StoreUnavailable {
   }
 }
 
-/** The table that has a row for each step of the structure that was applied, on both engines. */
+/** The table of both engines that has a row for each migration applied. */
 export const MIGRATIONS_TABLE = 'bookkeeping_migrations';
 
-/** The version of a structure is the number of its last step. */
+/** The version of a schema is the number of its last migration. */
 export const SELECT_VERSION = `select coalesce(max(version), 0) as version from ${MIGRATIONS_TABLE}`;
 
-/** @throws StoreNotReady when a structure has steps that this version of the service does not know */
+/** @throws StoreNotReady when a schema has migrations that this version of the service does not know */
 export function expectKnownVersion(version: number, latest: number): void {
   if (version <= latest) return;
   throw new StoreNotReady(

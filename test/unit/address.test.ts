@@ -28,7 +28,7 @@ describe('DB_URL names a SQLite file', () => {
     }
     assert.throws(
       () => parseStoreAddress('sqlite:books.db?mode=memory'),
-      /^Error: parameters behind the path/,
+      /^Error: parameters after the path/,
     );
   });
 });

@@ -1,26 +1,26 @@
+// SQL for both engines; `book_search` is the table of the search index on both.
+
 import { YEAR_MAX } from '../../book/book.ts';
 import type { BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 
-/** SQL that both engines understand; `book_search` is the table of the search index in both. */
-
-/** The values of a statement's parameters, which are numbered in the order of their addition. */
+/** The values of a statement's parameters, numbered in the order of their addition. */
 export class Parameters {
   readonly values: (string | number | number[] | string[])[] = [];
   readonly #sign: string;
 
-  /** @param sign what is in front of the number of a parameter */
+  /** @param sign the prefix of the number of a parameter */
   constructor(sign: '?' | '$') {
     this.#sign = sign;
   }
 
-  /** @returns the parameter that has this value */
+  /** @returns the parameter that has this value, such as `?1` */
   add(value: (typeof this.values)[number]): string {
     this.values.push(value);
     return `${this.#sign}${this.values.length}`;
   }
 }
 
-/** A condition, whose values become parameters of a statement. */
+/** A condition, which adds its values to the parameters of a statement. */
 export type Condition = (parameters: Parameters) => string;
 
 /** The condition on the years of a query. */
@@ -36,31 +36,32 @@ export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
   return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
 }
 
-/** What follows a position: ranges that an index has in the order of the query, one after the other. */
-export function rangesBehind(
-  { sort, isDescending }: BookQuery,
-  position: BookPosition | undefined,
-): Condition[] {
+/** The books after a position: consecutive ranges, each of which one scan of an index returns in the order of the query. */
+export function rangesAfter(query: BookQuery, position: BookPosition | undefined): Condition[] {
   if (!position) return [() => 'true'];
   const { key, id } = position;
-  const comparison = isDescending ? '<' : '>';
-  if (sort === 'id') return [(parameters) => `id ${comparison} ${parameters.add(id)}`];
-  const column = keyColumnOf({ sort });
+  const comparison = query.isDescending ? '<' : '>';
+  const column = keyColumnOf(query);
+  if (column === 'id') return [(parameters) => `id ${comparison} ${parameters.add(id)}`];
   return [
     (parameters) => `${column} = ${parameters.add(key)} and id > ${parameters.add(id)}`,
     (parameters) => `${column} ${comparison} ${parameters.add(key)}`,
   ];
 }
 
-/** All of that in one condition. */
-export function behind(query: BookQuery, position: BookPosition | undefined, parameters: Parameters): string {
-  const ranges = rangesBehind(query, position).map((range) => `(${range(parameters)})`);
+/** The union of {@link rangesAfter} as one condition. */
+export function afterCondition(
+  query: BookQuery,
+  position: BookPosition | undefined,
+  parameters: Parameters,
+): string {
+  const ranges = rangesAfter(query, position).map((range) => `(${range(parameters)})`);
   return `(${ranges.join(' or ')})`;
 }
 
-export function orderOf({ sort, isDescending }: BookQuery): string {
-  const direction = isDescending ? 'desc' : 'asc';
-  return sort === 'id' ? `id ${direction}` : `${keyColumnOf({ sort })} ${direction}, id`;
+export function orderOf(query: BookQuery): string {
+  const order = `${keyColumnOf(query)} ${query.isDescending ? 'desc' : 'asc'}`;
+  return query.sort === 'id' ? order : `${order}, id`;
 }
 
 /** The columns of a Match. */
@@ -69,7 +70,7 @@ export function matchColumns(query: BookQuery): string {
 }
 
 /** The column of the sort key. */
-export function keyColumnOf({ sort }: Pick<BookQuery, 'sort'>): string {
+export function keyColumnOf({ sort }: BookQuery): string {
   return sort === 'title' || sort === 'author' ? `${sort}_key` : sort;
 }
 

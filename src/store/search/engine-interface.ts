@@ -2,26 +2,26 @@ import type { BookPosition, BookQuery, SearchPage } from '../../book/book-store-
 import type { Condition, Parameters } from './conditions.ts';
 import type { Needles } from './folding.ts';
 
-/** What searches need of an engine: its statements over the search index, and over the books themselves. */
+/** The part of a search that depends on the engine: statements over the search index, and over the books themselves. */
 export interface SearchEngine {
   /**
-   * Runs one call of a search; its statements see the books as they are after every write that was answered before.
+   * Runs one call of a search; its statements see every write that was acknowledged before.
    *
    * @param needsIndex whether to bring the index up to date first
-   * @param search is given whether the index is up to date; without it the books themselves are scanned
+   * @param search receives whether the index is up to date; if not, it scans the books themselves
    * @throws StoreUnavailable when the store is unavailable
    */
   run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
 
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
 
-  /** The next books within the years of a query, in its order, read without the index; `scan` bounds their text. */
+  /** Reads the next books within the years of a query, in its order, without the index; their text is bounded. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
 
-  /** The number of books within the years of a query, counted without the index. */
+  /** Counts the books within the years of a query, without the index. */
   countBooks(query: BookQuery): Promise<number>;
 
-  /** Renders books as in {@link SearchPage}; those that no longer exist are left out. */
+  /** Renders books as in {@link SearchPage}, without those that no longer exist. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
 
   close(): Promise<void>;
@@ -33,32 +33,31 @@ export interface Match extends BookPosition {
   readonly bytes: number;
 }
 
-/** How much a statement reads without the index. */
+/** The extent of a statement without the index. */
 export interface Scan {
-  /** The most books; the engine's own maximum when absent. */
+  /** The most books; the maximum of the engine when undefined. */
   readonly limit: number | undefined;
   /** Whether to read their texts. */
   readonly hasTexts: boolean;
 }
 
-/** Books that are not compared yet. */
+/** Books that have not been compared yet. */
 export interface ScannedBooks {
-  /** With `title` and `author` where the texts were read. */
+  /** With `title` and `author` if the texts were read. */
   readonly books: readonly (Match & { readonly title?: string; readonly author?: string })[];
   /** Whether no book follows them. */
   readonly isEnd: boolean;
 }
 
-/** What the statements of one query over the index are made of. Each compares a bounded amount of text, but at least one book. */
+/** The statements of one query over the index. Each compares a bounded amount of text, but at least one book. */
 export interface IndexDialect {
   readonly parameterSign: '?' | '$';
-  /** What narrows the books down by an index, the most selective first. */
+  /** Ways to select candidates by an index, the most selective first. */
   readonly accessPaths: readonly AccessPath[];
-  /** An access path is used when it leads to this many books at most, … */
+  /** The most books, and the most bytes of text, of the candidates of an access path that is used. */
   readonly candidatesMax: number;
-  /** … of this much text, in bytes. */
   readonly candidateBytesMax: number;
-  /** The books of an access path as a part of `from`, which are looked up before anything else. */
+  /** The candidates of an access path as an item of `from`, which the planner evaluates first. */
   candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string;
   /** The condition on the texts of the query. */
   textsOf(parameters: Parameters): string;
@@ -66,31 +65,31 @@ export interface IndexDialect {
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** Runs a statement that selects matches. @returns the first of them */
   matches(sql: string, parameters: Parameters, limit: number): Promise<readonly Match[]>;
-  /** The number of matches that a part of a statement, from `from` on, selects. */
+  /** Counts the matches of the part of a statement that follows `from`. */
   count(from: string, parameters: Parameters): Promise<number>;
-  /** The number of all matches, where the index itself has it. */
+  /** The number of all matches, if the index itself can count them. */
   countByIndex(): Promise<number | undefined>;
 
   /** Compares the first books of a range. @param match the condition of the whole query */
   compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches>;
-  /** Compares books behind a position, in the order of their ids. */
-  countBehind(after: BookPosition | undefined, match: Condition): Promise<ComparedCount>;
+  /** Compares books after a position, in ascending order of id. */
+  countAfter(after: BookPosition | undefined, match: Condition): Promise<ComparedCount>;
 }
 
-/** A row of a result, by the names of its columns. */
+/** A row of a result, by column names. */
 export type Row = Record<string, unknown>;
 
-/** SQL that selects candidates, in terms of its engine. */
+/** SQL that selects candidates; its form depends on the engine. */
 export type AccessPath = (parameters: Parameters) => string;
 
 export interface ComparedMatches {
   readonly matches: readonly Match[];
-  /** The last book compared; undefined where the range ends there, or where there are as many matches as allowed. */
+  /** The last book compared; undefined at the end of the range, and when the limit of matches was reached. */
   readonly end: BookPosition | undefined;
 }
 
 export interface ComparedCount {
   readonly count: number;
-  /** The last book compared; undefined where none follows. */
+  /** The last book compared; undefined if no book follows. */
   readonly end: BookPosition | undefined;
 }

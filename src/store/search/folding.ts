@@ -1,34 +1,31 @@
+// Case folding and comparison of texts, the same for all engines: their own rules differ, some beyond ASCII.
+
 import type { BookQuery } from '../../book/book-store-interface.ts';
 
-/**
- * How texts are compared in a search. Engines fold letters in ways of their own, and not all of them beyond ASCII, so it
- * is done here, once for all of them.
- */
-
-/** Raised with every change of what {@link lowerCase} or {@link wordsOf} returns: indexes store it. */
+/** Incremented with every change of the results of {@link lowerCase} or {@link wordsOf}, which indexes store. */
 export const FOLDING_VERSION = 1;
 
 /**
- * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`). A Σ at the end of a word is
- * no other letter than one within it, so every character is mapped by itself: what is part of a text stays part of it.
+ * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`), but with a final sigma like any
+ * other sigma: so a part of a text remains a part of its lower case.
  */
 export function lowerCase(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }
 
 /**
- * The words of texts: lower case, compatibility forms decomposed (NFKD), without marks and what is invisible. Words
- * are what stands between spaces, punctuation and control characters. Two spaces are in front of each, and at the end.
+ * The words of texts, separated by spaces, punctuation and control characters: in lower case, decomposed (NFKD), without
+ * marks and invisible characters. Two spaces precede each word and end the result.
  */
 export function wordsOf(...texts: readonly string[]): string {
   return `${GAP}${fold(texts.join('\n'))}${GAP}`.replaceAll(/ {3,}/g, GAP);
 }
 
-/** In front of a word, so that even one of a single letter makes three characters, a trigram. */
+/** Precedes a word, so that even a single letter results in a trigram. */
 const GAP = '  ';
 
 function fold(text: string): string {
-  // Most texts are plain, and the rules for all of Unicode take ten times as long.
+  // Most texts are ASCII, and the rules for Unicode take ten times as long.
   if (!BEYOND_ASCII.test(text)) return text.toLowerCase().replaceAll(ASCII_GAPS, GAP);
   const letters = lowerCase(text)
     .normalize('NFKD')
@@ -38,21 +35,21 @@ function fold(text: string): string {
 
 const BEYOND_ASCII = /\P{ASCII}/u;
 
-/** What is neither a letter nor a digit nor a symbol within ASCII. */
+/** ASCII characters that are neither letters nor digits nor symbols. */
 const ASCII_GAPS = /[^A-Za-z0-9$+<=>^`|~]+/g;
 
-/** What every text that a query asks for must contain. */
+/** The texts that a matching book contains. */
 export interface Needles {
-  /** Parts of the title and of the author, as {@link lowerCase} makes them. */
+  /** Parts of the title and of the author, as {@link lowerCase} returns them. */
   readonly title: string | undefined;
   readonly author: string | undefined;
-  /** Parts of the words of title and author together, as {@link wordsOf} makes them: the beginnings of words. */
+  /** Beginnings of words of title or author, as {@link wordsOf} returns them. */
   readonly words: readonly string[];
-  /** Parts that the words contain wherever title and author contain theirs; not the other way round. */
+  /** Parts of the words of every book that contains `title` and `author`; other books may have them too. */
   readonly prefilters: readonly string[];
 }
 
-/** What is asked for of texts, in the forms that they are compared in; undefined when nothing is. */
+/** @returns undefined when the query has no condition on texts */
 export function needlesOf({ title, author, q }: BookQuery): Needles | undefined {
   const words = q === undefined ? [] : beginningsOf(q);
   const parts = [title, author].filter((part) => part !== undefined && part !== '') as string[];
@@ -70,7 +67,7 @@ function beginningsOf(q: string): string[] {
   return [...words].filter((word) => word !== '').map((word) => GAP + word);
 }
 
-/** Whether the texts of a book match. It takes time in proportion to their length, whatever the query is. */
+/** Whether the texts of a book match, in time proportional to their length for any query. */
 export function isMatch(needles: Needles | undefined, title: string, author: string): boolean {
   if (!needles) return true;
   return isFoldedMatch(
@@ -81,7 +78,7 @@ export function isMatch(needles: Needles | undefined, title: string, author: str
   );
 }
 
-/** The same for texts in the forms that they are compared in; those that the query does not compare may be empty. */
+/** {@link isMatch} for folded texts; those that the query does not compare may be empty. */
 export function isFoldedMatch(needles: Needles, title: string, author: string, words: string): boolean {
   if (needles.title && !contains(title, needles.title)) return false;
   if (needles.author && !contains(author, needles.author)) return false;
@@ -89,10 +86,10 @@ export function isFoldedMatch(needles: Needles, title: string, author: string, w
   return needles.words.every((word) => contains(words, word));
 }
 
-/** More words than this are looked up together, or a query of thousands would go through a long text as often. */
+/** More words than this are looked up together, so that a query of thousands does not scan a text thousands of times. */
 const WORDS_COMPARED_MAX = 16;
 
-/** As many comparisons as `includes` may make; its worst case is the product of the two lengths. */
+/** The most comparisons for `includes`, whose worst case is the product of the two lengths. */
 const COMPARISONS_MAX = 1_000_000;
 
 function contains(text: string, part: string): boolean {
@@ -100,7 +97,7 @@ function contains(text: string, part: string): boolean {
   return part.length <= text.length && containsInLinearTime(text, part);
 }
 
-/** The algorithm of Knuth, Morris and Pratt: `borders` has the length of the border of each beginning of `part`. */
+/** The algorithm of Knuth, Morris and Pratt; `borders` has the length of the border of each prefix of `part`. */
 function containsInLinearTime(text: string, part: string): boolean {
   const borders = new Uint32Array(part.length);
   let matched = 0;
@@ -118,7 +115,7 @@ function containsInLinearTime(text: string, part: string): boolean {
   return false;
 }
 
-/** Whether each of some beginnings, as {@link Needles} has them, begins one of the words. */
+/** Whether each of the beginnings, as in {@link Needles}, begins one of the words. */
 function hasBeginnings(words: string, beginnings: readonly string[]): boolean {
   const missing = new Set(beginnings.map((beginning) => beginning.slice(GAP.length)));
   const lengths = new Set([...missing].map(({ length }) => length));

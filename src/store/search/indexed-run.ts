@@ -1,13 +1,13 @@
 import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 import {
-  behind,
+  afterCondition,
   COMPARED_BYTES,
   type Condition,
   hasYears,
   matchColumns,
   orderOf,
   Parameters,
-  rangesBehind,
+  rangesAfter,
   yearsOf,
 } from './conditions.ts';
 import type { AccessPath, IndexDialect, Match, SearchEngine } from './engine-interface.ts';
@@ -15,8 +15,8 @@ import type { Needles } from './folding.ts';
 import { callDeadline, PageBuilder } from './page-builder.ts';
 
 /**
- * One call of a search by the index: where an access path leads to few books, those are compared and sorted; otherwise
- * an index is walked in the order of the query, until the page is full or the time is up.
+ * One call of a search by the index: if an access path selects few books, compares and sorts them; otherwise scans an
+ * index in the order of the query until the page is full or the time is over.
  */
 export class IndexedRun {
   readonly #query: BookQuery;
@@ -43,7 +43,7 @@ export class IndexedRun {
     const deadline = callDeadline();
     let count = 0;
     for (let last = after; ; ) {
-      const compared = await this.#dialect.countBehind(last, this.#match);
+      const compared = await this.#dialect.countAfter(last, this.#match);
       count += compared.count;
       last = compared.end;
       if (!last || performance.now() > deadline) return { count, last };
@@ -58,35 +58,29 @@ export class IndexedRun {
     return this.#dialect.count(`${books} where ${this.#match(parameters)}`, parameters);
   }
 
+  /** The first access path that selects few enough books to compare and sort all of them. */
   async #selectivePath(): Promise<AccessPath | undefined> {
-    for (const path of this.#dialect.accessPaths) if (await this.#isSelective(path)) return path;
+    const { accessPaths, parameterSign, candidatesMax, candidateBytesMax } = this.#dialect;
+    for (const path of accessPaths) {
+      const parameters = new Parameters(parameterSign);
+      const candidates = this.#dialect.candidatesOf(path, parameters, candidatesMax + 1);
+      const [row] = await this.#dialect.rows(
+        `select count(*) as count, sum(${COMPARED_BYTES}) as bytes from ${candidates}`,
+        parameters,
+      );
+      if (Number(row?.count) <= candidatesMax && Number(row?.bytes) <= candidateBytesMax) return path;
+    }
     return undefined;
   }
 
-  /** Whether an access path leads to few enough books to compare and sort all of them. */
-  async #isSelective(path: AccessPath): Promise<boolean> {
-    const { parameterSign, candidatesMax, candidateBytesMax } = this.#dialect;
-    const parameters = new Parameters(parameterSign);
-    const candidates = this.#dialect.candidatesOf(path, parameters, candidatesMax + 1);
-    const [row] = await this.#dialect.rows(
-      `select count(*) as count, sum(${COMPARED_BYTES}) as bytes from ${candidates}`,
-      parameters,
-    );
-    return Number(row?.count) <= candidatesMax && Number(row?.bytes) <= candidateBytesMax;
-  }
-
-  async #matchesOn(
-    path: AccessPath,
-    after: BookPosition | undefined,
-    limit: number,
-  ): Promise<readonly Match[]> {
+  async #matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number) {
     const parameters = new Parameters(this.#dialect.parameterSign);
     const candidates = this.#dialect.candidatesOf(path, parameters);
-    const conditions = `${behind(this.#query, after, parameters)} and ${this.#match(parameters)}`;
+    const conditions = `${afterCondition(this.#query, after, parameters)} and ${this.#match(parameters)}`;
     return this.#select(`${candidates} where ${conditions}`, parameters, limit);
   }
 
-  /** The first books of a range within the years, which an index has together. */
+  /** The first books of a range within the years. */
   async #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
     const parameters = new Parameters(this.#dialect.parameterSign);
     const conditions = `${range(parameters)} and ${yearsOf(this.#query, parameters)}`;
@@ -106,7 +100,7 @@ export class IndexedRun {
 
   async #walk(page: PageBuilder): Promise<void> {
     const isComparing = this.#needles !== undefined || (this.#query.sort !== 'year' && hasYears(this.#query));
-    let ranges = rangesBehind(this.#query, page.last);
+    let ranges = rangesAfter(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const { matches, end } = isComparing
         ? await this.#dialect.compareIn(range, this.#match, page.limit + 1)
@@ -114,7 +108,7 @@ export class IndexedRun {
       if (!page.addAll(matches)) return;
       if (!end) continue;
       if (!page.skipTo(end)) return;
-      ranges = rangesBehind(this.#query, end);
+      ranges = rangesAfter(this.#query, end);
     }
     page.end();
   }

@@ -2,10 +2,10 @@ import type { BookPosition, SearchPage } from '../../book/book-store-interface.t
 import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 import type { Match } from './engine-interface.ts';
 
-/** How long one call of a search compares books; then other searches have their turn. */
+/** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;
 
-/** The page that one call of a search finds, while it goes through the books in the order of the query. */
+/** Builds the page of one call of a search from matches in the order of the query. */
 export class PageBuilder {
   readonly ids: number[] = [];
   last: BookPosition | undefined;
@@ -19,26 +19,25 @@ export class PageBuilder {
     this.last = after;
   }
 
-  /** Adds the next matches, as many as fit. @returns whether all of them did */
+  /** Adds the next matches until the page is full. @returns whether all were added */
   addAll(matches: readonly Match[]): boolean {
     return matches.every((match) => this.#add(match));
   }
 
-  /** No further book matches up to this position. @returns whether there is time for more */
+  /** Records that no further book matches up to this position. @returns whether time is left */
   skipTo({ key, id }: BookPosition): boolean {
     this.last = { key, id };
     return performance.now() < this.#deadline;
   }
 
-  /** No further book matches. */
+  /** Records that no further book matches. */
   end(): void {
     this.more = 'no';
   }
 
   #add({ key, id, bytes }: Match): boolean {
-    const isFull = this.ids.length >= this.limit;
     const isLong = this.ids.length > 0 && this.#bytes + bytes > PAGE_TEXT_BYTES_MAX;
-    if (isFull || isLong) {
+    if (isLong || this.ids.length >= this.limit) {
       this.more = 'yes';
       return false;
     }
@@ -49,7 +48,7 @@ export class PageBuilder {
   }
 }
 
-/** When the time of a call that begins now is up, in terms of `performance.now()`. */
+/** The deadline of a call that begins now, on the clock of `performance.now()`. */
 export function callDeadline(): number {
   return performance.now() + CALL_MS_MAX;
 }

@@ -1,9 +1,9 @@
 import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
-import type { ScannedBooks, SearchEngine } from './engine-interface.ts';
+import type { SearchEngine } from './engine-interface.ts';
 import { isMatch, type Needles } from './folding.ts';
 import { callDeadline, PageBuilder } from './page-builder.ts';
 
-/** One call of a search without the index: the books are read in the order of the query, and their texts folded and compared here. */
+/** One call of a search without the index: reads the books in the order of the query, then folds and compares their texts. */
 export class ScanRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
@@ -18,13 +18,10 @@ export class ScanRun {
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
     const page = new PageBuilder(limit, after);
     for (;;) {
-      const { matches, last, isEnd } = await this.#next(this.#query, page.last, page.limit + 1);
+      const { matches, last } = await this.#next(this.#query, page.last, page.limit + 1);
       if (!page.addAll(matches)) return page;
-      if (isEnd || !last) {
-        page.end();
-        return page;
-      }
-      if (!page.skipTo(last)) return page;
+      if (!last) page.end();
+      if (!last || !page.skipTo(last)) return page;
     }
   }
 
@@ -34,30 +31,19 @@ export class ScanRun {
     const deadline = callDeadline();
     let count = 0;
     for (let position = after; ; ) {
-      const { matches, last, isEnd } = await this.#next(byId, position);
+      const { matches, last } = await this.#next(byId, position);
       count += matches.length;
-      if (isEnd) return { count, last: undefined };
+      if (!last || performance.now() > deadline) return { count, last };
       position = last;
-      if (performance.now() > deadline) return { count, last };
     }
   }
 
-  /** Compares the next books. @param limit the most of them, where all match */
-  async #next(query: BookQuery, after: BookPosition | undefined, limit?: number): Promise<Compared> {
+  /** Compares the next books. @returns `last` undefined if no book follows */
+  async #next(query: BookQuery, after: BookPosition | undefined, limitWithoutTexts?: number) {
     const hasTexts = this.#needles !== undefined;
-    const { books, isEnd } = await this.#engine.nextBooks(query, after, {
-      limit: hasTexts ? undefined : limit,
-      hasTexts,
-    });
-    const matches = hasTexts
-      ? books.filter(({ title = '', author = '' }) => isMatch(this.#needles, title, author))
-      : books;
-    return { matches, last: books.at(-1), isEnd };
+    const limit = hasTexts ? undefined : limitWithoutTexts;
+    const { books, isEnd } = await this.#engine.nextBooks(query, after, { limit, hasTexts });
+    const matches = books.filter(({ title = '', author = '' }) => isMatch(this.#needles, title, author));
+    return { matches, last: isEnd ? undefined : books.at(-1) };
   }
-}
-
-interface Compared {
-  readonly matches: ScannedBooks['books'];
-  readonly last: BookPosition | undefined;
-  readonly isEnd: boolean;
 }

@@ -5,7 +5,7 @@ import { needlesOf } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
 
-/** Searches, by the search index of an engine; where it is behind or unavailable, in the books themselves. */
+/** Searches by the search index of an engine; while it is not up to date or unavailable, in the books themselves. */
 export class Searcher {
   readonly #engine: SearchEngine;
 
@@ -32,7 +32,7 @@ export class Searcher {
     return this.#engine.close();
   }
 
-  #run<Result>(query: BookQuery, call: (run: SearchRun) => Promise<Result>): Promise<Result> {
+  #run<Result>(query: BookQuery, call: (run: IndexedRun | ScanRun) => Promise<Result>): Promise<Result> {
     const needles = needlesOf(query);
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasYears(query);
     return this.#engine.run(needsIndex, (isIndexed) =>
@@ -40,5 +40,3 @@ export class Searcher {
     );
   }
 }
-
-type SearchRun = IndexedRun | ScanRun;

@@ -3,51 +3,46 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store-interface.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { type PageRow, readPages } from '../page.ts';
+import { type PageRow, readPage } from '../page.ts';
 import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
-import { isConstraintViolation, isSyncFailure, toNotReady, toStoreError } from './errors.ts';
+import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,
-  LOG_PAGES_MAX,
   makeFolderOf,
   openConnection,
+  takeOverCheckpoints,
   transact,
   whileBusy,
 } from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
-import { expectBooks, expectNoMisfit, prepareSchema } from './schema.ts';
+import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
 
-/**
- * Opens the SQLite file at `path` for reading, without a change to it.
- *
- * @throws StoreNotReady when there is none, or it cannot be read
- */
+/** See {@link Engine.openArchiveForReading}. */
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     await whileBusy(() => expectBooks(database));
-    return new SqliteArchive(database);
+    return new SqliteArchive(database, () => {});
   } catch (error) {
     throw toNotReady(error, path);
   }
 }
 
-/**
- * Opens the SQLite file at `path`, which is created with its folder when missing.
- *
- * @throws StoreNotReady when the file cannot be opened, written or prepared
- */
+/** See {@link Engine.openArchive}. The file is created with its folder when missing. */
 export async function openArchive(path: string): Promise<BookArchive> {
   try {
     makeFolderOf(path);
     expectWritable(path);
-    const database = await openConnection(path, expectNoMisfit);
+    const database = await openConnection(path, expectBooksIfAny);
     await transact(database, () => prepareSchema(database));
-    // SQLite does not tell when a checkpoint of its own fails, so they are made here.
-    database.exec('pragma wal_autocheckpoint = 0');
-    return new SqliteArchive(database, new FileGuard(path));
+    const checkpoint = takeOverCheckpoints(database);
+    const files = new FileGuard(path);
+    return new SqliteArchive(database, () => {
+      files.check();
+      checkpoint();
+    });
   } catch (error) {
     throw toNotReady(error, path);
   }
@@ -55,22 +50,19 @@ export async function openArchive(path: string): Promise<BookArchive> {
 
 class SqliteArchive implements BookArchive {
   readonly #database: DatabaseSync;
-  readonly #files: FileGuard | undefined;
+  readonly #afterCommit: () => void;
   readonly #selectPage: StatementSync;
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertWithId: StatementSync;
-  readonly #extentOfLog: StatementSync;
 
-  /** @param files looks after the files that are written to */
-  constructor(database: DatabaseSync, files?: FileGuard) {
+  constructor(database: DatabaseSync, afterCommit: () => void) {
     this.#database = database;
-    this.#files = files;
+    this.#afterCommit = afterCommit;
     this.#selectPage = database.prepare(SELECT_PAGE);
     this.#select = database.prepare(SELECT);
     this.#insert = database.prepare(INSERT_PLAIN);
     this.#insertWithId = database.prepare(INSERT_WITH_ID);
-    this.#extentOfLog = database.prepare('pragma wal_checkpoint(noop)');
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
@@ -78,9 +70,9 @@ class SqliteArchive implements BookArchive {
       await whileBusy(() => this.#database.exec('begin'));
       let after: number | undefined = -Number.MAX_VALUE;
       while (after !== undefined) {
-        const [page] = await readPages([after], async (last, limit) => this.#readPage(last, limit));
-        if (page && page.json.length > 0) yield page.json;
-        after = page?.last;
+        const page = await readPage(after, async (last, limit) => this.#readPage(last, limit));
+        if (page.json.length > 0) yield page.json;
+        after = page.last;
       }
     } catch (error) {
       throw toStoreError(error);
@@ -106,7 +98,7 @@ class SqliteArchive implements BookArchive {
   commit(): Promise<void> {
     return this.#report(() => {
       this.#database.exec('commit');
-      this.#settle();
+      this.#afterCommit();
     });
   }
 
@@ -124,35 +116,23 @@ class SqliteArchive implements BookArchive {
     return conflictOutcome(this.#select.get(id) as Book | undefined, book);
   }
 
-  /** Runs an operation in the transaction that was begun, or in one of its own. */
+  /** Runs an operation in the current transaction, or in one of its own. */
   #write<Result>(operation: () => Result): Promise<Result> {
     return this.#report(async () => {
       if (this.#database.isTransaction) return operation();
       const result = await transact(this.#database, operation);
-      this.#settle();
+      this.#afterCommit();
       return result;
     });
   }
 
-  /** Looks after the files, and moves what the log holds into the database when it has grown. */
-  #settle(): void {
-    this.#files?.check();
-    try {
-      const { log, checkpointed } = this.#extentOfLog.get() as { log: number; checkpointed: number };
-      if (log - checkpointed >= LOG_PAGES_MAX) this.#database.exec('pragma wal_checkpoint(passive)');
-    } catch (error) {
-      // What else went wrong is tried again: the log still holds what was committed.
-      if (isSyncFailure(error)) throw error;
-    }
-  }
-
-  /** @throws errors in the terms of the interface */
+  /** @throws errors in terms of the interface */
   async #report<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await operation();
     } catch (error) {
       if (error instanceof StoreLost) throw new StoreUnavailable(error.message);
-      // The values are valid, so it can only be the id, when the table has given out the last one.
+      // The values are valid, so only the id can violate a constraint, when all ids have been assigned.
       throw isConstraintViolation(error) ? new IdsExhausted() : toStoreError(error);
     }
   }

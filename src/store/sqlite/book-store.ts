@@ -23,18 +23,13 @@ import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
 import { WorkerClient } from './worker/worker-client.ts';
 import type { Write, WriteResult } from './worker/write-worker.ts';
 
-/**
- * Opens the SQLite file at `path`, which is created with its folder when missing.
- *
- * @param observer is told what the store does
- * @throws StoreNotReady when the file cannot be opened, written or prepared
- */
+/** See {@link Engine.openStore}. The file is created with its folder when missing. */
 export async function openStore(path: string, observer?: StoreObserver): Promise<BookStore> {
   let writer: Writer | undefined;
   try {
     makeFolderOf(path);
     expectWritable(path);
-    writer = await WorkerClient.start(new URL('./worker/write-worker.ts', import.meta.url), path);
+    writer = await WorkerClient.start(WRITE_WORKER, path);
     return new SqliteBookStore(path, writer, await openConnection(path), observer);
   } catch (error) {
     await writer?.close();
@@ -42,22 +37,24 @@ export async function openStore(path: string, observer?: StoreObserver): Promise
   }
 }
 
+const WRITE_WORKER = new URL('./worker/write-worker.ts', import.meta.url);
+const READ_WORKER = new URL('./worker/read-worker.ts', import.meta.url);
+const SEARCH_WORKER = new URL('./worker/search-worker.ts', import.meta.url);
+
 type Writer = WorkerClient<readonly Write[], WriteResult[]>;
 
 /**
- * Threads, which wait for the disk, for long reads and for searches, and a connection of the thread that serves, for single
- * books: those take less time than asking another thread. All that are wanted in a turn of the event loop are found in
- * one read transaction, side by side, which also keeps the processor's caches warm.
+ * Worker threads write, list and search, as these wait for the disk or take long. Single books are read in the main
+ * thread, as a message to another thread takes longer.
  */
 class SqliteBookStore implements BookStore {
   readonly lost: Promise<string>;
   readonly #writer: Writer;
-  readonly #finder: DatabaseSync;
-  readonly #select: StatementSync;
-  /** Started with the first list or search that is asked for, as they take memory. */
   readonly #reader: LazyWorker<PageRequest, PageRow>;
   readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
   readonly #searchIndex: Part;
+  readonly #finder: DatabaseSync;
+  readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<number, BookPage>;
@@ -65,30 +62,18 @@ class SqliteBookStore implements BookStore {
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = writer.lost;
-    this.#reader = new LazyWorker(
-      new URL('./worker/read-worker.ts', import.meta.url),
-      path,
-      'list thread',
-      observer,
-    );
-    this.#searcher = new LazyWorker(
-      new URL('./worker/search-worker.ts', import.meta.url),
-      path,
-      'search thread',
-      observer,
-    );
-    this.#searchIndex = new Part('search index', observer);
     this.#writer = writer;
+    this.#reader = new LazyWorker(READ_WORKER, path, 'list thread', observer);
+    this.#searcher = new LazyWorker(SEARCH_WORKER, path, 'search thread', observer);
+    this.#searchIndex = new Part('search index', observer);
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     const options = { ...BATCH_LIMITS, observer };
-    this.#writes = new BatchQueue((writes) => this.#write(writes), {
-      ...options,
-      name: 'write',
-      textOf: textOfWrite,
-    });
+    const writeOptions = { ...options, name: 'write', textOf: textOfWrite };
+    this.#writes = new BatchQueue((writes) => this.#write(writes), writeOptions);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
-    this.#lists = new BatchQueue((afters) => this.#readPages(afters), { ...options, name: 'list' });
+    const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
+    this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
     this.#searches = new ConcurrencyLimiter('search', 1, observer);
   }
 
@@ -112,16 +97,11 @@ class SqliteBookStore implements BookStore {
     return this.#lists.add(after);
   }
 
-  async search(
-    query: BookQuery,
-    limit: number,
-    after?: BookPosition,
-    signal?: AbortSignal,
-  ): Promise<SearchPage> {
-    return (await this.#search({ query, limit, after }, signal)) as SearchPage;
+  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
+    return this.#search({ query, limit, after }, signal) as Promise<SearchPage>;
   }
 
-  async count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
+  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
     return this.#search({ query, limit: 'count', after }, signal);
   }
 
@@ -165,11 +145,7 @@ class SqliteBookStore implements BookStore {
     }, signal);
   }
 
-  #readPages(afters: readonly number[]): Promise<BookPage[]> {
-    return readPages(afters, (after, limit) => this.#reader.send({ after, limit }));
-  }
-
-  /** One read transaction: its locks cost more than a read, so many share them. */
+  /** Reads books in one transaction, whose locks cost more than a read. */
   #find(ids: readonly number[]): (Book | undefined)[] {
     try {
       this.#finder.exec('begin');
@@ -187,6 +163,5 @@ class SqliteBookStore implements BookStore {
 function textOfWrite(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
   if (write.verb === 'create many') return write.books.reduce((text, books) => text + books.length, 0);
-  const changed = write.verb === 'update' ? textLength(write.changes) : 0;
-  return write.expected ? changed + textLength(write.expected) : changed;
+  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
 }

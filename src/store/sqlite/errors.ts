@@ -1,7 +1,7 @@
 import { StoreUnavailable } from '../../book/book-store-interface.ts';
 import { StoreNotReady } from '../store-errors.ts';
 
-/** The result codes that say nothing about us but of the file, the disk or other processes (sqlite.org/rescode.html). */
+/** The result codes that the file, the disk or other processes cause (sqlite.org/rescode.html). */
 const UNAVAILABLE: ReadonlyMap<number, string> = new Map([
   [3, 'SQLITE_PERM'],
   [5, 'SQLITE_BUSY'],
@@ -18,39 +18,36 @@ const UNAVAILABLE: ReadonlyMap<number, string> = new Map([
   [26, 'SQLITE_NOTADB'],
 ]);
 
-/** The primary result code of an error of the engine: the low byte of the extended one. */
+/** The primary result code of an error of SQLite: the low byte of the extended one. */
 function resultCode(error: unknown): number | undefined {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
     ? error.errcode & 0xff
     : undefined;
 }
 
-/** Whether another process holds the lock that was asked for. */
+/** Whether another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5;
 }
 
-/** Whether the file is not a database, or its structure is broken. */
+/** Whether the file is corrupt, or not a database. */
 export function isDamaged(error: unknown): boolean {
-  return resultCode(error) === 11 || resultCode(error) === 26;
+  return [11, 26].includes(resultCode(error) ?? 0);
 }
 
 /**
- * Whether the disk refused to make something durable. What was written before may be lost then, too, whatever the
- * next attempt says (sqlite.org/rescode.html: SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC).
+ * Whether a sync failed. Earlier writes may be lost as well, even if the next sync succeeds (sqlite.org/rescode.html:
+ * SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC).
  */
 export function isSyncFailure(error: unknown): boolean {
-  return error instanceof Error && 'errcode' in error && SYNC_FAILURES.has(error.errcode);
+  return error instanceof Error && 'errcode' in error && [1_034, 1_290].includes(Number(error.errcode));
 }
 
-const SYNC_FAILURES: ReadonlySet<unknown> = new Set([1_034, 1_290]);
-
-/** Whether a row broke a constraint of the table. */
 export function isConstraintViolation(error: unknown): boolean {
   return resultCode(error) === 19;
 }
 
-/** An error of opening or preparing a file as a line for people who operate the service. */
+/** An error of opening or preparing a file as one line for operators. */
 export function toNotReady(error: unknown, path: string): StoreNotReady {
   if (error instanceof StoreNotReady) return error;
   return new StoreNotReady(`the SQLite file ${path} cannot be opened or prepared (${codeOf(error)})`);
@@ -62,12 +59,12 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
-/** A short name of an error of the engine; undefined for any other error, which is a defect. */
+/** The code of an error of SQLite; undefined for any other error, which is a defect. */
 export function reasonOf(error: unknown): string | undefined {
   return resultCode(error) === undefined ? undefined : codeOf(error);
 }
 
-/** An error of the engine in the terms of the BookStore interface: StoreUnavailable, or the error itself. */
+/** An error in terms of the BookStore interface: StoreUnavailable, or the error itself. */
 export function toStoreError(error: unknown): unknown {
   const name = UNAVAILABLE.get(resultCode(error) ?? 0);
   return name ? new StoreUnavailable(name) : error;

@@ -7,12 +7,7 @@ import { expectWritable, whileBusy } from './files/connection.ts';
 import { hasTable, readVersion } from './migrations.ts';
 import { expectBooks } from './schema.ts';
 
-/**
- * Looks at the SQLite file at a path, and changes nothing in it.
- *
- * @returns what is there, in a few words for people
- * @throws StoreNotReady when a service could not use it
- */
+/** See {@link Engine.inspect}. */
 export async function inspectStore(path: string): Promise<string> {
   try {
     if (!existsSync(path)) {
@@ -21,12 +16,8 @@ export async function inspectStore(path: string): Promise<string> {
     }
     expectWritable(path);
     accessSync(dirname(path), constants.W_OK);
-    const database = new DatabaseSync(path, { readOnly: true });
-    try {
-      return await whileBusy(() => describe(database, path));
-    } finally {
-      database.close();
-    }
+    using database = new DatabaseSync(path, { readOnly: true });
+    return await whileBusy(() => describe(database, path));
   } catch (error) {
     throw toNotReady(error, path);
   }
@@ -43,7 +34,7 @@ function describe(database: DatabaseSync, path: string): string {
   return `the SQLite file ${path} has ${formatBookCount(counted.count)}`;
 }
 
-/** The folder of a path or, where it is missing, the one that it would be made in. */
+/** The nearest folder above a path that exists. */
 function nearestFolder(path: string): string {
   const folder = dirname(path);
   return existsSync(folder) || folder === path ? folder : nearestFolder(folder);

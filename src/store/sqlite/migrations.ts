@@ -3,11 +3,11 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../store-errors.ts';
 
 /**
- * The steps that make the structure; the first one is step 1. A released step never changes: append another one. The first
- * two leave alone what is there, because stores made before steps were recorded have it, and so has an adopted table.
+ * Migration 1 and those that follow. Never change a released migration; append another one. The first two keep existing
+ * tables, which adopted stores have, and those made before migrations were recorded.
  */
-const STEPS: readonly string[] = [
-  // AUTOINCREMENT: otherwise the highest id is given out again after its book was deleted.
+const MIGRATIONS: readonly string[] = [
+  // Without AUTOINCREMENT the highest id is reused after its book was deleted.
   `create table if not exists books (
     id integer primary key autoincrement check (id between 1 and ${ID_MAX}),
     title text not null,
@@ -31,35 +31,31 @@ const CREATE_MIGRATIONS_TABLE = `
   ) strict
 `;
 
-/** Applies and records the steps that the store lacks. Call it in a write transaction, which also excludes other processes. */
+/** Applies and records the missing migrations. Call it in a write transaction, which also excludes other processes. */
 export function migrate(database: DatabaseSync): void {
   const recorded = readVersion(database);
-  // Without its table of books a store is empty, whatever is recorded: somebody has dropped the table.
+  // If the table of books was dropped, all migrations are applied again.
   const version = hasTable(database, 'books') ? recorded : 0;
-  if (version === STEPS.length) return;
+  if (version === MIGRATIONS.length) return;
   database.exec(CREATE_MIGRATIONS_TABLE);
   database.prepare(`delete from ${MIGRATIONS_TABLE} where version > ?`).run(version);
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
-  for (const [index, step] of STEPS.entries()) {
+  for (const [index, migration] of MIGRATIONS.entries()) {
     if (index < version) continue;
-    database.exec(step);
+    database.exec(migration);
     record.run(index + 1);
   }
 }
 
-/**
- * The version of the structure; 0 where no step is recorded.
- *
- * @throws StoreNotReady when it is newer than this version of the service
- */
+/** The version of the schema, or 0. @throws StoreNotReady when it is newer than this version of the service */
 export function readVersion(database: DatabaseSync): number {
   if (!hasTable(database, MIGRATIONS_TABLE)) return 0;
   const { version } = database.prepare(SELECT_VERSION).get() as { version: number };
-  expectKnownVersion(version, STEPS.length);
+  expectKnownVersion(version, MIGRATIONS.length);
   return version;
 }
 
-/** Whether there is a table of this name, whatever its form. */
+/** Whether there is a table or another object of this name. */
 export function hasTable(database: DatabaseSync, name: string): boolean {
   return database.prepare('select 1 from sqlite_schema where name = ?').get(name) !== undefined;
 }

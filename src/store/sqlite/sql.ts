@@ -1,20 +1,18 @@
 import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 
-/** The statements of a call. */
-
-/** NULL occurs in tables that others made, and reads as empty. */
+/** NULL, which occurs in tables that other programs created, reads as empty. */
 export const BOOK = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
 
-/** For many at once, of which nobody asks for the ids. */
+/** Without the result, for many books. */
 export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, ?, ?)';
 
-/** A book with an id of its own, unless a book has it. */
+/** A book with its own id, unless another book has it. */
 export const INSERT_WITH_ID =
   'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing';
 
-/** A JSON array of books in UTF-8, in their order: each id is above all ids before it. */
+/** A JSON array of books in UTF-8, with ascending ids in their order. */
 export const INSERT_MANY = `
   insert into books (title, author, year)
   select value ->> 'title', value ->> 'author', value ->> 'year' from json_each(cast(? as text)) order by key
@@ -22,7 +20,7 @@ export const INSERT_MANY = `
 
 const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
 
-/** The highest id, or 0; every book that is inserted later in the same transaction has a higher one. */
+/** The highest id, or 0; a book inserted later in the same transaction has a higher one. */
 export const SELECT_HIGHEST_ID = 'select coalesce(max(id), 0) as id from books';
 
 /** All books above an id, rendered. */
@@ -57,7 +55,6 @@ export const UPDATE = `
 
 export const DELETE = 'delete from books where id = ?';
 
-/** What is added to the last two for a book that has to be as expected. */
 const EXPECTED = `and (coalesce(title, ''), coalesce(author, ''), coalesce(year, 0)) = (?, ?, ?)`;
 
 export const UPDATE_EXPECTED = UPDATE.replace('returning', `${EXPECTED} returning`);

@@ -1,6 +1,6 @@
 import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
-  behind,
+  afterCondition,
   COMPARED_BYTES,
   type Condition,
   hasYears,
@@ -106,10 +106,10 @@ export class PostgresIndexDialect implements IndexDialect {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countBehind(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
+  async countAfter(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const parameters = new Parameters('$');
-    const window = windowOf(behind(byId, after, parameters), 'id', COUNT_BOOKS);
+    const window = windowOf(afterCondition(byId, after, parameters), 'id', COUNT_BOOKS);
     const fittingMatch = `case when fits then ${match(parameters)} else false end`;
     const [row] = await this.#rows(
       `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(fittingMatch)}

@@ -4,7 +4,7 @@ import {
   type SearchPage,
   SORT_KEY_LENGTH,
 } from '../../../book/book-store-interface.ts';
-import { behind, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
+import { afterCondition, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { toStoreError } from '../errors.ts';
@@ -52,7 +52,7 @@ export class PostgresSearchEngine implements SearchEngine {
          select *, count(*) over () as read, row_number() over preceding as number, sum(bytes) over preceding as total
          from (
            select * from ${BOOKS_TO_SCAN}
-           where ${behind(query, after, parameters)} and ${yearsOf(query, parameters)}
+           where ${afterCondition(query, after, parameters)} and ${yearsOf(query, parameters)}
            order by ${order} limit ${limit}
          ) as next
          window preceding as (order by ${order} rows unbounded preceding)

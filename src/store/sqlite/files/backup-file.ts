@@ -1,28 +1,19 @@
 import { chmodSync, closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
+import type { OnProgress } from '../../store-engine.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { toNotReady } from '../errors.ts';
 import { whileBusy } from './connection.ts';
 
-/** How many pages are copied before the thread does anything else. */
+/** The number of pages copied in one turn of the event loop. */
 const PAGES_PER_STEP = 1_000;
 
-/** What the names of the files of a database end in, its own first. */
-export const FILE_ENDINGS = ['', '-journal', '-wal', '-shm'] as const;
+/** The suffixes of the files that SQLite keeps beside a database. */
+export const SIDE_FILES = ['-journal', '-wal', '-shm'] as const;
 
-/**
- * Copies the SQLite file at `path` as it is at one moment, also while others write to it, and checks the copy.
- *
- * @param file where it goes; nothing is overwritten
- * @param onProgress is told what part of it is done, from 0 to 1; what it throws ends the copying
- * @throws StoreNotReady when that cannot be done
- */
-export async function backUpStore(
-  path: string,
-  file: string,
-  onProgress: (part: number) => void,
-): Promise<void> {
+/** See {@link Engine.backUp}. */
+export async function backUpStore(path: string, file: string, onProgress: OnProgress): Promise<void> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   if (existsSync(file)) throw alreadyThere(file);
   const draft = `${file}.${process.pid}.part`;
@@ -31,7 +22,7 @@ export async function backUpStore(
     await copyDatabase(database, draft, onProgress);
     chmodSync(draft, statSync(path).mode);
     sync(draft);
-    // A link does not take the place of a file that has come meanwhile, as a new name would.
+    // Unlike a rename, a link does not overwrite a file that was created concurrently.
     linkSync(draft, file);
     sync(dirname(file));
   } catch (error) {
@@ -43,17 +34,13 @@ export async function backUpStore(
 }
 
 /**
- * Copies a database into a new file, and checks the copy.
+ * Copies a database to a new file and checks the copy.
  *
- * @throws StoreNotReady when the copy is damaged; errors of the file system and of SQLite, for {@link toCopyError}
+ * @throws StoreNotReady when the copy is corrupt; errors of the file system and of SQLite, for {@link toCopyError}
  */
-export async function copyDatabase(
-  database: DatabaseSync,
-  draft: string,
-  onProgress: (part: number) => void,
-): Promise<void> {
+export async function copyDatabase(database: DatabaseSync, draft: string, onProgress: OnProgress) {
   closeSync(openSync(draft, 'wx'));
-  // Within a read transaction the pages stay those of its beginning: otherwise every write would start it again.
+  // A read transaction keeps the snapshot; without it every write would restart the copy.
   await whileBusy(() => database.exec('begin; select 1 from sqlite_schema'));
   await backup(database, draft, {
     rate: PAGES_PER_STEP,
@@ -65,12 +52,12 @@ export async function copyDatabase(
     throw new StoreNotReady('the store is damaged: its copy fails the check of its integrity');
 }
 
-/** Removes the files of a database that nobody has open. */
+/** Removes the files of a database that no process has open. */
 export function removeDatabase(path: string): void {
-  for (const ending of FILE_ENDINGS) rmSync(path + ending, { force: true });
+  for (const suffix of ['', ...SIDE_FILES]) rmSync(path + suffix, { force: true });
 }
 
-/** Makes a file, or the names in a folder, durable. */
+/** Syncs a file, or the entries of a folder. */
 export function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {
@@ -84,7 +71,7 @@ function alreadyThere(file: string): StoreNotReady {
   return new StoreNotReady(`${file} is already there, and is not overwritten`);
 }
 
-/** An error of copying the database `source` to `target` as a line for people; the error itself when it is a defect. */
+/** An error of copying the database `source` to `target` as one line for operators; a defect as it is. */
 export function toCopyError(error: unknown, source: string, target: string): unknown {
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: number };
   if (errcode !== undefined) return toNotReady(error, source);

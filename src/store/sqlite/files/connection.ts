@@ -3,21 +3,21 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreNotReady } from '../../store-errors.ts';
-import { isBusy } from '../errors.ts';
-import { identityOf, NO_FILE } from './file-guard.ts';
+import { isBusy, isSyncFailure } from '../errors.ts';
+import { identityOf } from './file-guard.ts';
 
-/** How long we wait for other processes that hold the file. */
+/** The longest wait for locks of other processes. */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** How long the engine itself waits, with its whole thread: enough for the locks that are held for an instant. */
+/** The part of it in which SQLite blocks the thread: enough for short locks. */
 const BLOCKING_TIMEOUT_MS = 10;
 
-/** The log is moved when it has grown by so many pages, which is SQLite's own measure (sqlite.org/wal.html, section 3). */
-export const LOG_PAGES_MAX = 1_000;
+/** The growth of the log that triggers a checkpoint; SQLite's own default (sqlite.org/wal.html, section 3). */
+const LOG_PAGES_MAX = 1_000;
 
 /**
- * Makes the folders above a SQLite file. `mkdirSync` with `recursive` never returns where a file system refuses new
- * folders with ENOENT, as /proc does.
+ * Creates the folders above a SQLite file. `mkdirSync` with `recursive` never returns on file systems that reject new
+ * folders with ENOENT, such as /proc.
  *
  * @throws errors of the file system
  */
@@ -28,14 +28,13 @@ export function makeFolderOf(path: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
-    // Another process may have made it at the same time.
+    // Another process may have created it concurrently.
     if (!existsSync(folder)) throw error;
   }
 }
 
 /**
- * Expects that a SQLite file and its logs can be written where they exist. SQLite itself opens other files for reading
- * without an error, and leaves logs there that are read-only, too.
+ * Expects that a SQLite file and its logs are writable if they exist; SQLite itself opens read-only files without an error.
  *
  * @throws StoreNotReady when one of them is read-only
  */
@@ -45,19 +44,17 @@ export function expectWritable(path: string): void {
       accessSync(file, constants.W_OK);
     } catch (error) {
       const { code = '' } = error as NodeJS.ErrnoException;
-      if (NOT_WRITABLE.has(code))
+      if (['EACCES', 'EPERM', 'EROFS'].includes(code))
         throw new StoreNotReady(`the store is read-only: ${file} cannot be written (${code})`);
     }
   }
 }
 
-const NOT_WRITABLE: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
-
 /**
- * Opens a connection whose commits survive a power cut.
+ * Opens a connection whose commits survive a power failure.
  *
  * @param expectFitting throws when the file cannot be used, before the first change to it
- * @throws StoreNotReady when the engine does not take the settings that this rests on; else what `expectFitting` throws
+ * @throws StoreNotReady when SQLite rejects the required settings; otherwise the error of `expectFitting`
  */
 export async function openConnection(
   path: string,
@@ -67,15 +64,15 @@ export async function openConnection(
   const database = new DatabaseSync(path, { timeout: BLOCKING_TIMEOUT_MS });
   try {
     await whileBusy(() => expectFitting(database));
-    // Several processes that open an empty file at once are in each other's way here.
+    // Concurrent processes that open an empty file lock each other out here.
     await whileBusy(() => database.exec('pragma journal_mode = wal'));
-    // In WAL mode FULL syncs the log at every commit; with NORMAL a power cut takes acknowledged writes along
-    // (sqlite.org/pragma.html#pragma_synchronous). The second one makes macOS flush the disk's own cache, too.
+    // In WAL mode only FULL syncs the log at every commit (sqlite.org/pragma.html#pragma_synchronous). fullfsync flushes
+    // the cache of the disk on macOS.
     database.exec('pragma synchronous = full; pragma fullfsync = on');
     expectSetting(database, 'journal_mode', 'wal');
     expectSetting(database, 'synchronous', 2);
-    // A restore holds the lock while it replaces the file; what waited for the lock has the old file open.
-    if (identity !== NO_FILE && identity !== identityOf(path)) {
+    // A restore holds the lock while it replaces the file, so a connection that waited has the old file open.
+    if (identity !== undefined && identity !== identityOf(path)) {
       throw new StoreNotReady(`the SQLite file ${path} was replaced while it was opened`);
     }
     return database;
@@ -85,11 +82,7 @@ export async function openConnection(
   }
 }
 
-/**
- * Runs an operation until no other process is in the way, without holding up this thread.
- *
- * @throws what the operation throws; its SQLITE_BUSY only after BUSY_TIMEOUT_MS
- */
+/** Retries an operation while it fails with SQLITE_BUSY, for BUSY_TIMEOUT_MS, without blocking the thread. */
 export async function whileBusy<Result>(operation: () => Result): Promise<Result> {
   const deadline = performance.now() + BUSY_TIMEOUT_MS;
   for (;;) {
@@ -102,7 +95,7 @@ export async function whileBusy<Result>(operation: () => Result): Promise<Result
   }
 }
 
-/** Runs an operation in a write transaction; when it throws, nothing has happened. */
+/** Runs an operation in a write transaction, which is rolled back when it throws. */
 export async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {
   await whileBusy(() => database.exec('begin immediate'));
   try {
@@ -114,6 +107,24 @@ export async function transact<Result>(database: DatabaseSync, operation: () => 
     if (database.isTransaction) database.exec('rollback');
     throw error;
   }
+}
+
+/**
+ * Replaces automatic checkpoints, whose failures SQLite does not report.
+ *
+ * @returns runs a checkpoint when the log has grown; throws only when a sync fails, as other failures leave the log intact
+ */
+export function takeOverCheckpoints(database: DatabaseSync): () => void {
+  database.exec('pragma wal_autocheckpoint = 0');
+  const selectExtent = database.prepare('pragma wal_checkpoint(noop)');
+  return () => {
+    try {
+      const { log, checkpointed } = selectExtent.get() as { log: number; checkpointed: number };
+      if (log - checkpointed >= LOG_PAGES_MAX) database.exec('pragma wal_checkpoint(passive)');
+    } catch (error) {
+      if (isSyncFailure(error)) throw error;
+    }
+  };
 }
 
 function expectSetting(database: DatabaseSync, name: string, expected: string | number): void {

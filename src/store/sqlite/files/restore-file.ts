@@ -1,35 +1,19 @@
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  renameSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { chmodSync, chownSync, existsSync, linkSync, renameSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import type { OnProgress } from '../../store-engine.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
 import { expectBooks } from '../schema.ts';
-import { copyDatabase, removeDatabase, sync, toCopyError } from './backup-file.ts';
-import { whileBusy } from './connection.ts';
+import { copyDatabase, removeDatabase, SIDE_FILES, sync, toCopyError } from './backup-file.ts';
+import { makeFolderOf, whileBusy } from './connection.ts';
 
-/**
- * Puts a copy of a backup in the place of the SQLite file at `path`, at once or not at all. The store that was there is
- * kept under another name.
- *
- * @param file the backup, which is not changed
- * @param onProgress is called with the part that is done, from 0 to 1; what it throws ends the restore
- * @returns the name under which the store that was there is kept; undefined when there was none
- * @throws StoreNotReady when the backup is not a good store, or another process has the store open
- */
+/** See {@link Engine.restore}. It fails while another process has the store open. */
 export async function restoreStore(
   path: string,
   file: string,
-  onProgress: (part: number) => void,
+  onProgress: OnProgress,
 ): Promise<string | undefined> {
   if (!existsSync(file)) throw new StoreNotReady(`the backup ${file} does not exist`);
   const backup = statSync(file);
@@ -37,13 +21,13 @@ export async function restoreStore(
   if (before?.dev === backup.dev && before.ino === backup.ino) {
     throw new StoreNotReady(`${file} is the store itself`);
   }
-  mkdirSync(dirname(path), { recursive: true });
-  // It holds the lock until the new file is in place, so that no service starts meanwhile.
+  makeFolderOf(path);
+  // Held until the new file is in place, so that no service starts meanwhile.
   const lock = before && (await lockStore(path));
   const draft = `${path}.${process.pid}.part`;
   try {
     await copyBackup(file, draft, onProgress);
-    takeOwner(draft, before ?? backup);
+    copyPermissions(before ?? backup, draft);
     sync(draft);
     const kept = before && keep(path);
     renameSync(draft, path);
@@ -58,16 +42,16 @@ export async function restoreStore(
 }
 
 /**
- * Locks a store against all other processes, and moves what its log holds into the file. In WAL mode an open connection
- * holds a shared lock, also while it is idle, so this fails while a service runs.
+ * Locks a store against all other processes and writes its log to the file. In WAL mode even an idle connection holds a
+ * shared lock, so this fails while a service runs.
  *
- * @returns the connection that holds the lock; undefined when the file is so damaged that SQLite does not open it
+ * @returns the connection that holds the lock; undefined when the file is too damaged to be opened
  */
 async function lockStore(path: string): Promise<DatabaseSync | undefined> {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     await whileBusy(() => database.exec('pragma journal_mode = delete; begin exclusive'));
-    // Another process may have come between the two, and only outside of WAL mode does the second lock out all others.
+    // Another process may have switched back to WAL mode, in which `begin exclusive` does not lock out readers.
     if (database.prepare('pragma journal_mode').get()?.journal_mode !== 'delete') throw inUse(path);
     return database;
   } catch (error) {
@@ -81,9 +65,9 @@ function inUse(path: string): StoreNotReady {
   return new StoreNotReady(`a service, or another program, has the SQLite file ${path} open: stop it first`);
 }
 
-async function copyBackup(file: string, draft: string, onProgress: (part: number) => void): Promise<void> {
+async function copyBackup(file: string, draft: string, onProgress: OnProgress): Promise<void> {
   const url = pathToFileURL(file);
-  // Nobody writes to a file without a log; it may be in a folder that cannot be written.
+  // A file without a log has no writers; as `immutable` it can be opened in a read-only folder.
   if (!existsSync(`${file}-wal`)) url.searchParams.set('immutable', '1');
   using database = new DatabaseSync(url, { readOnly: true });
   try {
@@ -95,14 +79,13 @@ async function copyBackup(file: string, draft: string, onProgress: (part: number
   await copyDatabase(database, draft, onProgress);
 }
 
-/** Gives a file the mode and the owner of another one. */
-function takeOwner(path: string, { mode, uid, gid }: Stats): void {
+function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
   chmodSync(path, mode);
   const own = statSync(path);
   if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
 }
 
-/** Gives the store at a path another name beside its own. @returns that name */
+/** Links the store at a path to a second name. @returns that name */
 function keep(path: string): string {
   for (let number = 1; ; number++) {
     const kept = `${path}.before-restore${number === 1 ? '' : `-${number}`}`;
@@ -112,9 +95,9 @@ function keep(path: string): string {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
       throw error;
     }
-    // Only a store that SQLite does not open still has these, which must not be applied to the new file.
-    for (const ending of ['-journal', '-wal', '-shm']) {
-      if (existsSync(path + ending)) renameSync(path + ending, kept + ending);
+    // Only a damaged store still has these; SQLite must not apply them to the new file.
+    for (const suffix of SIDE_FILES) {
+      if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix);
     }
     return kept;
   }

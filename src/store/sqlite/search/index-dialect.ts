@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
-  behind,
+  afterCondition,
   type Condition,
   hasYears,
   keyColumnOf,
@@ -26,7 +26,7 @@ import { areExact, LONG_MARK, trigramsOf } from './trigrams.ts';
 const WINDOW_BOOKS = 20_000;
 const WINDOW_LENGTH = 4 * 1_024 * 1_024;
 
-/** Statements over the index, all of a call in one read transaction. */
+/** Statements over the index; those of one call run in one read transaction. */
 export class SqliteIndexDialect implements IndexDialect {
   readonly parameterSign = '?';
   readonly accessPaths: readonly AccessPath[];
@@ -50,33 +50,34 @@ export class SqliteIndexDialect implements IndexDialect {
     this.accessPaths = accessPathsOf(query, needles);
   }
 
-  /** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
+  /** `cross join` makes SQLite evaluate the candidates first, of which there are few. */
   candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string {
     const ids = `${path(parameters)}${limit === undefined ? '' : ` limit ${limit}`}`;
     return `(${ids}) as candidates cross join book_search using (id)`;
   }
 
-  /** By a function of MatchFunctions, which limits what a statement compares. */
+  /** See {@link MatchFunctions}. */
   textsOf(): string {
     if (!this.#needles) return 'true';
     const { title, author, words } = this.#needles;
     return `is_match(${title ? 'title_lower' : 'null'}, ${author ? 'author_lower' : 'null'}, ${words.length > 0 ? 'words' : 'null'})`;
   }
 
-  async rows(sql: string, parameters: Parameters): Promise<Row[]> {
-    return this.#rows(sql, parameters);
+  async rows(sql: string, { values }: Parameters): Promise<Row[]> {
+    this.#functions.begin(this.#needles, WINDOW_LENGTH);
+    return this.#prepare(sql).all(...(values as (string | number)[]));
   }
 
   async matches(sql: string, parameters: Parameters, limit: number): Promise<Match[]> {
-    return this.#rows(`${sql} limit ${limit}`, parameters) as unknown as Match[];
+    return (await this.rows(`${sql} limit ${limit}`, parameters)) as unknown as Match[];
   }
 
   async count(from: string, parameters: Parameters): Promise<number> {
-    const [row] = this.#rows(`select count(*) as count from ${from}`, parameters);
+    const [row] = await this.rows(`select count(*) as count from ${from}`, parameters);
     return Number(row?.count);
   }
 
-  /** The full-text index counts words that it has as a whole, unless there are long texts, which it does not have. */
+  /** The full-text index can count the matches of short words, if it has all texts, without long ones. */
   async countByIndex(): Promise<number | undefined> {
     if (!this.#needles || !areExact(this.#needles) || hasYears(this.#query)) return undefined;
     const count = (words: string, limit: string) => {
@@ -90,18 +91,13 @@ export class SqliteIndexDialect implements IndexDialect {
 
   async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
     const order = orderOf(this.#query);
-    const { size, rows } = this.#inWindow((books) => {
-      const parameters = new Parameters('?');
-      const window = `select * from book_search where ${range(parameters)} order by ${order} limit ${books}`;
-      return this.#rows(
-        `select ${matchColumns(this.#query)} from (${window}) where ${match(parameters)} limit ${limit}`,
-        parameters,
-      );
-    });
+    const select = (window: string, parameters: Parameters) =>
+      `select ${matchColumns(this.#query)} from ${window} where ${match(parameters)} limit ${limit}`;
+    const { size, rows } = await this.#inWindow(range, order, select);
     const matches = rows as unknown as Match[];
     if (matches.length === limit) return { matches, end: undefined };
     const parameters = new Parameters('?');
-    const [end] = this.#rows(
+    const [end] = await this.rows(
       `select id, ${keyColumnOf(this.#query)} as key from book_search
        where ${range(parameters)} order by ${order} limit 1 offset ${size - 1}`,
       parameters,
@@ -109,27 +105,28 @@ export class SqliteIndexDialect implements IndexDialect {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countBehind(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
+  async countAfter(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
-    const { size, rows } = this.#inWindow((books) => {
-      const parameters = new Parameters('?');
-      const window = `select * from book_search where ${behind(byId, after, parameters)} order by id limit ${books}`;
-      return this.#rows(
-        `select count(*) as compared, max(id) as last, count(*) filter (where ${match(parameters)}) as count
-         from (${window})`,
-        parameters,
-      );
-    });
+    const range: Condition = (parameters) => afterCondition(byId, after, parameters);
+    const select = (window: string, parameters: Parameters) =>
+      `select count(*) as compared, max(id) as last, count(*) filter (where ${match(parameters)}) as count from ${window}`;
+    const { size, rows } = await this.#inWindow(range, 'id', select);
     const { compared, last, count } = rows[0] as { compared: number; last: number; count: number };
     return { count, end: compared < size ? undefined : { key: last, id: last } };
   }
 
-  /** Runs a statement over a number of books, fewer of them where their texts are long. @returns that number, too */
-  #inWindow(run: (books: number) => Row[]): { readonly size: number; readonly rows: Row[] } {
+  /** Runs a statement over the first books of a range, fewer if their texts are long. @returns their number, too */
+  async #inWindow(
+    range: Condition,
+    order: string,
+    statement: (window: string, parameters: Parameters) => string,
+  ): Promise<{ readonly size: number; readonly rows: Row[] }> {
     for (;;) {
       const size = this.#functions.windowBooks;
+      const parameters = new Parameters('?');
+      const window = `(select * from book_search where ${range(parameters)} order by ${order} limit ${size})`;
       try {
-        const rows = run(size);
+        const rows = await this.rows(statement(window, parameters), parameters);
         if (this.#functions.isHalfEmpty) this.#functions.windowBooks = Math.min(2 * size, WINDOW_BOOKS);
         return { size, rows };
       } catch (error) {
@@ -137,11 +134,6 @@ export class SqliteIndexDialect implements IndexDialect {
         this.#functions.windowBooks = error.books;
       }
     }
-  }
-
-  #rows(sql: string, { values }: Parameters): Row[] {
-    this.#functions.begin(this.#needles, WINDOW_LENGTH);
-    return this.#prepare(sql).all(...(values as (string | number)[]));
   }
 }
 

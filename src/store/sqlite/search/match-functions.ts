@@ -1,17 +1,17 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 
-/** The most bytes of books that a statement sorts without the index; beyond it the search is rejected. */
+/** The most bytes of books that a statement sorts without the index; a search that needs more is rejected. */
 const SORTED_BYTES_MAX = 64 * 1_024 * 1_024;
 
-/** What reading a book costs besides its text, in bytes of text. */
+/** The overhead of a book, in bytes. */
 const BOOK_BYTES = 64;
 
-/** A statement would compare more text than its limit allows. */
+/** A statement has exceeded its limit of text. */
 export class TooMuchText extends Error {
   override readonly name = 'TooMuchText';
-  /** How many books it has compared within the limit; at least one. */
+  /** The number of books compared within the limit, at least one. */
   readonly books: number;
 
   constructor(books: number) {
@@ -20,28 +20,21 @@ export class TooMuchText extends Error {
   }
 }
 
-/**
- * The SQL functions that compare and sort for a connection. SQLite cannot interrupt a statement, but a function that
- * throws ends it: so no statement compares more text than its limit allows, or more than one book.
- */
+/** SQL functions that limit the work of a statement, which SQLite cannot interrupt: a function that throws ends it. */
 export class MatchFunctions {
   #needles: Needles | undefined;
   #lengthMax = 0;
   #length = 0;
   #books = 0;
   #sortedBytes = 0;
-  /** How many books the next statement should compare, by what the last ones did; kept from one search to the next. */
+  /** The number of books that the next statement should compare, adapted by each statement. */
   windowBooks = 100;
 
   constructor(database: DatabaseSync) {
-    // Takes texts of the index; null for those that the query does not compare.
-    database.function('is_match', (title, author, words) => {
-      this.#add(lengthOf(title) + lengthOf(author) + lengthOf(words));
-      const isMatching =
-        !this.#needles ||
-        isFoldedMatch(this.#needles, String(title ?? ''), String(author ?? ''), String(words ?? ''));
-      return Number(isMatching);
-    });
+    // The texts are folded; those that the query does not compare are null.
+    database.function('is_match', (title, author, words) =>
+      this.#isMatch(String(title ?? ''), String(author ?? ''), String(words ?? '')),
+    );
     database.function('is_sortable', (bytes) => {
       this.#sortedBytes += Number(bytes) + BOOK_BYTES;
       if (this.#sortedBytes > SORTED_BYTES_MAX) throw new StoreUnavailable('too many books to sort');
@@ -50,10 +43,9 @@ export class MatchFunctions {
   }
 
   /**
-   * Begins a statement.
+   * Resets the counters before a statement.
    *
-   * @param lengthMax the most characters of text that it may compare, unless they are those of a single book; otherwise
-   *   it throws TooMuchText
+   * @param lengthMax the most characters that it may compare, unless they are of a single book; it throws TooMuchText
    */
   begin(needles: Needles | undefined, lengthMax: number): void {
     this.#needles = needles;
@@ -63,18 +55,15 @@ export class MatchFunctions {
     this.#sortedBytes = 0;
   }
 
-  /** Whether the last statement has compared less than half of what it may. */
+  /** Whether the last statement has compared less than half of its limit. */
   get isHalfEmpty(): boolean {
     return this.#length < this.#lengthMax / 2;
   }
 
-  #add(length: number): void {
-    this.#length += length;
+  #isMatch(title: string, author: string, words: string): number {
+    this.#length += title.length + author.length + words.length;
     if (this.#length > this.#lengthMax && this.#books > 0) throw new TooMuchText(this.#books);
     this.#books++;
+    return Number(!this.#needles || isFoldedMatch(this.#needles, title, author, words));
   }
-}
-
-function lengthOf(text: SQLOutputValue): number {
-  return typeof text === 'string' ? text.length : 0;
 }

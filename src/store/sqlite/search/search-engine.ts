@@ -5,7 +5,7 @@ import {
   type SearchPage,
   SORT_KEY_LENGTH,
 } from '../../../book/book-store-interface.ts';
-import { behind, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
+import { afterCondition, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
 import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { reasonOf, toStoreError } from '../errors.ts';
@@ -14,35 +14,31 @@ import { SqliteIndexDialect } from './index-dialect.ts';
 import { MatchFunctions } from './match-functions.ts';
 import { SearchIndex } from './search-index.ts';
 
-/** The most books that are read at a time without the index; more of them in an order that each time sorts them all. */
+/** The most books read at a time without the index; more if each time sorts all books. */
 const SCANNED_BOOKS = 500;
 const SORTED_BOOKS = 5_000;
 
-/** The most bytes of their text, but for a single book. */
+/** The most bytes of their text, unless it is of a single book. */
 const SCANNED_BYTES = 1_024 * 1_024;
 
-/** How many prepared statements are kept. */
+/** The most prepared statements in the cache. */
 const STATEMENTS_MAX = 100;
 
-/** Searches on a connection of their own. */
+/** Searches on their own connection. */
 export class SqliteSearchEngine implements SearchEngine {
   readonly #database: DatabaseSync;
   readonly #functions: MatchFunctions;
   readonly #statements = new Map<string, StatementSync>();
   #index: SearchIndex | undefined;
-  #indexFailure: string | undefined;
+  /** The reason why the last search that needed the index could not use it. */
+  indexFailure: string | undefined;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
     this.#functions = new MatchFunctions(database);
   }
 
-  /** Why the index could not be used by the last search that needed it. */
-  get indexFailure(): string | undefined {
-    return this.#indexFailure;
-  }
-
-  /** A search awaits nothing but its statements, so that no step of the index comes between them. */
+  /** A search awaits only its statements, so that no step of the index runs between them. */
   async run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result> {
     try {
       const isIndexed = needsIndex && (await this.#catchUp());
@@ -53,7 +49,7 @@ export class SqliteSearchEngine implements SearchEngine {
         if (this.#database.isTransaction) this.#database.exec('rollback');
       }
     } catch (error) {
-      // A statement that failed while its rows were read one by one fails once more.
+      // A statement that failed during iteration would fail once more.
       this.#statements.clear();
       throw toStoreError(error);
     }
@@ -71,7 +67,7 @@ export class SqliteSearchEngine implements SearchEngine {
     const parameters = new Parameters('?');
     const sql = `
       select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''} from ${booksToScan(query)}
-      where ${behind(query, after, parameters)} and ${yearsOf(query, parameters)}
+      where ${afterCondition(query, after, parameters)} and ${yearsOf(query, parameters)}
       order by ${orderOf(query)} limit ${limit}
     `;
     this.#functions.begin(undefined, 0);
@@ -95,10 +91,8 @@ export class SqliteSearchEngine implements SearchEngine {
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
     const row = this.#prepare(RENDER).get(JSON.stringify(ids));
-    return {
-      json: (row?.json as Uint8Array | null | undefined) ?? new Uint8Array(),
-      count: Number(row?.count),
-    };
+    const { json, count } = row as { json: Uint8Array | null; count: number };
+    return { json: json ?? new Uint8Array(), count };
   }
 
   async close(): Promise<void> {
@@ -106,17 +100,16 @@ export class SqliteSearchEngine implements SearchEngine {
     this.#database.close();
   }
 
-  /** @returns whether the index is up to date; not while the engine refuses one @throws what is no failure of the engine */
+  /** @returns whether the index is up to date; false if SQLite reports an error */
   async #catchUp(): Promise<boolean> {
     try {
       this.#index ??= await SearchIndex.open(this.#database);
       const isUpToDate = this.#index.catchUp();
-      if (isUpToDate) this.#indexFailure = undefined;
+      if (isUpToDate) this.indexFailure = undefined;
       return isUpToDate;
     } catch (error) {
-      const reason = reasonOf(error);
-      if (reason === undefined) throw error;
-      this.#indexFailure = reason;
+      this.indexFailure = reasonOf(error);
+      if (this.indexFailure === undefined) throw error;
       return false;
     }
   }
@@ -129,7 +122,7 @@ export class SqliteSearchEngine implements SearchEngine {
   }
 }
 
-/** The books, of which no more may be sorted than `is_sortable` allows. */
+/** All books; `is_sortable` throws when there are too many to sort. */
 function booksToScan({ sort }: BookQuery): string {
   const bytes = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
   return `(
@@ -140,7 +133,7 @@ function booksToScan({ sort }: BookQuery): string {
   )`;
 }
 
-/** Books by their ids, in the order of the list of them. */
+/** Books by their ids, in the order of the ids. */
 const RENDER = `
   select count(*) as count, cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob) as json
   from (

@@ -1,10 +1,10 @@
 import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 
 /**
- * A table of our own beside the books. Triggers note which books have changed, for whoever writes them, in plain SQL
- * that never fails by itself; books with ids above all others need no note. Only the last notes are kept.
+ * The log of the latest changes, written by triggers for every writer; inserts with the highest id need no row. The
+ * triggers run in the transactions of the writers, so they must not fail.
  */
-export const NOTES = `
+export const CHANGE_LOG = `
   create table if not exists book_changes (note integer primary key autoincrement, id integer not null) strict;
   create trigger if not exists book_search_insert after insert on books
     when new.id <= (select seq from sqlite_sequence where name = 'books')
@@ -27,10 +27,10 @@ export const NOTES = `
 `;
 
 /**
- * The index. It is in a file of its own that has no name and goes with the connection: so making it keeps nobody from
- * writing, no crash can harm it, and a copy of the books needs no copy of it.
+ * The index, in an unnamed temporary file that is deleted with the connection: building it blocks no writer, and crashes and
+ * backups do not concern it.
  */
-export const TABLES = `
+export const INDEX = `
   attach '' as search;
   pragma search.journal_mode = memory;
   pragma search.synchronous = off;
@@ -56,7 +56,7 @@ export const TABLES = `
   create index search.year_down on book_search (year desc);
 `;
 
-/** Adds a book to the index: its fields, and its texts as they are compared. */
+/** Adds a book: its fields, and its folded texts. */
 export const ADD = `
   insert into book_search
   values (

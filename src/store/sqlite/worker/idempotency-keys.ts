@@ -2,11 +2,11 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookFields } from '../../../book/book.ts';
 import { fingerprintOf, KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
 
-/** The keys of creates that are to happen once, within the transactions of the thread that writes. */
+/** The idempotency keys, read and written in the transactions of the write thread. */
 export class IdempotencyKeys {
   readonly #select: StatementSync;
   readonly #replace: StatementSync;
-  readonly #removeExpired: StatementSync;
+  readonly #deleteExpired: StatementSync;
   #removalDueAt = 0;
 
   constructor(database: DatabaseSync) {
@@ -17,28 +17,27 @@ export class IdempotencyKeys {
     this.#replace = database.prepare(`
       insert or replace into idempotency_keys (key, fingerprint, book_id, created_at) values (?, ?, ?, unixepoch())
     `);
-    this.#removeExpired = database.prepare(`
+    this.#deleteExpired = database.prepare(`
       delete from idempotency_keys
       where key in (select key from idempotency_keys where ${isExpired} order by created_at limit ${KEY_REMOVAL_MAX})
     `);
   }
 
-  /** @returns the id of the book that the key has created; null when that was one of other fields */
+  /** @returns the id of the book that the key has created; null when its fields were others */
   find(key: string, fields: BookFields): number | null | undefined {
     const row = this.#select.get(key) as { fingerprint: string; id: number } | undefined;
     if (!row) return undefined;
     return row.fingerprint === fingerprintOf(fields) ? row.id : null;
   }
 
-  /** Remembers that a key has created a book. */
-  remember(key: string, fields: BookFields, id: number): void {
+  add(key: string, fields: BookFields, id: number): void {
     this.#replace.run(key, fingerprintOf(fields), id);
   }
 
-  /** Removes some of what is too old, now and then. */
+  /** Deletes some of the expired keys when that is due. */
   maintain(): void {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;
-    if (this.#removeExpired.run().changes === KEY_REMOVAL_MAX) this.#removalDueAt = performance.now();
+    if (this.#deleteExpired.run().changes === KEY_REMOVAL_MAX) this.#removalDueAt = 0;
   }
 }

@@ -3,50 +3,48 @@ import { Part, type StoreObserver } from '../../observer.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { WorkerClient } from './worker-client.ts';
 
-/** A thread that is started when it is first asked; one that cannot start, or ends by itself, is started again. */
+/** A worker thread that starts with its first request, and again when it has failed to start or has ended by itself. */
 export class LazyWorker<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
   readonly #part: Part;
-  #thread: Promise<WorkerClient<Request, Response>> | undefined;
+  #worker: Promise<WorkerClient<Request, Response>> | undefined;
   #isClosed = false;
 
-  /** See {@link WorkerClient.start}. @param name what the observer knows it as */
+  /** See {@link WorkerClient.start}. @param name its name for the observer */
   constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
     this.#part = new Part(name, observer);
     this.#module = module;
     this.#path = path;
   }
 
-  /** Asks for one thing. @throws what went wrong, in the terms of the BookStore interface */
+  /** See {@link WorkerClient.send}. */
   async send(request: Request): Promise<Response> {
     if (this.#isClosed) throw new StoreUnavailable('closed');
-    this.#thread ??= this.#start();
-    return (await this.#thread).send(request);
+    this.#worker ??= this.#start();
+    return (await this.#worker).send(request);
   }
 
-  /** Lets it answer what it was asked, and ends it. */
+  /** See {@link WorkerClient.close}. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await (await this.#thread?.catch(() => undefined))?.close();
+    await (await this.#worker?.catch(() => undefined))?.close();
   }
 
   async #start(): Promise<WorkerClient<Request, Response>> {
     try {
-      const thread = await WorkerClient.start<Request, Response>(this.#module, this.#path);
-      void this.#forget(thread.lost);
+      const worker = await WorkerClient.start<Request, Response>(this.#module, this.#path);
+      void worker.lost.then((reason) => {
+        this.#part.failure = new Error(reason);
+        this.#worker = undefined;
+      });
       this.#part.failure = undefined;
-      return thread;
+      return worker;
     } catch (error) {
-      this.#thread = undefined;
+      this.#worker = undefined;
       this.#part.failure = error instanceof Error ? error : String(error);
-      // Anything else is a defect.
+      // Any other error is a defect.
       throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
     }
-  }
-
-  async #forget(lost: Promise<string>): Promise<void> {
-    this.#part.failure = new Error(await lost);
-    this.#thread = undefined;
   }
 }

@@ -4,14 +4,14 @@ import { openConnection } from '../files/connection.ts';
 import { SqliteSearchEngine } from '../search/search-engine.ts';
 import { serveRequests } from './worker-client.ts';
 
-/** A request to the search thread: for a page of up to `limit` books, or for the number of books. */
+/** A request for a page of up to `limit` books, or for the number of books. */
 export interface SearchRequest {
   readonly query: BookQuery;
   readonly after: BookPosition | undefined;
   readonly limit: number | 'count';
 }
 
-/** What was found, and why the index could not be used, where the engine has failed. */
+/** The result of a search, and the reason if the index is unavailable. */
 export interface SearchResponse {
   readonly found: SearchPage | BookCount;
   readonly indexFailure: string | undefined;

@@ -4,15 +4,12 @@ import { dirname, extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { StoreNotReady } from '../../store-errors.ts';
-import { toNotReady } from '../errors.ts';
+import { toNotReady, toStoreError } from '../errors.ts';
 import { StoreLost } from '../files/file-guard.ts';
 
-/**
- * A thread with a connection of its own, seen from the one that serves: what waits for the disk holds up nobody else.
- * It answers in the order in which it is asked.
- */
+/** A worker thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
 export class WorkerClient<Request, Response> {
-  /** Resolves with the reason, in one line, when the thread ends by itself or says that the store is lost. */
+  /** Resolves with the reason, in one line, when the thread ends by itself or reports that the store is lost. */
   readonly lost: Promise<string>;
   readonly #worker: Worker;
   readonly #ended: Promise<unknown>;
@@ -25,37 +22,42 @@ export class WorkerClient<Request, Response> {
     this.#worker = worker;
     this.#ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.on('error', (error: Error) => lost.resolve(`a thread of the store has failed: ${error.message}`));
-    worker.on('message', (answer: Answer<Response>) => {
-      if ('lost' in answer) lost.resolve(answer.lost);
-      else this.#pass(answer);
+    worker.on('message', (message: Message<Response>) => {
+      if ('lost' in message) lost.resolve(message.lost);
+      else if ('response' in message) this.#pending.shift()?.resolve(message.response);
+      else this.#pending.shift()?.reject(toError(message.failure));
     });
-    void this.lost.then(() => this.#rejectPending());
+    void this.lost.then(() => {
+      this.#isClosed = true;
+      for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('lost'));
+    });
   }
 
   /**
    * Starts a thread.
    *
-   * @param module what it runs, which calls {@link serveRequests}
+   * @param module calls {@link serveRequests}
    * @param path the SQLite file
    * @throws StoreNotReady when the file cannot be opened or prepared
    */
   static async start<Request, Response>(module: URL, path: string): Promise<WorkerClient<Request, Response>> {
     const cache = getCompileCacheDir();
-    const worker = new Worker(new URL(module.href.replace(/\.ts$/, ENDING)), {
+    // The names of modules end in .js in a build, which rewrites imports only.
+    const worker = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
       workerData: path,
-      // The compiled code that src/main.ts cares for is not inherited.
+      // Threads do not inherit the compile cache that src/main.ts enables.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
       resourceLimits: {
         maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
         maxOldGenerationSizeMb: OLD_GENERATION_MB,
       },
     });
-    const [answer] = (await once(worker, 'message')) as [Answer<void>];
-    if ('failure' in answer) throw toError(answer.failure);
+    const [message] = (await once(worker, 'message')) as [Message<void>];
+    if ('failure' in message) throw toError(message.failure);
     return new WorkerClient<Request, Response>(worker);
   }
 
-  /** Asks for one thing. @throws what went wrong, in the terms of the BookStore interface */
+  /** Sends one request. @throws errors in terms of the BookStore interface */
   send(request: Request): Promise<Response> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     const call = Promise.withResolvers<Response>();
@@ -64,43 +66,32 @@ export class WorkerClient<Request, Response> {
     return call.promise;
   }
 
-  /** Lets it answer what it was asked, close its connection and end. */
+  /** Ends the thread after it has responded to the pending requests and closed its connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#worker.postMessage(CLOSE);
     await this.#ended;
   }
-
-  #pass(answer: Exclude<Answer<Response>, Loss>): void {
-    const call = this.#pending.shift();
-    if ('response' in answer) call?.resolve(answer.response);
-    else call?.reject(toError(answer.failure));
-  }
-
-  #rejectPending(): void {
-    this.#isClosed = true;
-    for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('lost'));
-  }
 }
 
-/** What a thread answers from. */
+/** Handles the requests in a worker thread. */
 export interface RequestHandler<Request, Response> {
-  /** @throws StoreLost when nothing may be answered any more; else errors in the terms of the BookStore interface */
+  /** @throws StoreLost when no response may be sent any more; otherwise errors of SQLite or of the BookStore interface */
   handle(request: Request): Response | Promise<Response>;
-  /** The memory of a response that is handed over instead of copied. */
+  /** The memory of a response that is transferred instead of copied. */
   transfer?(response: Response): ArrayBuffer[];
-  /** Called behind every answer, and from time to time. @throws StoreLost as well */
+  /** Called after every response, and at intervals. @throws StoreLost; other errors are ignored */
   maintain?(): void;
   close(): void;
 }
 
-/** How often a thread tidies up that is not asked for anything. */
+/** The interval between calls of `maintain` in an idle thread. */
 const MAINTENANCE_MS = 500;
 
 /**
- * The whole of a thread: opens what it answers from, and answers until it is told to close.
+ * The main function of a worker thread: opens a handler and serves requests until it is closed.
  *
- * @param open opens the SQLite file at a path; throws when that cannot be done
+ * @param open opens the SQLite file at a path, or throws
  */
 export async function serveRequests<Request, Response>(
   open: (path: string) => Promise<RequestHandler<Request, Response>>,
@@ -108,7 +99,8 @@ export async function serveRequests<Request, Response>(
   if (!parentPort) throw new Error('not a thread');
   const port = parentPort;
   const path = workerData as string;
-  const post = (answer: Answer<Response>, transfer: ArrayBuffer[] = []) => port.postMessage(answer, transfer);
+  const post = (message: Message<Response | undefined>, transfer: ArrayBuffer[] = []) =>
+    port.postMessage(message, transfer);
   let handler: RequestHandler<Request, Response>;
   try {
     handler = await open(path);
@@ -122,12 +114,12 @@ export async function serveRequests<Request, Response>(
     try {
       handler.maintain?.();
     } catch (error) {
-      // Whatever else it is shows in the next answer, too.
+      // The next request meets any other error, too.
       if (error instanceof StoreLost) post({ lost: error.message });
     }
   };
   const maintenance = setInterval(maintain, MAINTENANCE_MS);
-  port.postMessage({ response: undefined } satisfies Answer<void>);
+  post({ response: undefined });
   for await (const [request] of messages) {
     if (request === CLOSE) break;
     try {
@@ -135,7 +127,9 @@ export async function serveRequests<Request, Response>(
       post({ response }, handler.transfer?.(response));
       maintain();
     } catch (error) {
-      post(error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(error) });
+      post(
+        error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(toStoreError(error)) },
+      );
     }
   }
   clearInterval(maintenance);
@@ -143,41 +137,35 @@ export async function serveRequests<Request, Response>(
   port.close();
 }
 
-/** The modules of a built service end otherwise than their sources; a build knows imports, but no other names of modules. */
-const ENDING = extname(import.meta.url);
-
-/** A thread allocates little at a time; what it may keep unswept is memory that the process holds. */
+/** A thread allocates little at a time, and keeps garbage up to this size. */
 const YOUNG_GENERATION_MB = 8;
 
-/**
- * Some times what a batch of long books takes as text. Without it each thread may keep as much unswept as the main thread:
- * 268 MB in a container of 512 MiB, and one that long writes came to was killed there.
- */
+/** Several times the text of a batch of long books; the default lets threads exceed the memory of a small container. */
 const OLD_GENERATION_MB = 64;
 
 const CLOSE = null;
 
-type Answer<Response> = { readonly response: Response } | { readonly failure: Failure } | Loss;
+/** A message from a worker thread. */
+type Message<Response> =
+  | { readonly response: Response }
+  | { readonly failure: Failure }
+  | { readonly lost: string };
 
-interface Loss {
-  readonly lost: string;
-}
-
-/** An error as it travels between threads, which keep no classes. */
+/** An error between threads, where objects lose their classes. */
 type Failure =
-  | { readonly name: 'StoreUnavailable'; readonly reason: string }
-  | { readonly name: 'StoreNotReady' | 'Error'; readonly message: string; readonly stack?: string };
+  | { readonly unavailable: string }
+  | { readonly notReady: string }
+  | { readonly message: string; readonly stack: string | undefined };
 
 function toFailure(error: unknown): Failure {
-  if (error instanceof StoreUnavailable) return { name: 'StoreUnavailable', reason: error.reason };
-  if (error instanceof StoreNotReady) return { name: 'StoreNotReady', message: error.message };
+  if (error instanceof StoreUnavailable) return { unavailable: error.reason };
+  if (error instanceof StoreNotReady) return { notReady: error.message };
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
-  return { name: 'Error', message, ...(stack !== undefined && { stack }) };
+  return { message, stack };
 }
 
 function toError(failure: Failure): Error {
-  if (failure.name === 'StoreUnavailable') return new StoreUnavailable(failure.reason);
-  if (failure.name === 'StoreNotReady') return new StoreNotReady(failure.message);
-  const { message, stack } = failure;
-  return Object.assign(new Error(message), stack !== undefined && { stack });
+  if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
+  if ('notReady' in failure) return new StoreNotReady(failure.notReady);
+  return Object.assign(new Error(failure.message), { stack: failure.stack });
 }
