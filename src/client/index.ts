@@ -11,4 +11,4 @@ export {
 } from './client.ts';
 export { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
 export type { BookList, BookPage, BookQuery } from './list.ts';
-export type { Credentials, Login, Token, TokenProvider } from './session.ts';
+export { type Credentials, type Login, Session, type Token, type TokenProvider } from './session.ts';

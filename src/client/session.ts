@@ -17,9 +17,10 @@ export type Credentials =
  * Provides the token of a call: for each call, and once more when the service rejects the token.
  *
  * @param rejected the rejected token; undefined at first
+ * @param signal aborts the call
  * @returns the token to send; the rejected one when there is no other
  */
-export type TokenProvider = (rejected?: string) => Promise<string>;
+export type TokenProvider = (rejected?: string, signal?: AbortSignal) => Promise<string>;
 
 /** A token of the service. */
 export interface Token {
@@ -30,6 +31,45 @@ export interface Token {
 
 /** A token is renewed this long before it expires, for long calls and clock differences. */
 const RENEWAL_MARGIN_MS = 60_000;
+
+/**
+ * Keeps a token until it is about to expire or the service rejects it, and then signs in again. `provideToken` is the
+ * `token` of a client whose users sign in, such as a web page:
+ *
+ * `const session = new Session(signIn); createClient({ url, token: session.provideToken });`
+ */
+export class Session {
+  #token: Token | undefined;
+  readonly #signIn: (signal?: AbortSignal) => Promise<Token>;
+  readonly #now: () => number;
+
+  /**
+   * @param signIn gets a token, such as with `requestToken`; its errors are those of the calls that wait for the token
+   * @param now the clock, in milliseconds since 1970
+   */
+  constructor(signIn: (signal: AbortSignal) => Promise<Token>, now: () => number = Date.now) {
+    this.#signIn = shareInFlight(signIn);
+    this.#now = now;
+  }
+
+  /** The current token; undefined when there is none, or it expires within a minute. */
+  get token(): Token | undefined {
+    const token = this.#token;
+    return token && this.#now() < token.expiresAt - RENEWAL_MARGIN_MS ? token : undefined;
+  }
+
+  set token(token: Token | undefined) {
+    this.#token = token;
+  }
+
+  /** Concurrent calls share one sign-in. */
+  readonly provideToken: TokenProvider = async (rejected, signal) => {
+    if (this.#token?.text === rejected) this.#token = undefined;
+    const token = this.token ?? (await this.#signIn(signal));
+    this.#token = token;
+    return token.text;
+  };
+}
 
 /**
  * Adds a token to calls, and sends a call once more when the service rejects its token.
@@ -57,21 +97,12 @@ export function withAuthorization(send: Send, credentials: Credentials, now: () 
   };
 }
 
-type AbortableProvider = (rejected?: string, signal?: AbortSignal) => Promise<string>;
-
-function createProvider(send: Send, credentials: Credentials, now: () => number): AbortableProvider {
-  if (credentials.token !== undefined) {
-    const { token } = credentials;
-    return (rejected, signal) =>
-      abortable(typeof token === 'string' ? Promise.resolve(token) : token(rejected), signal);
-  }
-  let current: Token | undefined;
-  const signIn = shareInFlight((signal) => fetchToken(send, credentials, now, signal));
-  return async (rejected, signal) => {
-    if (current?.text === rejected) current = undefined;
-    if (!current || now() >= current.expiresAt - RENEWAL_MARGIN_MS) current = await signIn(signal);
-    return current.text;
-  };
+function createProvider(send: Send, credentials: Credentials, now: () => number): TokenProvider {
+  if (credentials.token === undefined)
+    return new Session((signal) => fetchToken(send, credentials, now, signal), now).provideToken;
+  const { token } = credentials;
+  return (rejected, signal) =>
+    abortable(typeof token === 'string' ? Promise.resolve(token) : token(rejected, signal), signal);
 }
 
 /** Requests a token. @throws {RefusedError} when the service rejects the login @throws {NoAnswerError} */

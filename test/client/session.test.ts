@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RefusedError } from '../../src/client/index.ts';
+import { RefusedError, Session } from '../../src/client/index.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import {
   LIFETIME_SECONDS,
@@ -189,6 +189,42 @@ describe('A provider of tokens', () => {
     const waiting = hasty(server, { token: () => new Promise(() => {}) }).client;
     await assert.rejects(waiting.find(7, { signal: AbortSignal.timeout(10) }), { name: 'TimeoutError' });
     assert.equal(server.requests.length, 0);
+  });
+});
+
+describe('A session', () => {
+  test('calls its hook once for concurrent calls, and again when the service rejects the token', async () => {
+    const step = ({ headers }: SeenRequest) =>
+      numberOf(headers.authorization) === 1 ? INVALID_TOKEN : FOUND;
+    await using server = await ScriptedServer.start([FOUND, ...times(20, step)]);
+    let signIns = 0;
+    const session = new Session(async () => ({ text: makeToken(++signIns, 0), expiresAt: Infinity }));
+    const { client } = hasty(server, { token: session.provideToken });
+    await client.find(7);
+    await Promise.all(Array.from({ length: 10 }, () => client.find(7)));
+    assert.equal(signIns, 2);
+    assert.equal(session.token?.text, makeToken(2, 0));
+  });
+
+  test('uses a token that is set until a minute before it expires', async () => {
+    let now = 0;
+    const session = new Session(
+      async () => ({ text: 'new', expiresAt: 10 * MINUTES_MS }),
+      () => now,
+    );
+    session.token = { text: 'set', expiresAt: 2 * MINUTES_MS };
+    assert.equal(await session.provideToken(), 'set');
+    now = MINUTES_MS;
+    assert.equal(session.token, undefined);
+    assert.equal(await session.provideToken(), 'new');
+  });
+
+  test('has no token after a sign-in that fails, and the call gets the error', async () => {
+    await using server = await ScriptedServer.start([]);
+    const session = new Session(() => Promise.reject(new Error('no user has signed in')));
+    const { client } = hasty(server, { token: session.provideToken });
+    await assert.rejects(client.find(7), { message: 'no user has signed in' });
+    assert.equal(session.token, undefined);
   });
 });
 

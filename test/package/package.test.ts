@@ -144,7 +144,7 @@ describe('The client in the package', () => {
       listed: [{ id: 1, ...ILIAD }],
       message: 'Invalid input',
       isRefused: true,
-      names: ['BookkeepingError', 'NoAnswerError', 'RefusedError', 'createClient', 'requestToken'],
+      names: ['BookkeepingError', 'NoAnswerError', 'RefusedError', 'Session', 'createClient', 'requestToken'],
     });
   });
 
