@@ -4,10 +4,11 @@ import {
   type Login,
   RefusedError,
   requestToken,
+  Session,
   type Token,
 } from '../../../src/client/index.ts';
 
-/** The address of the API: one level above the page, also behind a proxy with a path prefix. */
+/** The URL of the API: the parent path of the console, also behind a proxy with a path prefix. */
 export const SERVICE = new URL('../', document.baseURI);
 
 /** `expired`: the user has to sign in again before waiting calls continue. */
@@ -17,104 +18,86 @@ const RENEWAL_MARGIN_MS = 90_000;
 
 const SIGN_IN_TIMEOUT_MS = 15_000;
 
-/** The name of the token in the session storage, which survives a reload and ends with the tab. */
+/** The key of the token in the session storage, which survives a reload and ends with the tab. */
 const STORED_TOKEN = 'token';
 
-/** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
-export const client = createClient({ url: SERVICE, token: provideToken, attemptsMax: 3 });
+const tokens = new Session(renew);
 
-let token: Token | undefined;
+/** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
+export const client = createClient({ url: SERVICE, token: tokens.provideToken, attemptsMax: 3 });
+
 /** Renews the token; in memory only, and as long as the page is in use. */
 let login: Login | undefined;
 export let lastUsername = '';
+let nextSignIn = Promise.withResolvers<Token>();
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
-let renewal: Promise<string | undefined> | undefined;
-let signedIn = Promise.withResolvers<string>();
 let lastUse = 0;
 
 for (const event of ['pointerdown', 'keydown', 'wheel', 'touchmove']) {
-  addEventListener(event, noteUse, { capture: true, passive: true });
+  addEventListener(event, () => (lastUse = Date.now()), { capture: true, passive: true });
 }
 
-function noteUse(): void {
-  lastUse = Date.now();
-}
-
-const stored = JSON.parse(sessionStorage.getItem(STORED_TOKEN) ?? 'null') as Token | null;
-if (stored && stored.expiresAt > Date.now() + 1_000) setToken(stored);
+const stored = sessionStorage.getItem(STORED_TOKEN);
+if (stored) tokens.token = JSON.parse(stored) as Token;
+if (tokens.token) keep(tokens.token);
 
 /** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoAnswerError} */
 export async function signIn(given: Login): Promise<void> {
-  setToken(await request(given));
+  const token = keep(await request(given));
   login = given;
   lastUsername = given.username;
+  nextSignIn.resolve(token);
+  nextSignIn = Promise.withResolvers();
 }
 
 /** Forgets the token and the login. Calls that wait for a sign-in fail with an `AbortError`. */
 export function signOut(): void {
   sessionStorage.removeItem(STORED_TOKEN);
   clearTimeout(renewalTimer);
-  token = login = undefined;
-  signedIn.promise.catch(() => {});
-  signedIn.reject(new DOMException('signed out', 'AbortError'));
-  signedIn = Promise.withResolvers();
+  tokens.token = login = undefined;
+  nextSignIn.promise.catch(() => {});
+  nextSignIn.reject(new DOMException('signed out', 'AbortError'));
+  nextSignIn = Promise.withResolvers();
   session.value = 'out';
 }
 
-/** The headers of a request that does not go through the client; undefined when nobody is signed in. */
+/** The headers of a request that does not use the client; undefined when there is no token. */
 export function authorization(): Record<string, string> | undefined {
-  return token && { Authorization: token.text };
+  return tokens.token && { Authorization: tokens.token.text };
 }
 
-/** The current token, a renewed one, or that of the next sign-in. */
-async function provideToken(refused?: string): Promise<string> {
-  if (token && token.text !== refused && token.expiresAt > Date.now()) return token.text;
-  const renewed = await renew();
-  if (renewed !== undefined) return renewed;
-  if (session.value === 'in') session.value = 'expired';
-  return signedIn.promise;
-}
-
-/** Requests one token for all calls that need it at the same time. @returns undefined when the user has to sign in */
-function renew(): Promise<string | undefined> {
-  renewal ??= renewOnce().finally(() => {
-    renewal = undefined;
-  });
-  return renewal;
-}
-
-async function renewOnce(): Promise<string | undefined> {
+/** Gets a token with the login, or waits for the next sign-in. */
+async function renew(): Promise<Token> {
+  const { promise: signedIn } = nextSignIn;
   const given = login;
-  if (!given) return undefined;
   try {
-    const renewed = await request(given);
-    // The user may have signed out meanwhile.
-    return login === given ? setToken(renewed) : undefined;
+    const token = given && (await request(given));
+    // The user may have signed out or in meanwhile.
+    if (token && login === given) return keep(token);
   } catch (error) {
     if (!(error instanceof RefusedError && error.status === 401)) throw error;
     if (login === given) login = undefined;
-    return undefined;
   }
+  if (!login && session.value === 'in') session.value = 'expired';
+  return signedIn;
 }
 
 function request(given: Login): Promise<Token> {
   return requestToken({ ...given, url: SERVICE, timeoutMs: SIGN_IN_TIMEOUT_MS, attemptsMax: 1 });
 }
 
-function setToken(given: Token): string {
-  token = given;
-  sessionStorage.setItem(STORED_TOKEN, JSON.stringify(given));
+function keep(token: Token): Token {
+  tokens.token = token;
+  sessionStorage.setItem(STORED_TOKEN, JSON.stringify(token));
   session.value = 'in';
-  signedIn.resolve(given.text);
-  signedIn = Promise.withResolvers();
   clearTimeout(renewalTimer);
   const since = Date.now();
-  renewalTimer = setTimeout(() => renewIfUsed(since), given.expiresAt - RENEWAL_MARGIN_MS - since);
-  return given.text;
+  renewalTimer = setTimeout(() => renewIfUsed(since), token.expiresAt - RENEWAL_MARGIN_MS - since);
+  return token;
 }
 
-/** A page that was not used for the lifetime of a token may be unattended: the next call asks for a sign-in. */
+/** A page that has not been used for the lifetime of a token may be unattended: the next call needs a sign-in. */
 function renewIfUsed(since: number): void {
-  if (lastUse > since) void renew().catch(() => {});
-  else login = undefined;
+  if (lastUse <= since) login = undefined;
+  else if (login) void tokens.provideToken(tokens.token?.text).catch(() => {});
 }
