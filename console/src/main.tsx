@@ -1,14 +1,14 @@
 import { render } from 'preact';
 import { CataloguePage } from './page/catalogue-page.tsx';
-import { session } from './session/session.ts';
+import { signInState } from './session/session.ts';
 import { SignInAgain, SignInPage } from './session/sign-in.tsx';
 
 function Console() {
-  if (session.value === 'out') return <SignInPage />;
+  if (signInState.value === 'out') return <SignInPage />;
   return (
     <>
       <CataloguePage />
-      {session.value === 'expired' && <SignInAgain />}
+      {signInState.value === 'expired' && <SignInAgain />}
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { BookFields } from '../../src/client/index.ts';
 import type { Service } from '../http/service.ts';
 
-/** Old books that belong to everybody. */
+/** Books in the public domain. */
 export const CLASSICS: readonly BookFields[] = [
   ['The Iliad', 'Homer', -750],
   ['The Odyssey', 'Homer', -725],
@@ -52,24 +52,24 @@ export const CLASSICS: readonly BookFields[] = [
   year: Number(year),
 }));
 
-/** Stores books, 10,000 in a request, which get the ids from 1 on in a new store. */
+/** Stores books, 10,000 per request. In a new store, their ids start at 1. */
 export async function store(service: Service, books: readonly BookFields[]): Promise<void> {
   for (let start = 0; start < books.length; start += 10_000) {
     await service.fetch('POST', '/books', JSON.stringify(books.slice(start, start + 10_000)));
   }
 }
 
-/** What the service has of a book: its title, author and year, or undefined when it is gone. */
+/** The stored book; undefined when there is none. */
 export async function findBook(
   service: Service,
   id: number,
 ): Promise<(BookFields & { id: number }) | undefined> {
-  const answer = await service.fetch('GET', `/book/${id}`);
-  const { data } = (await answer.json()) as { data: BookFields & { id: number } };
-  return answer.ok ? data : undefined;
+  const response = await service.fetch('GET', `/book/${id}`);
+  const { data } = (await response.json()) as { data: BookFields & { id: number } };
+  return response.ok ? data : undefined;
 }
 
-/** Many books, of 20 decades up to the 1990s, with titles that tell them apart. */
+/** Books of 20 decades up to the 1990s, with different titles. */
 export function manyBooks(count: number): BookFields[] {
   return Array.from({ length: count }, (_, index) => ({
     title: `Volume ${index + 1}`,

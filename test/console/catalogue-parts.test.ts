@@ -7,7 +7,7 @@ import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.t
 import { visibleRows } from '../../console/src/catalogue/visible-rows.ts';
 
 describe('The bars of the chart', () => {
-  test('are decades, from the first to the last', () => {
+  test('are the decades from the first year to the last', () => {
     assert.deepEqual(shapeOf(1985, 2001, 2026, 24), [
       'decade 1980 1989',
       'decade 1990 1999',
@@ -16,7 +16,7 @@ describe('The bars of the chart', () => {
     assert.deepEqual(shapeOf(-5, 3, 2026, 24), ['decade -10 -1', 'decade 0 9']);
   });
 
-  test('are as many as there is room for: the first one takes what is older', () => {
+  test('are limited in number: the first one includes all earlier years', () => {
     assert.deepEqual(shapeOf(-750, 2024, 2026, 3), [
       'older -750 2009',
       'decade 2010 2019',
@@ -25,12 +25,12 @@ describe('The bars of the chart', () => {
     assert.equal(shapeOf(-9007199254740991, 2024, 2026, 24).length, 24);
   });
 
-  test('end with this decade: the last one takes what is newer', () => {
+  test('end with the current decade: the last one includes all later years', () => {
     assert.deepEqual(shapeOf(2011, 20111, 2026, 24), ['decade 2010 2019', 'newer 2020 20111']);
     assert.deepEqual(shapeOf(3000, 3000, 2026, 24), ['decade 3000 3009']);
   });
 
-  test('have each book once', () => {
+  test('count each book once', () => {
     const years = [-750, 1999, 2000, 2009, 2010, 2026, 9999];
     const bars = countInto(barsBetween(-750, 9999, 2026, 5), years);
     assert.deepEqual(
@@ -39,27 +39,27 @@ describe('The bars of the chart', () => {
     );
   });
 
-  test('are as high as the decades want it, whatever is older', () => {
+  test('are scaled to the largest decade, not to the bar of earlier years', () => {
     const bars = countInto(barsBetween(1000, 2026, 2026, 2), [1000, 1000, 1000, 2021]);
     assert.equal(scaleOf(bars), 1);
     assert.equal(scaleOf([]), 1);
   });
 });
 
-describe('The rows that are drawn', () => {
-  test('are those that can be seen, and some above and below', () => {
+describe('The drawn rows', () => {
+  test('are the visible ones, and some above and below', () => {
     assert.deepEqual(visibleRows(200, 800, 50, 1_000), { start: 0, end: 24 });
     assert.deepEqual(visibleRows(-5_000, 800, 50, 1_000), { start: 88, end: 128 });
     assert.deepEqual(visibleRows(-49_500, 800, 50, 1_000), { start: 978, end: 1_000 });
   });
 
-  test('are none where there is none, and none behind the last', () => {
+  test('are none of an empty list, and end with the last row', () => {
     assert.deepEqual(visibleRows(200, 800, 50, 0), { start: 0, end: 0 });
     assert.deepEqual(visibleRows(-90_000, 800, 50, 3), { start: 3, end: 3 });
   });
 });
 
-describe('A list that is read from both ends', () => {
+describe('A list that is loaded from both ends', () => {
   for (const [total, rowsMax, canReadTail] of [
     [0, 1_000, true],
     [7, 1_000, true],
@@ -68,7 +68,7 @@ describe('A list that is read from both ends', () => {
     [5_000, 1_000, true],
     [5_000, 1_000, false],
   ] as const) {
-    test(`has each row once, wherever somebody looks: ${total} books, ${rowsMax} rows, ${canReadTail ? 'both ends' : 'one end'}`, () => {
+    test(`has each row once, in any order of loading: ${total} books, ${rowsMax} rows, ${canReadTail ? 'both ends' : 'one end'}`, () => {
       const ends = new ListEnds(rowsMax, canReadTail);
       const rows = Math.min(total, rowsMax);
       const part = ends.shownPart(total);
@@ -86,7 +86,7 @@ describe('A list that is read from both ends', () => {
     });
   }
 
-  test('is read from the nearer end', () => {
+  test('is loaded from the nearer end', () => {
     const ends = new ListEnds(1_000, true);
     assert.equal(ends.missing(960, 1_000, 1_000)?.end, ends.tail);
     assert.equal(ends.missing(0, 40, 1_000)?.end, ends.head);
@@ -94,19 +94,19 @@ describe('A list that is read from both ends', () => {
     assert.equal(new ListEnds(1_000, false).missing(960, 1_000, 1_000)?.count, 1_000);
   });
 
-  test('loses a book, and gets it back, at both ends', () => {
+  test('removes a book and restores it, at both ends', () => {
     const ends = new ListEnds(1_000, true);
     for (const end of [ends.head, ends.tail]) readPage(ends, end, 7, 5);
-    const putBack = ends.takeOut(4);
+    const restore = ends.remove(4);
     const ids = (total: number) => Array.from({ length: total }, (_, row) => ends.at(row, total)?.id);
     assert.deepEqual(ids(6), [1, 2, 3, 5, 6, 7]);
-    putBack?.();
+    restore?.();
     assert.deepEqual(ids(7), [1, 2, 3, 4, 5, 6, 7]);
-    assert.equal(ends.takeOut(8), undefined);
+    assert.equal(ends.remove(8), undefined);
   });
 });
 
-test('A text in a row is one line, not endless, and never nothing', () => {
+test('A text in a row is one line, truncated, and never blank', () => {
   for (const [text, shown] of [
     ['The Iliad', 'The Iliad'],
     ['two  spaces', 'two  spaces'],
@@ -121,7 +121,7 @@ test('A text in a row is one line, not endless, and never nothing', () => {
   }
 });
 
-test('A column sorts upwards first, then back and forth', () => {
+test('A column sorts ascending first, then alternates', () => {
   assert.equal(nextSort('year', 'id'), 'year');
   assert.equal(nextSort('year', 'year'), '-year');
   assert.equal(nextSort('year', '-year'), 'year');
@@ -130,12 +130,12 @@ test('A column sorts upwards first, then back and forth', () => {
   assert.equal(SORTS.length, 8);
 });
 
-/** The bars between two years, in a year and for so much room, as text. */
+/** The bars of `barsBetween` as text. */
 function shapeOf(...parts: Parameters<typeof barsBetween>): string[] {
-  return barsBetween(...parts).map(({ is, from, to }) => `${is} ${from} ${to}`);
+  return barsBetween(...parts).map(({ kind, from, to }) => `${kind} ${from} ${to}`);
 }
 
-/** Reads a page of the books 1 to `total`. */
+/** Loads a page of the books 1 to `total`. */
 function readPage(ends: ListEnds, end: ListEnd, total: number, limit: number): void {
   const after = Number(end.next ?? 0);
   const books = Array.from({ length: Math.min(limit, total - after) }, (_, n) => ({

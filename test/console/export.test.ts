@@ -5,9 +5,17 @@ import type { Locator, Page } from 'playwright-core';
 import type { Format } from '../../src/formats/file-format.ts';
 import { type Service, startService } from '../http/service.ts';
 import { CLASSICS, store } from './books.ts';
-import { assertAccessible, refusals, rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  failedRequests,
+  rowOf,
+  SIZES,
+  signIn,
+  waitForCount,
+} from './console-pages.ts';
 
-/** More than one page of the list has. */
+/** More than one page of the list. */
 const SEQUELS = Array.from({ length: 1_500 }, (_, n) => ({
   title: `Sequel ${n}`,
   author: 'Somebody',
@@ -16,25 +24,25 @@ const SEQUELS = Array.from({ length: 1_500 }, (_, n) => ({
 const FORMULA = { title: '=SUM(A1:A9)', author: '@somebody', year: -5 };
 
 let service: Service;
-let visits: Visits;
+let pages: ConsolePages;
 before(async () => {
-  [service, visits] = await Promise.all([startService(), Visits.start()]);
+  [service, pages] = await Promise.all([startService(), ConsolePages.start()]);
   await store(service, [...CLASSICS, ...SEQUELS, FORMULA]);
 });
 after(async () => {
-  await visits[Symbol.asyncDispose]();
+  await pages[Symbol.asyncDispose]();
   await service[Symbol.asyncDispose]();
 });
 
-/** Browsers ask where a file should go, which no test can answer: there it goes to the downloads. */
+/** Removes the file picker, which a test cannot operate: files are downloaded instead. */
 const WITHOUT_PICKER = 'delete window.showSaveFilePicker';
 
-test('Somebody saves what is shown, in its order, in each format', async (context) => {
-  const page = await visits.open(context, `${service.url}/console/?q=austen&sort=-year`);
+test('An export saves the listed books in their order, in each format', async (context) => {
+  const page = await pages.open(context, `${service.url}/console/?q=austen&sort=-year`);
   if (!page) return;
   await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
-  await seeCount(page, '4 books');
+  await waitForCount(page, '4 books');
   const austen = CLASSICS.map((book, index) => ({ id: index + 1, ...book }))
     .filter(({ author }) => author === 'Jane Austen')
     .toSorted((one, other) => other.year - one.year);
@@ -42,10 +50,10 @@ test('Somebody saves what is shown, in its order, in each format', async (contex
 
   const dialog = await openDialog(page);
   await dialog.getByText('4 books: all that are listed now, in this order.').waitFor();
-  await assertAccessible(page, 'a choice of formats');
+  await assertAccessible(page, 'choice of formats');
   assert.equal((await saved(page, dialog, 'csv')).text, `\uFEFFid,title,author,year\r\n${rows.join('')}`);
   await dialog.getByText('4 books are saved.').waitFor();
-  await assertAccessible(page, 'an ending');
+  await assertAccessible(page, 'export saved');
   await dialog.getByRole('button', { name: 'Close' }).click();
 
   const json = await saved(page, await openDialog(page), 'json');
@@ -59,45 +67,45 @@ test('Somebody saves what is shown, in its order, in each format', async (contex
   );
 });
 
-test('With a phone, all books are saved, none of them a formula', async (context) => {
-  const page = await visits.open(context, `${service.url}/console/`, SIZES['a phone']);
+test('An export on a phone saves all books, and escapes formulas', async (context) => {
+  const page = await pages.open(context, `${service.url}/console/`, SIZES['a phone']);
   if (!page) return;
   await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
-  await seeCount(page, '1,544 books');
+  await waitForCount(page, '1,544 books');
   const { text } = await saved(page, await openDialog(page), 'csv');
   const lines = text.trimEnd().split('\r\n');
   assert.equal(lines.length, 1 + CLASSICS.length + SEQUELS.length + 1);
   assert.equal(lines.at(-1), `1544,'=SUM(A1:A9),'@somebody,-5`);
 });
 
-test('A book that is deleted is not saved, even if it still could be kept', async (context) => {
-  const page = await visits.open(context, `${service.url}/console/?q=dracula`);
+test('An export omits a book whose deletion is pending', async (context) => {
+  const page = await pages.open(context, `${service.url}/console/?q=dracula`);
   if (!page) return;
   await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
-  await seeCount(page, '1 book');
+  await waitForCount(page, '1 book');
   await rowOf(page, 'Dracula').focus();
   await page.keyboard.press('Delete');
   await page.getByText('is deleted.').waitFor();
   assert.deepEqual(JSON.parse((await saved(page, await openDialog(page), 'json')).text), []);
 });
 
-test('Where browsers ask for a place, the file goes there, or nowhere', async (context) => {
-  const page = await visits.open(context, `${service.url}/console/?q=kafka`);
+test('An export writes to the file of the picker, or nothing if the user cancels', async (context) => {
+  const page = await pages.open(context, `${service.url}/console/?q=kafka`);
   if (!page) return;
   await page.evaluate(`
-    let isRefused = true;
+    let isCancelled = true;
     window.showSaveFilePicker = async ({ suggestedName }) => {
-      if (isRefused) {
-        isRefused = false;
+      if (isCancelled) {
+        isCancelled = false;
         throw new DOMException('no', 'AbortError');
       }
       const folder = await navigator.storage.getDirectory();
       return folder.getFileHandle(suggestedName.split('.').pop(), { create: true });
     }`);
   await signIn(page);
-  await seeCount(page, '1 book');
+  await waitForCount(page, '1 book');
   const dialog = await openDialog(page);
   await dialog.locator('[value=ndjson]').check();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -111,14 +119,14 @@ test('Where browsers ask for a place, the file goes there, or nowhere', async (c
   assert.equal((JSON.parse(text) as { title: string }).title, 'Die Verwandlung');
 });
 
-test('A service that fails in the middle is told of, and nothing is saved', async (context) => {
-  const page = await visits.open(context, `${service.url}/console/?q=sequel`, {
-    mayComplainOf: refusals(503),
+test('An export that loses the connection saves nothing, and reports the error', async (context) => {
+  const page = await pages.open(context, `${service.url}/console/?q=sequel`, {
+    expectedMessages: failedRequests(503),
   });
   if (!page) return;
   await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
-  await seeCount(page, '1,500 books');
+  await waitForCount(page, '1,500 books');
   await page.route(/limit=1000&.*after=/, (route) => route.abort());
   const dialog = await openDialog(page);
   await dialog.getByRole('button', { name: 'Save' }).click();

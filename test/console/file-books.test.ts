@@ -9,14 +9,14 @@ import type { BookRow } from '../../src/formats/book-row.ts';
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
 describe('A file without a header', () => {
-  test('is known by a number among what would be names', () => {
+  test('is recognized by a number in its first row', () => {
     assert.ok(looksLikeBook(['Emma', 'Jane Austen', '1815']));
     assert.ok(looksLikeBook(['1', '2']));
     assert.ok(!looksLikeBook(['Titel', '2']));
     assert.ok(!looksLikeBook(['Nom', 'Quand']));
   });
 
-  test('has its columns guessed by their cells', () => {
+  test('gets its mapping from its cells', () => {
     const columns = ['#1', '#2', '#3', '#4'];
     const rows = [
       { line: 1, cells: ['1815.0', '1984', 'George Orwell', '1949'] },
@@ -26,7 +26,7 @@ describe('A file without a header', () => {
   });
 });
 
-test('A file is checked row by row, and the check can be ended', async () => {
+test('A check counts valid and invalid rows, and can be aborted', async () => {
   const rows = Array.from(
     { length: 30_000 },
     (_, n) => `Book ${n},Somebody,${n % 100 === 7 ? 'unknown' : n}`,
@@ -38,8 +38,8 @@ test('A file is checked row by row, and the check can be ended', async () => {
     part = done;
   });
   assert.equal(part, 1);
-  assert.deepEqual([check.good, check.bad, check.faults.length], [29_700, 300, 100]);
-  assert.deepEqual(check.faults[1], {
+  assert.deepEqual([check.valid, check.invalid, check.errors.length], [29_700, 300, 100]);
+  assert.deepEqual(check.errors[1], {
     line: 109,
     element: undefined,
     error: { kind: 'year', value: 'unknown' },
@@ -53,7 +53,7 @@ test('A file is checked row by row, and the check can be ended', async () => {
 });
 
 describe('Batches', () => {
-  test('hold the good rows in their order, up to 1,000 books and 300,000 characters', async () => {
+  test('contain the valid rows in their order, up to 1,000 books and 300,000 characters', async () => {
     const title = 'x'.repeat(120_000);
     const rows = [
       ...Array.from({ length: 2_001 }, (_, n) => ({ title: String(n) })),
@@ -76,7 +76,7 @@ describe('Batches', () => {
     ]);
   });
 
-  test('leave out what has been stored before', async () => {
+  test('omit the books that are already stored', async () => {
     const years: number[] = [];
     for await (const { books } of batchesOf(bookRows(), 2)) years.push(...books.map(({ year }) => year));
     assert.deepEqual(years, [4, 5]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Batch } from '../../console/src/files/store/batches.ts';
 import {
+  CONFIRMATION_MS,
   type ImportEnd,
   importBatches,
   type Phase,
-  SETTLING_MS,
   type UnconfirmedBatch,
 } from '../../console/src/files/store/import-batches.ts';
 import {
@@ -17,8 +17,8 @@ import {
 } from '../../src/client/index.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
 
-/** What becomes of a batch that is sent: with `unanswered` and `lost` nobody hears of it, and only with the former it is stored. */
-type Fate = 'stored' | 'unanswered' | 'lost' | 'busy' | 'refused' | { readonly storedAfterMs: number };
+/** The outcome of a batch. `unconfirmed` and `lost` ones get no response, and only the former are stored. */
+type Outcome = 'stored' | 'unconfirmed' | 'lost' | 'busy' | 'rejected' | { readonly storedAfterMs: number };
 
 describe('An import', () => {
   let service: Service;
@@ -29,11 +29,11 @@ describe('An import', () => {
   });
   after(() => service[Symbol.asyncDispose]());
 
-  /** What the next batches meet; those after them are stored. */
-  let fates: Fate[] = [];
-  /** How many of the next lists fail. */
+  /** The outcomes of the next batches; later ones are stored. */
+  let outcomes: Outcome[] = [];
+  /** The number of next list calls that fail. */
   let listFailures = 0;
-  /** When they fail besides. */
+  /** List calls also fail in this period. */
   let outage = { from: 0, to: 0 };
   let now = 0;
   let late: { readonly at: number; readonly batch: readonly Partial<Book>[] }[] = [];
@@ -43,7 +43,7 @@ describe('An import', () => {
   let cancel = new AbortController();
   beforeEach(async () => {
     await Promise.all((await all(client.list())).map(({ id }) => client.delete(id)));
-    fates = [];
+    outcomes = [];
     late = [];
     phases = [];
     listFailures = now = stored = sent = 0;
@@ -51,26 +51,26 @@ describe('An import', () => {
     cancel = new AbortController();
   });
 
-  /** The client as somebody sees it whose connection fails. */
+  /** A client with a failing connection. */
   const failing: BookClient = {
     create: (...given) => client.create(...given),
     find: (...given) => client.find(...given),
     update: (...given) => client.update(...given),
     delete: (...given) => client.delete(...given),
     list(...given) {
-      const isAway = now >= outage.from && now < outage.to;
-      if (isAway || listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);
+      const isOutage = now >= outage.from && now < outage.to;
+      if (isOutage || listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);
       return client.list(...given);
     },
     async createMany(books, options) {
       sent++;
-      const fate = fates.shift() ?? 'stored';
-      if (fate === 'stored') return await client.createMany(books, options);
-      if (fate === 'unanswered') await client.createMany(books, options);
-      if (fate === 'busy') throw refusal(429, false);
-      if (fate === 'refused') throw refusal(400, false);
-      if (typeof fate === 'object') late.push({ at: now + fate.storedAfterMs, batch: books });
-      throw fate === 'lost' ? refusal(503, true) : new NoAnswerError('POST /books', 'network', true);
+      const outcome = outcomes.shift() ?? 'stored';
+      if (outcome === 'stored') return await client.createMany(books, options);
+      if (outcome === 'unconfirmed') await client.createMany(books, options);
+      if (outcome === 'busy') throw rejection(429, false);
+      if (outcome === 'rejected') throw rejection(400, false);
+      if (typeof outcome === 'object') late.push({ at: now + outcome.storedAfterMs, batch: books });
+      throw outcome === 'lost' ? rejection(503, true) : new NoAnswerError('POST /books', 'network', true);
     },
   };
 
@@ -91,7 +91,7 @@ describe('An import', () => {
     return await importBatches(iterate(batches), dependencies, listener, cancel.signal, unconfirmed);
   }
 
-  /** Every book of the batches is there once, in their order. */
+  /** Asserts that each book of the batches is stored once, in order. */
   async function assertStored(batches: readonly Batch[]): Promise<void> {
     const books: unknown[] = [];
     for await (const { id: _, ...fields } of client.list()) books.push(fields);
@@ -109,33 +109,33 @@ describe('An import', () => {
     assert.deepEqual([phases, sent, now], [['sending'], 3, 0]);
   });
 
-  test('finds out what became of a batch that nobody has answered, and never stores it twice', async () => {
+  test('searches for a batch without a response, and does not store it twice', async () => {
     const batches = batchesOf(5, 40);
-    fates = ['stored', 'unanswered', 'lost', 'stored', 'unanswered', 'lost'];
+    outcomes = ['stored', 'unconfirmed', 'lost', 'stored', 'unconfirmed', 'lost'];
     listFailures = 1;
     assert.deepEqual(await run(batches), { kind: 'done' });
     await assertStored(batches);
     assert.equal(sent, 7);
-    assert.deepEqual([...new Set(phases)], ['away', 'sending', 'unconfirmed']);
+    assert.deepEqual([...new Set(phases)], ['waiting', 'sending', 'unconfirmed']);
   });
 
-  test('takes no batch for another one with the same books', async () => {
+  test('distinguishes batches with the same books', async () => {
     const [batch] = batchesOf(1, 10);
     const batches = Array.from({ length: 4 }, () => batch as Batch);
-    fates = ['unanswered', 'lost', 'unanswered', 'lost', 'lost'];
+    outcomes = ['unconfirmed', 'lost', 'unconfirmed', 'lost', 'lost'];
     assert.deepEqual(await run(batches), { kind: 'done' });
     await assertStored(batches);
   });
 
-  test('waits for a batch that is stored late, after the service has answered again', async () => {
+  test('waits for a batch that is stored after the service responds again', async () => {
     const batches = batchesOf(2, 10);
-    fates = [{ storedAfterMs: SETTLING_MS - 2_000 }];
+    outcomes = [{ storedAfterMs: CONFIRMATION_MS - 2_000 }];
     assert.deepEqual(await run(batches), { kind: 'done' });
     await assertStored(batches);
     assert.equal(sent, 2);
   });
 
-  /** The client as somebody sees it who finds a book changed, and another one deleted. */
+  /** A client whose list calls find a book changed, and another one deleted. */
   const changing = {
     ...failing,
     list(...given: Parameters<BookClient['list']>) {
@@ -155,18 +155,18 @@ describe('An import', () => {
     },
   } satisfies BookClient;
 
-  test('waits anew when the service is away once more meanwhile', async () => {
+  test('restarts the wait when the service becomes unavailable again', async () => {
     const batches = batchesOf(1, 10);
-    outage = { from: SETTLING_MS / 2, to: SETTLING_MS + 1_000 };
-    fates = [{ storedAfterMs: outage.to + 5_000 }];
+    outage = { from: CONFIRMATION_MS / 2, to: CONFIRMATION_MS + 1_000 };
+    outcomes = [{ storedAfterMs: outage.to + 5_000 }];
     assert.deepEqual(await run(batches), { kind: 'done' });
     await assertStored(batches);
     assert.equal(sent, 1);
   });
 
-  test('knows a batch of which somebody has changed a book, and deleted another', async () => {
+  test('recognizes a stored batch of which another user has changed one book and deleted another', async () => {
     const batches = batchesOf(1, 10);
-    fates = ['unanswered'];
+    outcomes = ['unconfirmed'];
     listFailures = 2;
     const dependencies = { client: changing, sleep, now: () => now };
     const listener = { onPhase: () => {}, onStored: () => {} };
@@ -175,24 +175,24 @@ describe('An import', () => {
     assert.equal(sent, 1);
   });
 
-  test('waits while the service is busy, as long as it takes', async () => {
+  test('retries without limit while the service responds 429', async () => {
     const batches = batchesOf(1, 3);
-    fates = Array.from({ length: 50 }, () => 'busy' as const);
+    outcomes = Array.from({ length: 50 }, () => 'busy' as const);
     assert.deepEqual(await run(batches), { kind: 'done' });
     await assertStored(batches);
-    assert.deepEqual(phases.slice(0, 2), ['sending', 'away']);
+    assert.deepEqual(phases.slice(0, 2), ['sending', 'waiting']);
   });
 
-  test('ends where the service refuses a batch, and tells which', async () => {
+  test('ends when the service rejects a batch, and reports that batch', async () => {
     const batches = batchesOf(3, 5);
-    fates = ['stored', 'refused'];
+    outcomes = ['stored', 'rejected'];
     const end = await run(batches);
-    assert.ok(end.kind === 'refused' && end.error.status === 400);
+    assert.ok(end.kind === 'rejected' && end.error.status === 400);
     assert.equal(end.batch, batches[1]);
     await assertStored(batches.slice(0, 1));
   });
 
-  test('can be cancelled between two batches, and while it waits', async () => {
+  test('can be cancelled between two batches', async () => {
     const batches = batchesOf(3, 5);
     const cancelling: BookClient = {
       ...failing,
@@ -213,9 +213,9 @@ describe('An import', () => {
   });
 
   test('that is cancelled with an unconfirmed batch reports it, and confirms it when it is continued', async () => {
-    for (const fate of ['lost', 'unanswered'] as const) {
+    for (const outcome of ['lost', 'unconfirmed'] as const) {
       const batches = batchesOf(3, 5);
-      fates = ['stored', fate];
+      outcomes = ['stored', outcome];
       stored = 0;
       cancel = new AbortController();
       listFailures = 0;
@@ -252,7 +252,7 @@ function batchesOf(count: number, size: number): Batch[] {
   }));
 }
 
-function refusal(status: number, mayHaveHappened: boolean): RefusedError {
+function rejection(status: number, mayHaveHappened: boolean): RefusedError {
   return new RefusedError({
     status,
     message: '',

@@ -15,16 +15,16 @@ function problem(name: UnreadableFileError['problem']) {
   return (error: unknown) => error instanceof UnreadableFileError && error.problem === name;
 }
 
-test('A CSV file may be in UTF-8, UTF-16 with a byte-order mark, or Windows-1252', async () => {
+test('A CSV file is read in UTF-8, in UTF-16 with a byte-order mark, and in Windows-1252', async () => {
   const text = 'title\nÄpfel – „süß“\n';
   const wide = Buffer.from(`\uFEFF${text}`, 'utf16le');
-  const western = Buffer.from('title\n\xc4pfel \x96 \x84s\xfc\xdf\x93\n', 'latin1');
+  const windows1252 = Buffer.from('title\n\xc4pfel \x96 \x84s\xfc\xdf\x93\n', 'latin1');
   for (const bytes of [
     Buffer.from(text),
     Buffer.from(`\uFEFF${text}`),
     wide,
     Buffer.from(wide).swap16(),
-    western,
+    windows1252,
   ]) {
     assert.deepEqual(await cellsOf(new Uint8Array(bytes)), [['title'], ['Äpfel – „süß“']]);
   }
@@ -34,15 +34,15 @@ async function sampleOf(content: string | Uint8Array<ArrayBuffer>) {
   return await readSample(await openRowFile(new File([content], 'books'), 'json'));
 }
 
-test('A JSON file without an array, or in another encoding than Unicode, cannot be read', async () => {
+test('A JSON file without an array, or not in Unicode, is rejected', async () => {
   for (const text of ['{"a":1}', ' ', '']) await assert.rejects(sampleOf(text), problem('no-array'), text);
   await assert.rejects(sampleOf(new Uint8Array([0x5b, 0xff, 0x5d])), problem('not-utf8'));
   const { columns, rows } = await sampleOf(new Uint8Array(Buffer.from('\uFEFF[{"a":1},{"b":2}]', 'utf16le')));
   assert.deepEqual([columns, rows.length], [['a', 'b'], 2]);
 });
 
-describe('What a file is', () => {
-  test('is told by its name, or else by how it begins', async () => {
+describe('The format of a file', () => {
+  test('is detected by its extension, or by its first character', async () => {
     for (const [name, content, format] of [
       ['b.csv', '[', 'csv'],
       ['b.TSV', '', 'csv'],
@@ -58,7 +58,7 @@ describe('What a file is', () => {
     }
   });
 
-  test('is told where it is none that can be read', async () => {
+  test('is rejected when it is a workbook or binary', async () => {
     for (const [bytes, what] of [
       [[0x50, 0x4b, 3, 4, 0], 'workbook'],
       [[0xd0, 0xcf, 0x11, 0xe0, 0], 'workbook'],
@@ -69,16 +69,16 @@ describe('What a file is', () => {
   });
 });
 
-test('A file is read in chunks that nothing is lost between, and others get their turn', async () => {
+test('A file is read in chunks without gaps, with pauses for other tasks', async () => {
   const text = 'aä€😀'.repeat(200_000);
   const file = new Blob([text]);
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of readChunks(file, (worked) => {
-    assert.ok(worked > bytes);
-    bytes = worked;
+  for await (const chunk of readChunks(file, (done) => {
+    assert.ok(done > bytes);
+    bytes = done;
   })) {
     chunks.push(chunk);
     const end = performance.now() + 3;

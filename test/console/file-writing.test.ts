@@ -8,21 +8,21 @@ import type { RowError } from '../../src/formats/row.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
-describe('A report of bad rows', () => {
+describe('A report of invalid rows', () => {
   const texts = { line: 'line', reason: 'reason', row: 'row', explain: ({ kind }: RowError) => `=${kind}` };
   const report = async (text: string, format: Format) => {
     const file = await openRowFile(new File([text], 'b'), format);
     return await textOf(reportOf(file, ['title', 'year'], MAPPING, texts));
   };
 
-  test('has the rows of CSV with their columns, so that they can be mended and imported', async () => {
+  test('keeps the columns of CSV rows, so that it can be corrected and imported', async () => {
     assert.equal(
       await report('title,year\nEmma,1815\n"-, x",about 1815\nEmma\n', 'csv'),
       "\uFEFFline,reason,title,year\r\n3,'=year,\"'-, x\",about 1815\r\n4,'=cell-count,Emma\r\n",
     );
   });
 
-  test('has those of JSON as JSON', async () => {
+  test('contains JSON rows as JSON', async () => {
     assert.equal(
       await report('{"title":"Emma"}\n{"title":null}\nx\n', 'ndjson'),
       '\uFEFFline,reason,row\r\n2,\'=text,"{""title"":null}"\r\n3,\'=not-json,x\r\n',
@@ -30,13 +30,13 @@ describe('A report of bad rows', () => {
   });
 });
 
-test('Pace is that of the last seconds, and unknown where nothing gets on', () => {
+test('The rate is that of the last seconds, and undefined during an outage', () => {
   const meter = new PaceMeter();
-  assert.equal(meter.note(0, 1_000, 0), undefined);
-  assert.deepEqual(meter.note(100, 1_000, 1_000), { perSecond: 100, secondsLeft: 9 });
-  for (let at = 2_000; at <= 8_000; at += 1_000) meter.note(100, 1_000, at);
-  assert.equal(meter.note(100, 1_000, 9_000), undefined);
-  assert.deepEqual(meter.note(600, 1_000, 10_000), { perSecond: 100, secondsLeft: 4 });
+  assert.equal(meter.record(0, 1_000, 0), undefined);
+  assert.deepEqual(meter.record(100, 1_000, 1_000), { perSecond: 100, secondsLeft: 9 });
+  for (let at = 2_000; at <= 8_000; at += 1_000) meter.record(100, 1_000, at);
+  assert.equal(meter.record(100, 1_000, 9_000), undefined);
+  assert.deepEqual(meter.record(600, 1_000, 10_000), { perSecond: 100, secondsLeft: 4 });
 });
 
 async function textOf(parts: AsyncIterable<string>): Promise<string> {

@@ -7,9 +7,16 @@ import { PASSWORD, type Service, startService, USERNAME } from '../http/service.
 import { ServiceProcess } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
-import { assertAccessible, refusals, SIZES, seeCount, signIn, Visits } from './visits.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  failedRequests,
+  SIZES,
+  signIn,
+  waitForCount,
+} from './console-pages.ts';
 
-/** A spreadsheet in German, with four books and three rows that are none. */
+/** A German spreadsheet with four books and three invalid rows. */
 const SPREADSHEET = [
   'Titel;Autor;Jahr;Regal',
   'Effi Briest;Theodor Fontane;1895;A1',
@@ -22,22 +29,22 @@ const SPREADSHEET = [
   'Faust;Johann Wolfgang von Goethe;;B3',
 ].join('\r\n');
 
-let visits: Visits;
+let pages: ConsolePages;
 before(async () => {
-  visits = await Visits.start();
+  pages = await ConsolePages.start();
 });
-after(() => visits[Symbol.asyncDispose]());
+after(() => pages[Symbol.asyncDispose]());
 
 for (const [size, options] of Object.entries(SIZES)) {
-  test(`Somebody with ${size} chooses a spreadsheet, sees what is wrong with it, and imports the rest`, async (context) => {
+  test(`On ${size}, the import of a spreadsheet shows the invalid rows, and stores the others`, async (context) => {
     await using service = await startService();
-    const page = await visits.open(context, `${service.url}/console/`, options);
+    const page = await pages.open(context, `${service.url}/console/`, options);
     if (!page) return;
     await signIn(page);
     await page.getByRole('button', { name: 'Import', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     await dialog.getByText('Drop a file here, or choose one.').waitFor();
-    if (size === 'a desktop') await assertAccessible(page, 'no file yet');
+    if (size === 'a desktop') await assertAccessible(page, 'no file');
     await choose(page, dialog, 'Bücher.csv', SPREADSHEET);
 
     await dialog.getByText('4 books can be imported.').waitFor();
@@ -58,7 +65,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     ]);
     await dialog.getByText('Show the invalid rows').click();
     await dialog.getByText('The year is not a whole number that can be stored: “1897.5”').waitFor();
-    await assertAccessible(page, 'a plan');
+    await assertAccessible(page, 'preview');
     assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
 
     const report = await downloaded(page, dialog.getByRole('button', { name: 'Save a report' }));
@@ -74,9 +81,9 @@ for (const [size, options] of Object.entries(SIZES)) {
     await dialog.getByRole('button', { name: 'Import 4 books' }).click();
     await dialog.getByText('4 books are stored.').waitFor();
     await dialog.getByText('3 rows were left out.').waitFor();
-    if (size === 'a desktop') await assertAccessible(page, 'an ending');
+    if (size === 'a desktop') await assertAccessible(page, 'import result');
     await dialog.getByRole('button', { name: 'Show the newest' }).click();
-    await seeCount(page, '4 books');
+    await waitForCount(page, '4 books');
     assert.deepEqual(await booksOf(service), [
       ['Effi Briest', 'Theodor Fontane', 1895],
       ['<img src=x onerror=alert(1)>', '', 1900],
@@ -93,8 +100,8 @@ describe('A file', () => {
   });
   after(() => service[Symbol.asyncDispose]());
 
-  test('can be dropped anywhere, as JSON or NDJSON, in German, and its columns be chosen', async (context) => {
-    const page = await visits.open(context, `${service.url}/console/`, {
+  test('in JSON or NDJSON can be dropped on the page, and its columns be mapped, in German', async (context) => {
+    const page = await pages.open(context, `${service.url}/console/`, {
       locale: 'de-DE',
       colorScheme: 'dark',
     });
@@ -128,8 +135,8 @@ describe('A file', () => {
     ]);
   });
 
-  test('that cannot be read is told of, and another one be chosen, with a header or without', async (context) => {
-    const page = await visits.open(context, `${service.url}/console/`);
+  test('that cannot be read is reported, and another one can be chosen, with or without a header', async (context) => {
+    const page = await pages.open(context, `${service.url}/console/`);
     if (!page) return;
     await signIn(page);
     await page.locator('.file-links').waitFor();
@@ -143,7 +150,7 @@ describe('A file', () => {
       await drop(page, files);
       await dialog.getByText(problem).waitFor();
     }
-    await assertAccessible(page, 'a problem');
+    await assertAccessible(page, 'unreadable file');
     await choose(page, dialog, 'a.csv', 'name,when\nEmma,1815\n');
     await dialog.getByRole('button', { name: 'Import 1 book' }).waitFor();
     await dialog.getByLabel('Year').selectOption('name');
@@ -162,8 +169,8 @@ describe('A file', () => {
     await dialog.waitFor({ state: 'detached' });
   });
 
-  test('is not taken while a book is being edited', async (context) => {
-    const page = await visits.open(context, `${service.url}/console/`);
+  test('that is dropped while a book is edited is ignored', async (context) => {
+    const page = await pages.open(context, `${service.url}/console/`);
     if (!page) return;
     await signIn(page);
     await page.getByRole('button', { name: 'Add a book' }).first().click();
@@ -174,10 +181,12 @@ describe('A file', () => {
     assert.equal(await page.getByRole('dialog', { name: 'Import books' }).count(), 0);
   });
 
-  test('can be stopped being imported, and go on, also with another token', async (context) => {
+  test('can be imported in two parts, the second one with another token', async (context) => {
     let now = Date.now();
     await using other = await startService({ now: () => now });
-    const page = await visits.open(context, `${other.url}/console/`, { mayComplainOf: refusals(401) });
+    const page = await pages.open(context, `${other.url}/console/`, {
+      expectedMessages: failedRequests(401),
+    });
     if (!page) return;
     await signIn(page);
     await page.locator('.file-links').waitFor();
@@ -191,7 +200,7 @@ describe('A file', () => {
     await drop(page, { 'a.csv': numbered(5_000) });
     await dialog.getByRole('button', { name: 'Import 5,000 books' }).click();
     await dialog.getByText(/^1,000 of 5,000 books/).waitFor();
-    await assertAccessible(page, 'under way');
+    await assertAccessible(page, 'import in progress');
     await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: 'Stop' }).click();
     held.resolve();
@@ -203,9 +212,11 @@ describe('A file', () => {
   });
 });
 
-test('An import skips the books that are there already, and can be undone; what somebody has changed since stays', async (context) => {
+test('An import skips existing books, and its undo keeps books that have been changed since', async (context) => {
   await using service = await startService();
-  const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(404, 500) });
+  const page = await pages.open(context, `${service.url}/console/`, {
+    expectedMessages: failedRequests(404, 500),
+  });
   if (!page) return;
   await signIn(page);
   await page.locator('.file-links').waitFor();
@@ -221,11 +232,11 @@ test('An import skips the books that are there already, and can be undone; what 
     .waitFor();
   const none = dialog.getByRole('button', { name: 'Import 0 books' });
   assert.equal(await none.getAttribute('aria-disabled'), 'true');
-  await assertAccessible(page, 'all books are there');
+  await assertAccessible(page, 'all books exist');
   await dialog.getByLabel('Skip books that already exist').uncheck();
   await dialog.getByRole('button', { name: 'Import 2 books' }).waitFor();
 
-  // Another year is another book; of two that are the same, one is there.
+  // A different year makes a different book; of the two equal books, one exists.
   await drop(page, {
     'b.csv': `${first}Emma,Jane Austen,1815\nFaust,Goethe,1832\nWoyzeck,Georg Büchner,1879\n`,
   });
@@ -261,18 +272,20 @@ test('An import skips the books that are there already, and can be undone; what 
   await dialog.getByText('2 books of this import are deleted.').waitFor();
   await dialog.getByText('This book has been changed since, and is kept:').waitFor();
   await dialog.getByText('Faust II').waitFor();
-  await assertAccessible(page, 'undone');
+  await assertAccessible(page, 'import undone');
   assert.deepEqual(await booksOf(service), [...stored.slice(0, 2), ['Faust II', 'Goethe', 1832]]);
   await dialog.getByRole('button', { name: 'Close' }).click();
-  await seeCount(page, '3 books');
+  await waitForCount(page, '3 books');
 });
 
-test('An import that cannot find out which books are there says so, and can store all of them', async (context) => {
+test('An import that cannot search for existing books reports the error, and can store all books', async (context) => {
   await using service = await startService();
-  const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(500) });
+  const page = await pages.open(context, `${service.url}/console/`, {
+    expectedMessages: failedRequests(500),
+  });
   if (!page) return;
   await signIn(page);
-  await seeCount(page, '0 books');
+  await waitForCount(page, '0 books');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   await page.route('**/books?*limit=1000*', (route) =>
     route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
@@ -287,7 +300,7 @@ test('An import that cannot find out which books are there says so, and can stor
   await dialog.getByText('1 book is stored.').waitFor();
 });
 
-test('An import waits for a service that is away, and stores every book once', async (context) => {
+test('An import waits while the service is down, and stores each book once', async (context) => {
   await using folder = await createFolder();
   const port = await findFreePort();
   const variables = { PORT: String(port), AUTH_USERNAME: USERNAME, AUTH_PASSWORD: PASSWORD };
@@ -298,7 +311,9 @@ test('An import waits for a service that is away, and stores every book once', a
     service = await start();
   };
   try {
-    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(503) });
+    const page = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(503),
+    });
     if (!page) return;
     await page.clock.install();
     await signIn(page);
@@ -307,7 +322,7 @@ test('An import waits for a service that is away, and stores every book once', a
     let batches = 0;
     await page.route('**/books', async (route) => {
       batches++;
-      // Of one batch the answer gets lost, of another one the batch itself.
+      // The response to batch 3 and the request of batch 6 are lost.
       if (batches === 3) await route.fetch();
       if (batches === 3 || batches === 6) {
         await service[Symbol.asyncDispose]();
@@ -331,12 +346,12 @@ test('An import waits for a service that is away, and stores every book once', a
   }
 });
 
-/** A CSV file of so many books that all differ. */
+/** A CSV file of different books. */
 function numbered(count: number): string {
   return `title,author,year\n${Array.from({ length: count }, (_, n) => `Book ${n},Somebody,${n % 2000}.0`).join('\n')}`;
 }
 
-/** Every one of them is there once. */
+/** Asserts that each book of `numbered` is stored once. */
 async function assertNumbered(url: string, count: number): Promise<void> {
   const titles: string[] = [];
   const client = createClient({ url, username: USERNAME, password: PASSWORD });
@@ -348,12 +363,12 @@ async function assertNumbered(url: string, count: number): Promise<void> {
 }
 
 async function booksOf(service: Service): Promise<unknown[]> {
-  const answer = await service.fetch('GET', '/books');
-  const { data } = (await answer.json()) as { data: { title: string; author: string; year: number }[] };
+  const response = await service.fetch('GET', '/books');
+  const { data } = (await response.json()) as { data: { title: string; author: string; year: number }[] };
   return data.map(({ title, author, year }) => [title, author, year]);
 }
 
-/** The rows of the preview, their cells joined. */
+/** The rows of the preview, with joined cells. */
 async function rowsOf(dialog: Locator): Promise<string[]> {
   const rows = await dialog.locator('tbody tr').all();
   return Promise.all(rows.map(async (row) => (await row.locator('th, td').allTextContents()).join('|')));
@@ -367,13 +382,13 @@ async function choose(page: Page, dialog: Locator, name: string, text: string): 
 
 /** Drops files on the page, by name and text. */
 async function drop(page: Page, files: Readonly<Record<string, string>>): Promise<void> {
-  const given = await page.evaluateHandle(`(() => {
-    const given = new DataTransfer();
-    for (const [name, text] of Object.entries(${JSON.stringify(files)})) given.items.add(new File([text], name));
-    return given;
+  const transfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    for (const [name, text] of Object.entries(${JSON.stringify(files)})) transfer.items.add(new File([text], name));
+    return transfer;
   })()`);
   const target = page.locator('dialog[open], main').last();
-  for (const event of ['dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: given });
+  for (const event of ['dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: transfer });
 }
 
 async function downloaded(page: Page, button: Locator): Promise<{ name: string; text: string }> {

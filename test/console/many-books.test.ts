@@ -2,25 +2,25 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { type Service, startService } from '../http/service.ts';
 import { manyBooks, store } from './books.ts';
-import { rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';
+import { ConsolePages, rowOf, SIZES, signIn, waitForCount } from './console-pages.ts';
 
 const BOOKS = 100_000;
 
-let visits: Visits;
+let pages: ConsolePages;
 let service: Service;
 before(async () => {
-  [visits, service] = await Promise.all([Visits.start(), startService()]);
+  [pages, service] = await Promise.all([ConsolePages.start(), startService()]);
   await store(service, manyBooks(BOOKS));
 });
-after(() => Promise.all([visits[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
+after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
 
 describe('Among 100,000 books', () => {
   for (const [size, options] of Object.entries(SIZES)) {
-    test(`with ${size}: the number is told, the last one can be reached, and few rows are there`, async (context) => {
-      const page = await visits.open(context, `${service.url}/console/`, options);
+    test(`on ${size}, the page shows their number, End moves to the last one, and few rows are in the document`, async (context) => {
+      const page = await pages.open(context, `${service.url}/console/`, options);
       if (!page) return;
       await signIn(page);
-      await seeCount(page, '100,000 books');
+      await waitForCount(page, '100,000 books');
       let lists = 0;
       page.on('request', (request) => {
         if (request.url().includes('/books?')) lists++;
@@ -28,7 +28,7 @@ describe('Among 100,000 books', () => {
       await page.locator('[data-index="0"]').focus();
       await page.keyboard.press('End');
       await rowOf(page, 'Volume 100000').waitFor();
-      // The bars of the chart are counted by one request each.
+      // One request per bar of the chart.
       assert.ok(lists < 40, `${lists} requests for lists`);
       await page.locator('[role=row]:focus').getByText('Volume 100000').waitFor();
       assert.equal(await page.getByRole('grid').getAttribute('aria-rowcount'), '100001');
@@ -38,24 +38,24 @@ describe('Among 100,000 books', () => {
     });
   }
 
-  test('somebody who scrolls finds books where the hand stops, and one of them by typing', async (context) => {
-    const page = await visits.open(context, `${service.url}/console/`);
+  test('scrolling loads the visible rows, and a search finds one book', async (context) => {
+    const page = await pages.open(context, `${service.url}/console/`);
     if (!page) return;
     await signIn(page);
-    await seeCount(page, '100,000 books');
+    await waitForCount(page, '100,000 books');
     await page.evaluate('scrollTo(0, document.body.scrollHeight / 2)');
     await page
       .locator('.row:not(.loading)', { hasText: /Volume 500[0-9]{2}/ })
       .first()
       .waitFor();
     await page.getByRole('searchbox').fill('volume 77777');
-    await seeCount(page, '1 book');
+    await waitForCount(page, '1 book');
     await rowOf(page, 'Volume 77777').waitFor();
     await page.getByRole('searchbox').fill('');
-    await seeCount(page, '100,000 books');
+    await waitForCount(page, '100,000 books');
     const bar = page.getByRole('button', { name: '1950s: 5,000 books' });
     await bar.click();
-    await seeCount(page, '5,000 books');
+    await waitForCount(page, '5,000 books');
   });
 });
 
@@ -67,11 +67,11 @@ describe('Among 300,500 books', () => {
   });
   after(() => larger[Symbol.asyncDispose]());
 
-  test('the list shows the first and the last ones, and says so', async (context) => {
-    const page = await visits.open(context, `${larger.url}/console/`);
+  test('the list shows the first and the last 150,000, and a note', async (context) => {
+    const page = await pages.open(context, `${larger.url}/console/`);
     if (!page) return;
     await signIn(page);
-    await seeCount(page, '300,500 books');
+    await waitForCount(page, '300,500 books');
     const both =
       'The list shows the first 150,000 and the last 150,000 of 300,500 books. Search to see others.';
     assert.deepEqual(await page.locator('.shown-part').allInnerTexts(), [both, both]);

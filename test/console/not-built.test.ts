@@ -9,10 +9,10 @@ import { ServiceProcess } from '../process/service-process.ts';
 import { ROOT } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
 
-/** What is built, without what comes of it. */
+/** The sources of the console, without the build. */
 const CONSOLE = ['index.html', 'package.json', 'src', 'vite.config.ts'].map((name) => `console/${name}`);
 
-test('A service whose page has not been built says how to build it, and does without', async () => {
+test('A service whose console is not built logs how to build it, and responds 404', async () => {
   await using folder = await createFolder();
   for (const name of ['src', 'package.json'])
     await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
@@ -25,9 +25,12 @@ test('A service whose page has not been built says how to build it, and does wit
     join(folder.path, 'src/main.ts'),
   ).listening();
   for (const path of ['/', '/console', '/console/']) {
-    const answer = await fetch(service.url + path, { headers: { Accept: 'text/html' }, redirect: 'manual' });
-    assert.deepEqual(await answer.json(), { status: 404, message: 'Not found', data: null });
-    assert.equal(answer.headers.get('vary'), null);
+    const response = await fetch(service.url + path, {
+      headers: { Accept: 'text/html' },
+      redirect: 'manual',
+    });
+    assert.deepEqual(await response.json(), { status: 404, message: 'Not found', data: null });
+    assert.equal(response.headers.get('vary'), null);
   }
   const { complaints } = await service.stop();
   assert.equal(
@@ -36,7 +39,7 @@ test('A service whose page has not been built says how to build it, and does wit
   );
 });
 
-test('A build that fails before npm start is reported in two lines, and npm start goes on', async () => {
+test('A build that fails before npm start is reported in two lines, and does not fail npm start', async () => {
   await using folder = await createFolder();
   for (const name of ['scripts', 'src', 'package-lock.json', ...CONSOLE]) {
     await cp(join(ROOT, name), join(folder.path, name), { recursive: true });

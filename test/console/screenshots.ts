@@ -5,11 +5,11 @@ import { type Service, startService } from '../http/service.ts';
 import { ROOT } from '../project/files.ts';
 import { PATIENCE_MS, startBrowser } from '../support/browser.ts';
 import { CLASSICS, store } from './books.ts';
-import { rowOf, signIn } from './visits.ts';
+import { rowOf, signIn } from './console-pages.ts';
 
 /**
- * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; the console
- * prefers Palatino and what is like it, which is P052 in Debian's `fonts-urw-base35`.
+ * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; install
+ * Debian's `fonts-urw-base35` for P052, which resembles Palatino.
  */
 
 const FOLDER = join(ROOT, 'docs/console');
@@ -26,7 +26,7 @@ Die Judenbuche;Annette von Droste-Hülshoff;1842;B1
 Kleider machen Leute;Gottfried Keller;1874;B1
 `;
 
-/** A state of the page: how somebody comes to it. */
+/** A state of the page, and how to reach it. */
 interface State {
   readonly options?: BrowserContextOptions;
   readonly isEmpty?: boolean;
@@ -39,11 +39,11 @@ const STATES: Readonly<Record<string, State>> = {
       await page.getByLabel('Username').fill('librarian');
     },
   },
-  catalogue: { reach: seeBooks },
+  catalogue: { reach: openCatalogue },
   dark: {
     options: { ...DESKTOP, colorScheme: 'dark' },
     async reach(page) {
-      await seeBooks(page);
+      await openCatalogue(page);
       await page.getByRole('button', { name: '1890s: 5 books' }).click();
       await page.mouse.move(0, 0);
       await page.locator('.count').getByText('5 books').waitFor();
@@ -53,10 +53,10 @@ const STATES: Readonly<Record<string, State>> = {
       await page.keyboard.press('ArrowUp');
     },
   },
-  phone: { options: PHONE, reach: seeBooks },
+  phone: { options: PHONE, reach: openCatalogue },
   edit: {
     async reach(page) {
-      await seeBooks(page);
+      await openCatalogue(page);
       await rowOf(page, 'The Iliad').click();
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
       await page.mouse.move(0, 0);
@@ -64,7 +64,7 @@ const STATES: Readonly<Record<string, State>> = {
   },
   conflict: {
     async reach(page, service) {
-      await seeBooks(page);
+      await openCatalogue(page);
       await rowOf(page, 'Candide').click();
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).fill('Candide, ou l’Optimisme');
       await service.fetch(
@@ -79,7 +79,7 @@ const STATES: Readonly<Record<string, State>> = {
   },
   import: {
     async reach(page) {
-      await seeBooks(page);
+      await openCatalogue(page);
       await page.getByRole('button', { name: 'Import', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Import books' });
       await dialog
@@ -120,8 +120,8 @@ async function take(
   console.log(`${name}.png: ${Math.ceil((await stat(path)).size / 1_000)} kB`);
 }
 
-/** Signs in, and waits for the list and its chart. */
-async function seeBooks(page: Page): Promise<void> {
+/** Signs in, and waits for the list and the chart. */
+async function openCatalogue(page: Page): Promise<void> {
   await signIn(page);
   await rowOf(page, 'Candide').waitFor();
   await page.locator('.bar').first().waitFor();

@@ -17,7 +17,7 @@ const FILES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' }).filter(
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** What Firefox, Chromium and Safari send when somebody types an address. */
+/** The `Accept` headers of Firefox, Chromium and Safari for a typed URL. */
 const BROWSERS = [
   'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8',
@@ -35,8 +35,8 @@ describe('The files of /console/', () => {
     const path = `/console/${file === 'index.html' ? '' : file}`;
     const content = readFileSync(join(FOLDER, file));
 
-    test(`${path} is what was built, under a strict policy`, async () => {
-      const { status, headers, body } = await ask('GET', path);
+    test(`GET ${path} responds with the built file and a strict Content-Security-Policy`, async () => {
+      const { status, headers, body } = await send('GET', path);
       assert.equal(status, 200);
       assert.ok(body.equals(content));
       assert.equal(headers['content-security-policy'], POLICY);
@@ -49,37 +49,37 @@ describe('The files of /console/', () => {
       );
     });
 
-    test(`${path} comes compressed to those who take that, the shortest form first`, async () => {
-      const shortest = await ask('GET', path, { 'Accept-Encoding': 'gzip, deflate, br' });
+    test(`GET ${path} responds with the smallest encoding that the client accepts`, async () => {
+      const shortest = await send('GET', path, { 'Accept-Encoding': 'gzip, deflate, br' });
       assert.equal(shortest.headers['content-encoding'], 'br');
       assert.ok(brotliDecompressSync(shortest.body).equals(content));
-      const zipped = await ask('GET', path, { 'Accept-Encoding': 'gzip;q=0.5, br;q=0' });
+      const zipped = await send('GET', path, { 'Accept-Encoding': 'gzip;q=0.5, br;q=0' });
       assert.equal(zipped.headers['content-encoding'], 'gzip');
       assert.ok(gunzipSync(zipped.body).equals(content));
-      const plain = await ask('GET', path, { 'Accept-Encoding': 'identity' });
+      const plain = await send('GET', path, { 'Accept-Encoding': 'identity' });
       assert.equal(plain.headers['content-encoding'], undefined);
       const tags = [shortest, zipped, plain].map(({ headers }) => headers.etag);
       assert.equal(new Set(tags).size, 3);
     });
 
-    test(`${path} is not sent again to who has it, and has no other methods`, async () => {
-      const { headers } = await ask('GET', path);
-      const again = await ask('GET', path, { 'If-None-Match': String(headers.etag) });
+    test(`GET ${path} with the current entity tag responds 304, and methods other than GET and HEAD respond 405`, async () => {
+      const { headers } = await send('GET', path);
+      const again = await send('GET', path, { 'If-None-Match': String(headers.etag) });
       assert.deepEqual([again.status, again.body.length], [304, 0]);
       assert.equal(again.headers.etag, headers.etag);
-      const head = await ask('HEAD', path);
+      const head = await send('HEAD', path);
       assert.deepEqual([head.status, head.body.length], [200, 0]);
-      assert.equal((await ask('POST', path)).status, 405);
+      assert.equal((await send('POST', path)).status, 405);
     });
   }
 
-  test('are all that there is', async () => {
+  test('are the only ones: other paths respond 404', async () => {
     for (const path of ['index.html', '.built', 'nothing', 'assets', 'assets/', '..%2fpackage.json']) {
-      assert.equal((await ask('GET', `/console/${path}`)).status, 404, path);
+      assert.equal((await send('GET', `/console/${path}`)).status, 404, path);
     }
   });
 
-  test('make a first paint of less than 60 kB', () => {
+  test('load less than 60 kB for the first paint', () => {
     const html = readFileSync(join(FOLDER, 'index.html'), 'utf8');
     const loaded = [...html.matchAll(/(?:src|href)="\.\/([^"]+)"/g)].map(([, name = '']) => name);
     assert.ok(loaded.some((name) => name.endsWith('.js')) && loaded.some((name) => name.endsWith('.css')));
@@ -90,26 +90,26 @@ describe('The files of /console/', () => {
 });
 
 describe('/', () => {
-  test('leads browsers to the page', async () => {
+  test('redirects browsers to the console', async () => {
     for (const accept of BROWSERS) {
       for (const method of ['GET', 'HEAD']) {
-        const { status, headers, body } = await ask(method, '/', { Accept: accept });
+        const { status, headers, body } = await send(method, '/', { Accept: accept });
         assert.deepEqual([status, headers.location, body.length], [303, 'console/', 0], accept);
         assert.equal(headers.vary, 'Accept');
       }
     }
   });
 
-  test('is 404 Not found to everybody else', async () => {
+  test('responds 404 to other clients', async () => {
     const others = ['*/*', 'application/json', 'application/json, text/html;q=0.9', 'text/html;q=0', ''];
     for (const accept of others) {
-      assertRefusal(await asked('GET', '/', accept), 404, 'Not found');
-      assert.equal((await ask('GET', '/', { Accept: accept })).headers.vary, 'Accept');
+      assertRefusal(await sendAs('GET', '/', accept), 404, 'Not found');
+      assert.equal((await send('GET', '/', { Accept: accept })).headers.vary, 'Accept');
     }
-    assertRefusal(await asked('GET', '/'), 404, 'Not found');
+    assertRefusal(await sendAs('GET', '/'), 404, 'Not found');
   });
 
-  test('is 404 Not found for other methods, and so are other paths', async () => {
+  test('responds 404 to other methods, as do other paths', async () => {
     for (const [method, path] of [
       ['POST', '/'],
       ['DELETE', '/'],
@@ -118,28 +118,28 @@ describe('/', () => {
       ['GET', '/index.html'],
       ['GET', '/nothing'],
     ] as const) {
-      assertRefusal(await asked(method, path, BROWSERS[0]), 404, 'Not found');
+      assertRefusal(await sendAs(method, path, BROWSERS[0]), 404, 'Not found');
     }
   });
 
-  test('without its slash the page is elsewhere, and leads there', async () => {
-    const { status, headers } = await ask('GET', '/console');
+  test('/console redirects to /console/', async () => {
+    const { status, headers } = await send('GET', '/console');
     assert.deepEqual([status, headers.location], [308, 'console/']);
   });
 });
 
-/** Sends a request as it is, and reads the answer as it comes. */
-async function ask(method: string, path: string, headers: Record<string, string> = {}) {
-  const asking = request(new URL(server.url).origin, { method, path, headers });
-  asking.end();
-  const [response] = (await once(asking, 'response')) as [IncomingMessage];
+/** Sends a request without changing its path, and does not decode the response. */
+async function send(method: string, path: string, headers: Record<string, string> = {}) {
+  const sent = request(new URL(server.url).origin, { method, path, headers });
+  sent.end();
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   const body = Buffer.concat(await response.toArray());
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-/** The same in the form of other tests. */
-async function asked(method: string, path: string, accept?: string) {
-  const answer = await ask(method, path, accept === undefined ? {} : { Accept: accept });
-  const headers = new Headers(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
-  return { status: answer.status, headers, body: answer.body.toString() };
+/** {@link send} for `assertRefusal`. */
+async function sendAs(method: string, path: string, accept?: string) {
+  const response = await send(method, path, accept === undefined ? {} : { Accept: accept });
+  const headers = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+  return { status: response.status, headers, body: response.body.toString() };
 }

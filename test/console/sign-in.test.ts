@@ -5,36 +5,39 @@ import { ServiceProcess } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { CLASSICS, findBook, store } from './books.ts';
-import { refusals, rowOf, SIZES, seeCount, signIn, Visits } from './visits.ts';
+import { ConsolePages, failedRequests, rowOf, SIZES, signIn, waitForCount } from './console-pages.ts';
 
-/** A moment longer than a token is good. */
+/** One second longer than the lifetime of a token. */
 const TOKEN_MS = 15 * 60_000 + 1_000;
 
-let visits: Visits;
+let pages: ConsolePages;
 before(async () => {
-  visits = await Visits.start();
+  pages = await ConsolePages.start();
 });
-after(() => visits[Symbol.asyncDispose]());
+after(() => pages[Symbol.asyncDispose]());
 
 for (const [size, options] of Object.entries(SIZES)) {
-  describe(`Somebody with ${size}`, () => {
-    test('gets from / to the sign-in, may mistype, and comes to the books', async (context) => {
+  describe(`On ${size}`, () => {
+    test('/ leads to the sign-in form, which rejects a wrong password and then shows the books', async (context) => {
       await using service = await startService();
-      const page = await visits.open(context, service.url, { ...options, mayComplainOf: refusals(401) });
+      const page = await pages.open(context, service.url, {
+        ...options,
+        expectedMessages: failedRequests(401),
+      });
       if (!page) return;
       assert.equal(page.url(), `${service.url}/console/`);
       await signIn(page, 'another password');
       await page.getByText('Wrong username or password.').waitFor();
       assert.equal(await page.getByLabel('Username').inputValue(), USERNAME);
       await signIn(page);
-      await seeCount(page, '0 books');
+      await waitForCount(page, '0 books');
       await page.getByText('There are no books yet.').waitFor();
     });
 
-    test('signs out, and the browser knows nothing any more', async (context) => {
+    test('a sign-out removes the token and the books from the browser', async (context) => {
       await using service = await startService();
       await store(service, CLASSICS);
-      const page = await visits.open(context, `${service.url}/console/`, options);
+      const page = await pages.open(context, `${service.url}/console/`, options);
       if (!page) return;
       await signIn(page);
       await rowOf(page, 'The Iliad').waitFor();
@@ -48,12 +51,12 @@ for (const [size, options] of Object.entries(SIZES)) {
   });
 }
 
-test('Too many failures: the form says so, and counts down until it can be tried again', async (context) => {
-  let lateness = 0;
+test('After too many failed sign-ins, the form counts down until the next attempt is allowed', async (context) => {
+  let clockOffset = 0;
   const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
-  await using service = await startService({ now: () => Date.now() + lateness, throttleLimits });
-  const mayComplainOf = refusals(401, 429);
-  const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf });
+  await using service = await startService({ now: () => Date.now() + clockOffset, throttleLimits });
+  const expectedMessages = failedRequests(401, 429);
+  const page = await pages.open(context, `${service.url}/console/`, { expectedMessages });
   if (!page) return;
   await page.clock.install();
   await signIn(page, 'another password');
@@ -61,20 +64,22 @@ test('Too many failures: the form says so, and counts down until it can be tried
   await signIn(page, 'a third one');
   await page.getByText('Too many failed sign-ins.').waitFor();
   await page.getByRole('button', { name: /^Try again in [0-9]+ s$/ }).waitFor();
-  lateness = 61_000;
+  clockOffset = 61_000;
   await page.clock.runFor(61_000);
   await signIn(page);
-  await seeCount(page, '0 books');
+  await waitForCount(page, '0 books');
 });
 
-test('A service that is stopped is told of; nothing typed is lost, and it goes on when the service is back', async (context) => {
+test('While the service is stopped, the page reports it and keeps the input, which can be sent after a restart', async (context) => {
   await using folder = await createFolder();
   const port = await findFreePort();
   const variables = { PORT: String(port), AUTH_USERNAME: USERNAME, AUTH_PASSWORD: PASSWORD };
   const start = () => new ServiceProcess(folder.path, variables).listening();
   const page = await (async () => {
     await using service = await start();
-    const opened = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals() });
+    const opened = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(),
+    });
     await service.stop();
     return opened;
   })();
@@ -85,7 +90,7 @@ test('A service that is stopped is told of; nothing typed is lost, and it goes o
   {
     await using service = await start();
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await seeCount(page, '0 books');
+    await waitForCount(page, '0 books');
     await page.getByRole('button', { name: 'Add a book' }).first().click();
     await page.getByRole('textbox', { name: 'Title' }).fill('Middlemarch');
     await service.stop();
@@ -96,37 +101,41 @@ test('A service that is stopped is told of; nothing typed is lost, and it goes o
   await using again = await start();
   assert.equal(again.port, port);
   await page.getByRole('button', { name: 'Save' }).click();
-  await seeCount(page, '1 book');
+  await waitForCount(page, '1 book');
   await rowOf(page, 'Middlemarch').waitFor();
 });
 
-test('A list that could not be fetched comes by itself when the service is back', async (context) => {
+test('A list that could not be loaded is loaded automatically when the service is available again', async (context) => {
   await using service = await startService();
   await store(service, CLASSICS);
-  const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(503) });
+  const page = await pages.open(context, `${service.url}/console/`, {
+    expectedMessages: failedRequests(503),
+  });
   if (!page) return;
   await page.route('**/books?*', (route) =>
     route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
   );
   await page.clock.install();
   await signIn(page);
-  const fault = page.getByText('The service is overloaded, or its store is unavailable.');
-  while (!(await fault.isVisible())) await page.clock.runFor(500);
+  const loadError = page.getByText('The service is overloaded, or its store is unavailable.');
+  while (!(await loadError.isVisible())) await page.clock.runFor(500);
   await page.unroute('**/books?*');
-  while (await fault.isVisible()) await page.clock.runFor(500);
+  while (await loadError.isVisible()) await page.clock.runFor(500);
   await rowOf(page, 'The Iliad').waitFor();
 });
 
 describe('A token that expires', () => {
-  test('is renewed without a word while the page is used', async (context) => {
-    let lateness = 0;
-    await using service = await startService({ now: () => Date.now() + lateness });
+  test('is renewed without a dialog while the page is used', async (context) => {
+    let clockOffset = 0;
+    await using service = await startService({ now: () => Date.now() + clockOffset });
     await store(service, CLASSICS);
-    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(401) });
+    const page = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(401),
+    });
     if (!page) return;
     await signIn(page);
     await rowOf(page, 'Emma').waitFor();
-    lateness = TOKEN_MS;
+    clockOffset = TOKEN_MS;
     await page.getByLabel('Search').fill('bovary');
     await rowOf(page, 'Madame Bovary').waitFor();
     assert.equal(await page.getByText('Please sign in again').count(), 0);
@@ -134,11 +143,11 @@ describe('A token that expires', () => {
 
   test('is renewed before it expires', async (context) => {
     await using service = await startService();
-    const page = await visits.open(context, `${service.url}/console/`);
+    const page = await pages.open(context, `${service.url}/console/`);
     if (!page) return;
     await page.clock.install();
     await signIn(page);
-    await seeCount(page, '0 books');
+    await waitForCount(page, '0 books');
     const token = await page.evaluate('sessionStorage.token');
     await page.keyboard.press('Shift');
     await page.clock.runFor(10_000);
@@ -149,18 +158,20 @@ describe('A token that expires', () => {
     while ((await page.evaluate('sessionStorage.token')) === token) await page.clock.runFor(100);
   });
 
-  test('has to be renewed by somebody after a reload: a dialog lies over what was typed, and then it is saved', async (context) => {
-    let lateness = 0;
-    await using service = await startService({ now: () => Date.now() + lateness });
+  test('after a reload requires a sign-in: a dialog opens over the form, whose input is then saved', async (context) => {
+    let clockOffset = 0;
+    await using service = await startService({ now: () => Date.now() + clockOffset });
     await store(service, CLASSICS);
-    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(401) });
+    const page = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(401),
+    });
     if (!page) return;
     await signIn(page);
     await rowOf(page, 'Emma').waitFor();
     await page.reload();
     await rowOf(page, 'Emma').click();
     await page.getByRole('textbox', { name: 'Year', exact: true }).fill('1816');
-    lateness = TOKEN_MS;
+    clockOffset = TOKEN_MS;
     await page.getByRole('button', { name: 'Save' }).click();
     const dialog = page.getByRole('dialog', { name: 'Please sign in again' });
     await dialog.waitFor();
@@ -172,21 +183,23 @@ describe('A token that expires', () => {
     await signIn(page);
     await dialog.waitFor({ state: 'detached' });
     await page.getByText('Saved.').waitFor();
-    lateness = 0;
+    clockOffset = 0;
     assert.equal((await findBook(service, 10))?.year, 1816);
   });
 
-  test('is not renewed when nobody has used the page: it asks who is there', async (context) => {
-    let lateness = 0;
-    await using service = await startService({ now: () => Date.now() + lateness });
+  test('is not renewed when the page has not been used: the next call requires a sign-in', async (context) => {
+    let clockOffset = 0;
+    await using service = await startService({ now: () => Date.now() + clockOffset });
     await store(service, CLASSICS);
-    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(401) });
+    const page = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(401),
+    });
     if (!page) return;
     await page.clock.install();
     await signIn(page);
     await rowOf(page, 'Emma').waitFor();
     await page.clock.fastForward(TOKEN_MS);
-    lateness = TOKEN_MS;
+    clockOffset = TOKEN_MS;
     await page.getByRole('columnheader', { name: 'Title' }).getByRole('button').click();
     await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
     await signIn(page);
@@ -194,9 +207,11 @@ describe('A token that expires', () => {
     assert.match(page.url(), /\?sort=title$/);
   });
 
-  test('and one that is refused as soon as it is issued: the page tries one more, and says so', async (context) => {
+  test('or is rejected as soon as it is issued is renewed once per call, and then reported', async (context) => {
     await using service = await startService();
-    const page = await visits.open(context, `${service.url}/console/`, { mayComplainOf: refusals(401) });
+    const page = await pages.open(context, `${service.url}/console/`, {
+      expectedMessages: failedRequests(401),
+    });
     if (!page) return;
     let [signIns, calls] = [0, 0];
     page.on('request', (request) => {
@@ -210,7 +225,7 @@ describe('A token that expires', () => {
     await page.getByText('The service rejects the token that it has just issued.').waitFor();
     assert.ok(signIns > 1 && signIns <= 1 + calls, `${signIns} sign-ins, ${calls} calls`);
     await page.unroute('**/books?*');
-    await seeCount(page, '0 books');
+    await waitForCount(page, '0 books');
     assert.equal(await page.getByText('Please sign in again').count(), 0);
   });
 });

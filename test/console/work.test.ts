@@ -5,31 +5,39 @@ import type { Page } from 'playwright-core';
 import { type Service, startService } from '../http/service.ts';
 import { PATIENCE_MS } from '../support/browser.ts';
 import { CLASSICS, findBook, store } from './books.ts';
-import { refusals, rowOf, SIZES, seeCount, signIn, type VisitorOptions, Visits } from './visits.ts';
+import {
+  ConsolePages,
+  failedRequests,
+  type PageOptions,
+  rowOf,
+  SIZES,
+  signIn,
+  waitForCount,
+} from './console-pages.ts';
 
-/** The id of a book, which are given in the order of the list. */
+/** The id of a book, by its position in the list. */
 const idOf = (title: string) => 1 + CLASSICS.findIndex((book) => book.title === title);
 const EMMA = idOf('Emma');
 
-/** Longer than a deletion is held back. */
-const UNDO_MS = 9_000;
+/** Longer than a deletion can be undone. */
+const AFTER_UNDO_MS = 9_000;
 
-let visits: Visits;
+let pages: ConsolePages;
 before(async () => {
-  visits = await Visits.start();
+  pages = await ConsolePages.start();
 });
-after(() => visits[Symbol.asyncDispose]());
+after(() => pages[Symbol.asyncDispose]());
 
-/** Comes to the classics in a service of their own. */
-async function visit(
+/** Opens the console of a new service with the classics, and signs in. */
+async function openConsole(
   context: TestContext,
-  options: VisitorOptions = {},
+  options: PageOptions = {},
   query = '',
 ): Promise<{ page: Page; service: Service } | undefined> {
   const service = await startService();
   context.after(() => service[Symbol.asyncDispose]());
   await store(service, CLASSICS);
-  const page = await visits.open(context, `${service.url}/console/${query}`, options);
+  const page = await pages.open(context, `${service.url}/console/${query}`, options);
   if (!page) return undefined;
   await signIn(page);
   await page.locator('.count').getByText(/book/).waitFor();
@@ -42,9 +50,9 @@ const button = (page: Page, name: string) => page.getByRole('button', { name, ex
 const noDialog = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
 
 for (const [size, options] of Object.entries(SIZES)) {
-  describe(`Somebody with ${size}`, () => {
-    test('adds a book, and sees it', async (context) => {
-      const { page, service } = (await visit(context, options)) ?? {};
+  describe(`On ${size}, a user`, () => {
+    test('adds a book, which the list then shows', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await button(page, 'Add a book').click();
       await field(page, 'Title').fill('Middlemarch  II');
@@ -54,7 +62,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       await button(page, 'Save').click();
       await field(page, 'Year').fill('1872');
       await button(page, 'Save').click();
-      await seeCount(page, '44 books');
+      await waitForCount(page, '44 books');
       await page.evaluate('scrollTo(0, document.body.scrollHeight)');
       await button(page, 'Show the newest').click();
       await rowOf(page, 'Middlemarch  II').waitFor();
@@ -67,8 +75,8 @@ for (const [size, options] of Object.entries(SIZES)) {
       });
     });
 
-    test('adds no book without a title and an author, and takes back one that was added', async (context) => {
-      const { page, service } = (await visit(context, options)) ?? {};
+    test('cannot add a book without title and author, and can undo an addition', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.clock.install();
       await page.keyboard.press('n');
@@ -81,22 +89,22 @@ for (const [size, options] of Object.entries(SIZES)) {
       await field(page, 'Title').fill('');
       await field(page, 'Author').fill('George Eliot');
       await button(page, 'Save').click();
-      await seeCount(page, '44 books');
+      await waitForCount(page, '44 books');
       await button(page, 'Undo').click();
-      await seeCount(page, '43 books');
+      await waitForCount(page, '43 books');
       await page.getByText('“(no title)” is deleted.').waitFor();
       assert.equal((await findBook(service, 44))?.author, 'George Eliot');
       const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
-      await page.clock.runFor(UNDO_MS);
+      await page.clock.runFor(AFTER_UNDO_MS);
       assert.equal((await deleted).status(), 200);
       assert.equal(await findBook(service, 44), undefined);
     });
 
     test('corrects the year of a book', async (context) => {
-      const { page, service } = (await visit(context, options)) ?? {};
+      const { page, service } = (await openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.getByRole('searchbox').fill('emma');
-      await seeCount(page, '1 book');
+      await waitForCount(page, '1 book');
       await rowOf(page, 'Emma').click();
       await field(page, 'Year').fill('1816');
       assert.match(page.url(), /\?q=emma&book=10$/);
@@ -112,23 +120,24 @@ for (const [size, options] of Object.entries(SIZES)) {
       });
     });
 
-    test('deletes a book and undoes that: it has never been away', async (context) => {
-      const { page, service } = (await visit(context, options)) ?? {};
+    test('deletes a book and undoes the deletion before it is sent', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.clock.install();
       await rowOf(page, 'Emma').click();
       await button(page, 'Delete').click();
-      await seeCount(page, '42 books');
+      await waitForCount(page, '42 books');
       assert.equal(await rowOf(page, 'Emma').count(), 0);
       await button(page, 'Undo').click();
-      await seeCount(page, '43 books');
+      await waitForCount(page, '43 books');
       await rowOf(page, 'Emma').waitFor();
-      await page.clock.runFor(UNDO_MS);
+      await page.clock.runFor(AFTER_UNDO_MS);
       assert.equal((await findBook(service, EMMA))?.title, 'Emma');
     });
 
-    test('edits another field than somebody else at the same time: both changes stay, and nobody is asked', async (context) => {
-      const { page, service } = (await visit(context, { ...options, mayComplainOf: refusals(412) })) ?? {};
+    test('edits a book while another user edits a different field: both changes are saved without a dialog', async (context) => {
+      const { page, service } =
+        (await openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
       if (!page || !service) return;
       const sent: unknown[] = [];
       page.on('request', (request) => {
@@ -145,10 +154,11 @@ for (const [size, options] of Object.entries(SIZES)) {
       assert.deepEqual(sent, [{ title: 'Emma Woodhouse' }, { title: 'Emma Woodhouse' }]);
     });
 
-    test('edits the same field as somebody else, and chooses; what only one of them has edited stays', async (context) => {
-      const { page, service } = (await visit(context, { ...options, mayComplainOf: refusals(412) })) ?? {};
+    test('edits the same field as another user, and chooses a version; changes to other fields are kept', async (context) => {
+      const { page, service } =
+        (await openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
       if (!page || !service) return;
-      const meet = async (title: string, year: string) => {
+      const makeConflict = async (title: string, year: string) => {
         await rowOf(page, title).click();
         await field(page, 'Title').fill(`${title} II`);
         await field(page, 'Year').fill(year);
@@ -156,7 +166,7 @@ for (const [size, options] of Object.entries(SIZES)) {
         await button(page, 'Save').click();
         await page.getByText('Conflicting changes').waitFor();
       };
-      await meet('Emma', '1816');
+      await makeConflict('Emma', '1816');
       const [mine, theirs] = [page.getByLabel('Your version'), page.getByLabel('Saved version')];
       assert.match(await mine.innerText(), /Emma II.*J. A..*1816/s);
       assert.match(await theirs.innerText(), /Emma II.*J. A..*1800/s);
@@ -166,7 +176,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       const both = { id: EMMA, title: 'Emma II', author: 'J. A.', year: 1816 };
       assert.deepEqual(await findBook(service, EMMA), both);
 
-      await meet('Persuasion', '1818');
+      await makeConflict('Persuasion', '1818');
       await button(page, 'Take theirs').click();
       await noDialog(page);
       await rowOf(page, 'Persuasion II').getByText('J. A.').waitFor();
@@ -177,7 +187,7 @@ for (const [size, options] of Object.entries(SIZES)) {
         year: 1800,
       });
 
-      await meet('Walden', '1855');
+      await makeConflict('Walden', '1855');
       await button(page, 'Continue editing').click();
       assert.equal(await field(page, 'Year').inputValue(), '1855');
       await field(page, 'Year').fill('1856');
@@ -188,18 +198,18 @@ for (const [size, options] of Object.entries(SIZES)) {
   });
 }
 
-test('All of it can be done with the keyboard', async (context) => {
-  const { page, service } = (await visit(context)) ?? {};
+test('All functions can be used with the keyboard', async (context) => {
+  const { page, service } = (await openConsole(context)) ?? {};
   if (!page || !service) return;
   await page.keyboard.press('ArrowDown');
   await page.locator('[role=row]:focus').getByText('The Iliad', { exact: true }).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('austen');
-  await seeCount(page, '4 books');
+  await waitForCount(page, '4 books');
   await page.keyboard.press('Escape');
-  await seeCount(page, '43 books');
+  await waitForCount(page, '43 books');
   await page.keyboard.type('austen');
-  await seeCount(page, '4 books');
+  await waitForCount(page, '4 books');
   await rowOf(page, 'Emma').waitFor();
   await page.keyboard.press('ArrowDown');
   for (const [key, title] of [
@@ -233,11 +243,11 @@ test('All of it can be done with the keyboard', async (context) => {
   await page.keyboard.type('Austen 1');
   await page.keyboard.press('Enter');
   await noDialog(page);
-  await seeCount(page, '5 books');
+  await waitForCount(page, '5 books');
   await page.keyboard.press('ControlOrMeta+Z');
-  await seeCount(page, '4 books');
+  await waitForCount(page, '4 books');
   await page.keyboard.press('ControlOrMeta+Z');
-  await seeCount(page, '5 books');
+  await waitForCount(page, '5 books');
   await page.keyboard.press('?');
   await page.getByText('Undo a deletion or an addition', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
@@ -245,8 +255,8 @@ test('All of it can be done with the keyboard', async (context) => {
   assert.equal((await findBook(service, EMMA))?.year, 1816);
 });
 
-test('What is typed is there again after the dialog was closed, also by the back button', async (context) => {
-  const { page } = (await visit(context)) ?? {};
+test('A closed dialog keeps its input, also when the back button closes it', async (context) => {
+  const { page } = (await openConsole(context)) ?? {};
   if (!page) return;
   await rowOf(page, 'Emma').click();
   await field(page, 'Title').fill('Emma Woodhouse');
@@ -260,15 +270,15 @@ test('What is typed is there again after the dialog was closed, also by the back
   assert.equal(await field(page, 'Title').inputValue(), 'Emma Woodhouse');
 });
 
-test('A book that somebody has deleted meanwhile can become a new one', async (context) => {
-  const { page, service } = (await visit(context, { mayComplainOf: refusals(404) })) ?? {};
+test('The edit of a book that another user has deleted can be saved as a new book', async (context) => {
+  const { page, service } = (await openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
   if (!page || !service) return;
   await rowOf(page, 'Emma').click();
   await field(page, 'Title').fill('Emma Woodhouse');
   await service.fetch('DELETE', `/book/${EMMA}`);
   await button(page, 'Save').click();
   await page.getByText('Book not found').waitFor();
-  await seeCount(page, '42 books');
+  await waitForCount(page, '42 books');
   assert.equal(await rowOf(page, 'Emma').count(), 0);
   await button(page, 'Save as a new book').click();
   await button(page, 'Save').click();
@@ -276,20 +286,20 @@ test('A book that somebody has deleted meanwhile can become a new one', async (c
   assert.equal((await findBook(service, 44))?.title, 'Emma Woodhouse');
 });
 
-test('A book that is gone when it is opened is gone from the list', async (context) => {
-  const { page, service } = (await visit(context, { mayComplainOf: refusals(404) })) ?? {};
+test('A book that is found deleted when it is opened is removed from the list', async (context) => {
+  const { page, service } = (await openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
   if (!page || !service) return;
   await service.fetch('DELETE', `/book/${EMMA}`);
   await rowOf(page, 'Emma').click();
   await page.getByText('Book not found').waitFor();
   await button(page, 'Close').click();
   await noDialog(page);
-  await seeCount(page, '42 books');
+  await waitForCount(page, '42 books');
   assert.equal(await rowOf(page, 'Emma').count(), 0);
 });
 
 test('The dialog of a book can be closed while the book is loading, and when it cannot be loaded', async (context) => {
-  const { page } = (await visit(context, { mayComplainOf: refusals(503) })) ?? {};
+  const { page } = (await openConsole(context, { expectedMessages: failedRequests(503) })) ?? {};
   if (!page) return;
   const held = Promise.withResolvers<void>();
   await page.route(`**/book/${EMMA}`, async (route) => {
@@ -306,8 +316,9 @@ test('The dialog of a book can be closed while the book is loading, and when it 
   await noDialog(page);
 });
 
-test('An address of a book opens it; one of no book says so', async (context) => {
-  const { page, service } = (await visit(context, { mayComplainOf: refusals(404) }, `?book=${EMMA}`)) ?? {};
+test('The URL of a book opens it; the URL of a missing book says so', async (context) => {
+  const { page, service } =
+    (await openConsole(context, { expectedMessages: failedRequests(404) }, `?book=${EMMA}`)) ?? {};
   if (!page || !service) return;
   assert.equal(await field(page, 'Title').inputValue(), 'Emma');
   await button(page, 'Cancel').click();
@@ -319,25 +330,25 @@ test('An address of a book opens it; one of no book says so', async (context) =>
 });
 
 describe('A deletion', () => {
-  test('is sent when nobody has undone it for a while, and waits while somebody points at it', async (context) => {
-    const { page, service } = (await visit(context)) ?? {};
+  test('is sent after the time to undo, which pauses while the pointer is over the toast', async (context) => {
+    const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
     await page.clock.install();
     await rowOf(page, 'Emma').focus();
     await page.keyboard.press('Delete');
     await page.getByText('“Emma” is deleted.').hover();
-    await page.clock.runFor(UNDO_MS);
+    await page.clock.runFor(AFTER_UNDO_MS);
     assert.ok(await findBook(service, EMMA));
     await page.mouse.move(0, 0);
     const deleted = page.waitForResponse((response) => response.request().method() === 'DELETE');
-    await page.clock.runFor(UNDO_MS);
+    await page.clock.runFor(AFTER_UNDO_MS);
     assert.equal((await deleted).status(), 200);
     assert.equal(await findBook(service, EMMA), undefined);
-    await seeCount(page, '42 books');
+    await waitForCount(page, '42 books');
   });
 
-  test('is sent when somebody signs out', async (context) => {
-    const { page, service } = (await visit(context)) ?? {};
+  test('is sent at a sign-out', async (context) => {
+    const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
     await rowOf(page, 'Emma').focus();
     await page.keyboard.press('Delete');
@@ -346,37 +357,37 @@ describe('A deletion', () => {
     assert.equal(await findBook(service, EMMA), undefined);
   });
 
-  test('is sent when the page is left', async (context) => {
-    const { page, service } = (await visit(context)) ?? {};
+  test('is sent when the page is closed', async (context) => {
+    const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
     const found = page.waitForResponse(`**/book/${EMMA}`);
     await rowOf(page, 'Emma').focus();
     await page.keyboard.press('Delete');
     await (await found).finished();
-    // Whatever came before this answer has been seen by the page.
-    await page.evaluate(`fetch('../healthz').then((answer) => answer.text())`);
+    // After this response, the page has processed the previous ones.
+    await page.evaluate(`fetch('../healthz').then((response) => response.text())`);
     await page.goto('about:blank');
     const deadline = Date.now() + PATIENCE_MS;
     while ((await findBook(service, EMMA)) && Date.now() < deadline) await sleep(20);
     assert.equal(await findBook(service, EMMA), undefined);
   });
 
-  test('of a book that somebody has changed is not done: it comes back as it is now', async (context) => {
-    const { page, service } = (await visit(context)) ?? {};
+  test('of a book that another user has changed is cancelled, and the list shows the current version', async (context) => {
+    const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
     await page.clock.install();
     await service.fetch('PUT', `/book/${EMMA}`, '{"year":1900}');
     await rowOf(page, 'Emma').focus();
     await page.keyboard.press('Delete');
-    await seeCount(page, '42 books');
-    await page.clock.runFor(UNDO_MS);
+    await waitForCount(page, '42 books');
+    await page.clock.runFor(AFTER_UNDO_MS);
     await page.getByText('“Emma” was changed by another user, and has not been deleted.').waitFor();
     await rowOf(page, 'Emma').getByText('1900').waitFor();
     assert.equal((await findBook(service, EMMA))?.year, 1900);
   });
 
-  test('that fails is told of, and the book is back', async (context) => {
-    const { page } = (await visit(context, { mayComplainOf: refusals(500) })) ?? {};
+  test('that fails is reported, and the book is listed again', async (context) => {
+    const { page } = (await openConsole(context, { expectedMessages: failedRequests(500) })) ?? {};
     if (!page) return;
     await page.clock.install();
     await page.route(`**/book/${EMMA}`, (route) =>
@@ -386,8 +397,8 @@ describe('A deletion', () => {
     );
     await rowOf(page, 'Emma').focus();
     await page.keyboard.press('Delete');
-    await seeCount(page, '42 books');
-    await page.clock.runFor(UNDO_MS);
+    await waitForCount(page, '42 books');
+    await page.clock.runFor(AFTER_UNDO_MS);
     await page.getByText('“Emma” could not be deleted.').waitFor();
     await rowOf(page, 'Emma').waitFor();
   });

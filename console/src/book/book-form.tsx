@@ -5,20 +5,20 @@ import { Button, LinkButton } from '../page/button.tsx';
 import { formatYear } from './book-text.tsx';
 import type { EditSession } from './edit-session.ts';
 import { yearOf } from './fields.ts';
-import { remove } from './pending-deletions.ts';
+import { deleteBook } from './pending-deletions.ts';
 
 export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () => void }) {
   const form = useRef<HTMLFormElement>(null);
   const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();
   useEffect(() => {
-    // On a phone the focus would open the keyboard over a book that is perhaps only read.
+    // On a phone, the focus would open the keyboard over a book that the user may only want to read.
     if (edit.id === 'new' || !matchMedia('(pointer: coarse)').matches) focus('title');
   }, []);
   const t = texts.value;
-  const { typed, base, fault } = edit;
-  const isSaving = edit.state.value.is === 'saving';
-  const year = yearOf(typed.value);
-  const isEmpty = base === undefined && `${typed.value.title}${typed.value.author}`.trim() === '';
+  const { draft, base, error } = edit;
+  const isSaving = edit.state.value.kind === 'saving';
+  const year = yearOf(draft.value);
+  const isEmpty = base === undefined && `${draft.value.title}${draft.value.author}`.trim() === '';
   const isSubmitted = useSignal(false);
 
   function submit(event: Event): void {
@@ -44,37 +44,42 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
           name="year"
           inputMode="text"
           autocomplete="off"
-          value={typed.value.year}
+          value={draft.value.year}
           placeholder="0"
           aria-invalid={year === undefined}
           aria-describedby="year-hint"
           onInput={({ currentTarget }) => {
-            typed.value = { ...typed.value, year: currentTarget.value };
+            draft.value = { ...draft.value, year: currentTarget.value };
           }}
         />
       </label>
-      <p id="year-hint" class={year === undefined ? 'hint fault' : 'hint'}>
-        {year === undefined ? t.noYear : year < 0 ? formatYear(year) : t.yearHint}
+      <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
+        {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : t.yearHint}
       </p>
-      <p class="fault" role="alert">
+      <p class="error" role="alert">
         {isEmpty && isSubmitted.value
-          ? t.nothingTyped
-          : fault.value !== undefined && t.notStored(explain(fault.value))}
+          ? t.emptyBook
+          : error.value !== undefined && t.notStored(explain(error.value))}
       </p>
       <div class="buttons">
         {base && (
           <LinkButton
             text={t.delete}
-            is="danger"
+            variant="danger"
             onClick={() => {
               edit.discard();
               onCancel();
-              remove(base);
+              deleteBook(base);
             }}
           />
         )}
         <Button text={t.cancel} onClick={onCancel} />
-        <Button text={isSaving ? t.saving : t.save} is="primary" type="submit" aria-disabled={isSaving} />
+        <Button
+          text={isSaving ? t.saving : t.save}
+          variant="primary"
+          type="submit"
+          aria-disabled={isSaving}
+        />
       </div>
     </form>
   );
@@ -86,8 +91,8 @@ interface TextFieldProps {
   readonly submit: (event: Event) => void;
 }
 
-/** A text that may have several lines: Shift+Enter begins one, and Enter saves, as in other forms. */
-function TextField({ name, edit: { typed }, submit }: TextFieldProps) {
+/** A text that may have several lines: Shift+Enter inserts a line break, Enter saves. */
+function TextField({ name, edit: { draft }, submit }: TextFieldProps) {
   return (
     <label class={`field ${name}`}>
       <span>{texts.value.columns[name]}</span>
@@ -95,9 +100,9 @@ function TextField({ name, edit: { typed }, submit }: TextFieldProps) {
         name={name}
         rows={1}
         dir="auto"
-        value={typed.value[name]}
+        value={draft.value[name]}
         onInput={({ currentTarget }) => {
-          typed.value = { ...typed.value, [name]: currentTarget.value };
+          draft.value = { ...draft.value, [name]: currentTarget.value };
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);

@@ -1,11 +1,11 @@
 import { texts } from '../language/texts.ts';
 import { visibleText } from './visible-text.ts';
 
-/** A title or an author on one line; `absent` when it is empty. */
+/** A title or an author on one line; `absent` if it is empty. */
 export function BookText({ text, absent }: { text: string; absent: string }) {
   if (text === '') return <span class="absent">{absent}</span>;
   return (
-    // The direction of the text does not affect what surrounds it.
+    // Isolates the direction of the text from its surroundings.
     <span class="text" dir="auto">
       {visibleText(text)}
     </span>
@@ -16,7 +16,7 @@ export function YearText({ year }: { year: number }) {
   return <span class={year === 0 ? 'absent' : ''}>{formatYear(year)}</span>;
 }
 
-/** A year in the current language: `1851`, `750 BC`. The service counts years BC downwards from 0. */
+/** A year in the current language: `1851`, or `750 BC` for -750. */
 export function formatYear(year: number): string {
   return year < 0 ? texts.value.beforeCommonEra(-year) : String(year);
 }

@@ -1,16 +1,17 @@
+import { FIELDS } from '../../../src/formats/row.ts';
 import { texts } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
 import type { EditSession } from './edit-session.ts';
-import { FIELDS, type TypedFields } from './fields.ts';
+import type { FormFields } from './fields.ts';
 
-/** A text from about this length on may scroll, also by keyboard. */
+/** A text of this length may need to scroll, also by keyboard. */
 const SCROLLED_LENGTH = 200;
 
-/** Two versions of a book whose same field was changed by two users, side by side. */
-export function Conflict({ edit, theirs }: { edit: EditSession; theirs: TypedFields }) {
+/** Shows two versions of a book side by side, after two users have changed the same field. */
+export function Conflict({ edit, theirs }: { edit: EditSession; theirs: FormFields }) {
   const t = texts.value;
-  const mine = edit.typed.value;
-  const versions: [name: string, fields: TypedFields, choose: string, act: () => Promise<void>][] = [
+  const mine = edit.draft.value;
+  const versions: [name: string, fields: FormFields, choose: string, act: () => Promise<void>][] = [
     [t.yourVersion, mine, t.keepMine, () => edit.save()],
     [t.theirVersion, theirs, t.takeTheirs, () => edit.save(theirs)],
   ];

@@ -1,46 +1,43 @@
-import type { Book, BookFields } from '../../../src/client/index.ts';
+import type { BookFields } from '../../../src/client/index.ts';
+import { FIELDS, type Field } from '../../../src/formats/row.ts';
 import { readInteger } from '../page/address.ts';
 
-/** The fields of a book that users see and edit, in their order. */
-export const FIELDS = ['title', 'author', 'year'] as const satisfies (keyof Book)[];
+/** The texts of the form of a book. */
+export type FormFields = Readonly<Record<Field, string>>;
 
-/** A book as it is typed: the year is a text. */
-export type TypedFields = Readonly<Record<(typeof FIELDS)[number], string>>;
+export const EMPTY_FIELDS: FormFields = { title: '', author: '', year: '' };
 
-export const NO_FIELDS: TypedFields = { title: '', author: '', year: '' };
-
-export function typedFieldsOf({ title, author, year }: BookFields): TypedFields {
+export function formFieldsOf({ title, author, year }: BookFields): FormFields {
   return { title: normalizeLines(title), author: normalizeLines(author), year: String(year) };
 }
 
 /** The typed year; 0 when it is empty, undefined when it is invalid. */
-export function yearOf({ year }: TypedFields): number | undefined {
+export function yearOf({ year }: FormFields): number | undefined {
   return year.trim() === '' ? 0 : readInteger(year);
 }
 
-/** The fields that differ from the base, which are all that is sent; undefined when the year is invalid. */
-export function changesOf(typed: TypedFields, base: BookFields): Partial<BookFields> | undefined {
-  const year = yearOf(typed);
-  if (year === undefined) return undefined;
+/** The fields that differ from the base; an invalid year is ignored. */
+export function changesOf(draft: FormFields, base: BookFields): Partial<BookFields> {
+  const year = yearOf(draft);
   return {
-    ...(typed.title !== normalizeLines(base.title) && { title: typed.title }),
-    ...(typed.author !== normalizeLines(base.author) && { author: typed.author }),
-    ...(year !== base.year && { year }),
+    ...(draft.title !== normalizeLines(base.title) && { title: draft.title }),
+    ...(draft.author !== normalizeLines(base.author) && { author: draft.author }),
+    ...(year !== undefined && year !== base.year && { year }),
   };
 }
 
 /**
- * Merges what is typed with what other users have changed since the book was loaded.
+ * Merges the draft with the changes of other users since the book was loaded.
  *
  * @returns `mine` and `theirs`, which differ only in the fields that both have changed
  */
 export function merge(
-  typed: TypedFields,
+  draft: FormFields,
   base: BookFields,
   current: BookFields,
-): { mine: TypedFields; theirs: TypedFields; isConflict: boolean } {
-  const [before, now] = [typedFieldsOf(base), typedFieldsOf(current)];
-  const mine = { ...typed, year: String(yearOf(typed) ?? typed.year) };
+): { mine: FormFields; theirs: FormFields; isConflict: boolean } {
+  const [before, now] = [formFieldsOf(base), formFieldsOf(current)];
+  const mine = { ...draft, year: String(yearOf(draft) ?? draft.year) };
   const theirs = { ...now };
   for (const field of FIELDS) {
     if (mine[field] === before[field]) mine[field] = now[field];
@@ -49,16 +46,16 @@ export function merge(
   return { mine, theirs, isConflict: FIELDS.some((field) => mine[field] !== theirs[field]) };
 }
 
-export function isUnchanged(typed: TypedFields, base: BookFields | undefined): boolean {
-  const before = base ? typedFieldsOf(base) : NO_FIELDS;
-  return FIELDS.every((field) => typed[field] === before[field]);
+export function isUnchanged(draft: FormFields, base: BookFields | undefined): boolean {
+  const before = base ? formFieldsOf(base) : EMPTY_FIELDS;
+  return FIELDS.every((field) => draft[field] === before[field]);
 }
 
 export function isSame(one: BookFields, other: BookFields): boolean {
   return FIELDS.every((field) => one[field] === other[field]);
 }
 
-/** Text areas turn every line ending into LF. */
+/** Text areas convert line endings to LF. */
 function normalizeLines(text: string): string {
   return text.replace(/\r\n?/g, '\n');
 }

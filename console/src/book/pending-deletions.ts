@@ -1,31 +1,31 @@
 import { type Book, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
-import { refresh, replace, takeOut } from '../catalogue/catalogue.ts';
+import { hide, refresh, replace } from '../catalogue/catalogue.ts';
 import { explain, texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { setPausableTimeout, showBriefly, showToast } from '../page/toasts.tsx';
-import { authorization, client, SERVICE } from '../session/session.ts';
+import { authorization, client, SERVICE_URL } from '../session/session.ts';
 import { isSame } from './fields.ts';
 import { visibleText } from './visible-text.ts';
 
-/** How long a deletion can be undone. It is not sent before, so an undone deletion has never happened. */
+/** How long a deletion can be undone. It is sent afterwards, so an undone deletion is never sent. */
 export const UNDO_MS = 8_000;
 
 interface Deletion {
   readonly book: Book;
-  /** The book as the service has it, once that is loaded; only this version is deleted. */
+  /** The stored version, once it is loaded; only this version is deleted. */
   current: VersionedBook | undefined;
   readonly send: () => Promise<void>;
 }
 
 const pending = new Set<Deletion>();
 
-/** Takes a book out of the list, and deletes it when the time to undo is over. */
-export function remove(book: Book): void {
-  const putBack = takeOut(book.id);
+/** Hides a book, and deletes it when it can no longer be undone. */
+export function deleteBook(book: Book): void {
+  const restore = hide(book.id);
   const dismiss = showToast({
     text: () => texts.value.deleted(nameOf(book)),
     undo() {
-      if (end()) putBack();
+      if (end()) restore();
     },
   });
   const stopTimer = setPausableTimeout(() => void deletion.send(), UNDO_MS);
@@ -49,7 +49,7 @@ export function remove(book: Book): void {
         if (current && !isSame(current, book)) throw new ChangedError();
         if (current?.etag) await client.delete(book.id, { ifMatch: current.etag });
       } catch (error) {
-        putBack();
+        restore();
         await showFailure(book, error);
       }
     },
@@ -63,14 +63,12 @@ class ChangedError extends Error {}
 async function showFailure(book: Book, error: unknown): Promise<void> {
   if (!(error instanceof ChangedError || (error instanceof RefusedError && error.status === 412))) {
     showBriefly({
-      isFault: true,
       text: () => texts.value.notDeleted(nameOf(book), explain(error)),
-      action: { label: () => texts.value.tryAgain, run: () => remove(book) },
+      action: { label: () => texts.value.tryAgain, run: () => deleteBook(book) },
     });
     return;
   }
   showBriefly({
-    isFault: true,
     text: () => texts.value.notDeletedAsChanged(nameOf(book)),
     action: { label: () => texts.value.show, run: () => show({ book: book.id }) },
   });
@@ -79,17 +77,17 @@ async function showFailure(book: Book, error: unknown): Promise<void> {
   else refresh();
 }
 
-/** Sends the pending deletions before a sign-out. */
+/** Sends the pending deletions. */
 export async function sendPendingDeletions(): Promise<void> {
   await Promise.all([...pending].map((deletion) => deletion.send()));
 }
 
-// A page that closes cannot wait; the browser completes requests with `keepalive`.
+// The browser completes requests with `keepalive` after the page has closed.
 addEventListener('pagehide', () => {
   for (const { book, current } of pending) {
     const headers = authorization();
     if (!headers || !current?.etag || !isSame(current, book)) continue;
-    void fetch(new URL(`book/${book.id}`, SERVICE), {
+    void fetch(new URL(`book/${book.id}`, SERVICE_URL), {
       method: 'DELETE',
       headers: { ...headers, 'If-Match': current.etag },
       keepalive: true,

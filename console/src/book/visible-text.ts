@@ -1,7 +1,7 @@
-/** More than fits into the widest row; the rest would only cost time. */
+/** Longer than the widest row. */
 const LENGTH_MAX = 400;
 
-/** A text on one line: cut off where it is long, with symbols for white space that would not be visible. */
+/** A text on one line: truncated, and with symbols for white space that would be invisible. */
 export function visibleText(text: string): string {
   const short =
     text.length > LENGTH_MAX ? `${text.slice(0, LENGTH_MAX).replace(/[\uD800-\uDBFF]$/, '')}…` : text;

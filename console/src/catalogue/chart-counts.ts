@@ -1,47 +1,47 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { view } from '../page/address.ts';
-import { session } from '../session/session.ts';
-import { bookAt, changes, firstPage, isLoading, rowCount, total } from './catalogue.ts';
+import { signInState } from '../session/session.ts';
+import { bookAt, countRevision, firstPage, isLoading, rowCount, total } from './catalogue.ts';
 import { type Bar, barsBetween, countInto } from './decades.ts';
 
-/** The width below which the styles use one column. */
+/** The width below which the style sheets use one column. */
 const narrow = matchMedia('(width < 40rem)');
 export const isNarrow = signal(narrow.matches);
 narrow.addEventListener('change', ({ matches }) => {
   isNarrow.value = matches;
 });
 
-/** The bars of the chart: of the books that match the search in any year. */
+/** The bars of the chart, for the books of any year that match the search. */
 export const bars = signal<readonly Bar[]>([]);
 
-let abortion = new AbortController();
+let controller = new AbortController();
 let counted = '';
 
 effect(() => {
   const { q } = view.value;
-  const key = JSON.stringify([q, changes.value, isNarrow.value]);
-  if (session.value === 'out') counted = '';
+  const key = JSON.stringify([q, countRevision.value, isNarrow.value]);
+  if (signInState.value === 'out') counted = '';
   // The list is loaded first.
-  if (session.value !== 'in' || isLoading.value || key === counted) return;
+  if (signInState.value !== 'in' || isLoading.value || key === counted) return;
   counted = key;
-  abortion.abort();
-  abortion = new AbortController();
-  const mine = abortion.signal;
-  untracked(() => countBars({ q: q.trim() === '' ? undefined : q }, mine)).catch(() => {
-    if (!mine.aborted) counted = '';
+  controller.abort();
+  controller = new AbortController();
+  const abort = controller.signal;
+  untracked(() => countBars({ q: q.trim() === '' ? undefined : q }, abort)).catch(() => {
+    if (!abort.aborted) counted = '';
   });
 });
 
-/** Counts the books in memory when all are loaded; otherwise the service counts them, with one cheap request a decade. */
-async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
+/** Counts the books in memory if all are loaded; otherwise the service counts them, with one cheap request per decade. */
+async function countBars(query: BookQuery, abort: AbortSignal): Promise<void> {
   const years = loadedYears();
   if (years) {
     bars.value = years.length === 0 ? [] : countInto(barsOf(Math.min(...years), Math.max(...years)), years);
     return;
   }
   const [oldest, newest] = await Promise.all(
-    (['year', '-year'] as const).map((sort) => firstPage({ ...query, sort, limit: 1 }, mine)),
+    (['year', '-year'] as const).map((sort) => firstPage({ ...query, sort, limit: 1 }, abort)),
   );
   const [first, last] = [oldest?.books[0]?.year, newest?.books[0]?.year];
   if (first === undefined || last === undefined) {
@@ -51,7 +51,7 @@ async function countBars(query: BookQuery, mine: AbortSignal): Promise<void> {
   const next = barsOf(first, last);
   for (const [index, bar] of next.entries()) {
     const { from, to } = bar;
-    const page = await firstPage({ ...query, year_from: from, year_to: to, limit: 1, count: true }, mine);
+    const page = await firstPage({ ...query, year_from: from, year_to: to, limit: 1, count: true }, abort);
     next[index] = { ...bar, count: page.total ?? 0 };
   }
   bars.value = next;

@@ -4,7 +4,7 @@ import { show, view } from '../page/address.ts';
 import { bars, isNarrow } from './chart-counts.ts';
 import { type Bar, scaleOf } from './decades.ts';
 
-/** Books by decade. A click filters by a decade; with Shift, it extends the range to it. */
+/** Books by decade. A click filters by a decade; with Shift, it extends the range of years to the decade. */
 export function Chart() {
   const t = texts.value;
   const { from, to } = view.value;
@@ -22,21 +22,21 @@ export function Chart() {
   if (bars.value.length < 2) return <div class="chart" />;
   return (
     <fieldset class={isFiltered ? 'chart filtered' : 'chart'}>
-      <legend class="unseen">{t.byDecade}</legend>
+      <legend class="visually-hidden">{t.byDecade}</legend>
       {bars.value.map((bar) => {
         const label = `${labelOf(bar)}: ${t.count(bar.count)}`;
         return (
           <button
             key={bar.from}
             type="button"
-            class={`bar ${bar.is}`}
+            class={`bar ${bar.kind}`}
             aria-pressed={isChosen(bar)}
             aria-label={label}
             title={label}
             onClick={(event) => choose(bar, event.shiftKey)}
           >
             <svg class="column" viewBox="0 0 10 100" preserveAspectRatio="none" aria-hidden="true">
-              <path d={columnOf(bar.count / scale)} />
+              <path d={barPath(bar.count / scale)} />
             </svg>
           </button>
         );
@@ -44,7 +44,8 @@ export function Chart() {
       <div class="axis" aria-hidden="true">
         {bars.value.map((bar, index) => (
           <span key={bar.from}>
-            {isLabelled(bar, index) && (bar.is === 'older' ? `…${formatYear(bar.to)}` : formatYear(bar.from))}
+            {isLabelled(bar, index) &&
+              (bar.kind === 'older' ? `…${formatYear(bar.to)}` : formatYear(bar.from))}
           </span>
         ))}
       </div>
@@ -52,20 +53,20 @@ export function Chart() {
   );
 }
 
-/** The path of a column: visible even for one book among many, and broken in two when it exceeds the chart. */
-function columnOf(share: number): string {
+/** The path of a bar: visible even for one book among many, and with a gap when it exceeds the chart. */
+function barPath(share: number): string {
   if (share > 1) return 'M0 100V30L10 22V100ZM0 22V0H10V14Z';
   const height = share === 0 ? 1 : Math.max(4, 100 * share);
   return `M0 100V${(100 - height).toFixed(1)}H10V100Z`;
 }
 
-function labelOf({ is, from, to }: Bar): string {
+function labelOf({ kind, from, to }: Bar): string {
   const t = texts.value;
-  if (is === 'older') return t.upTo(formatYear(to));
-  return is === 'newer' ? t.since(formatYear(from)) : t.decade(formatYear(from));
+  if (kind === 'older') return t.upTo(formatYear(to));
+  return kind === 'newer' ? t.since(formatYear(from)) : t.decade(formatYear(from));
 }
 
-/** The first bar has a label, and others at round years with enough room between them. */
+/** The first bar has a label, and bars at round years that are far enough apart. */
 function isLabelled({ from }: Bar, index: number): boolean {
   const years = isNarrow.value ? 20 : 50;
   return index === 0 || (from % years === 0 && index > 1);

@@ -3,7 +3,7 @@ import { texts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
 import { Button } from '../page/button.tsx';
 
-/** What stands in place of the table when there is no book to show. */
+/** Shown instead of the table when there is no book to show. */
 export function Empty() {
   const t = texts.value;
   const { q, from, to } = view.value;
@@ -17,7 +17,7 @@ export function Empty() {
       ) : (
         <div class="buttons">
           <Button text={t.importFile} onClick={() => openImport()} />
-          <Button text={t.add} is="primary" onClick={() => show({ book: 'new' })} />
+          <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />
         </div>
       )}
     </div>

@@ -8,14 +8,14 @@ export interface ListEnd {
   isComplete: boolean;
 }
 
-/** How many of the first and of the last books are shown, and how many there are. */
+/** The numbers of the first and of the last books that are shown, and of all books. */
 export interface ShownPart {
   readonly first: number;
   readonly last: number;
   readonly count: number;
 }
 
-/** The books of a list, loaded from both ends. Of a list that is too long to show, the first and the last half are. */
+/** The books of a list, loaded from both ends. If it is too long, only its first and its last rows are shown. */
 export class ListEnds {
   readonly head: ListEnd = { books: [], next: undefined, isComplete: false };
   readonly tail: ListEnd = { books: [], next: undefined, isComplete: false };
@@ -28,7 +28,7 @@ export class ListEnds {
     this.#canReadTail = canReadTail;
   }
 
-  /** How many rows show the first books of a list of `total`; others show the last ones. */
+  /** The number of rows for the first books of a list of `total`; the other rows are for the last books. */
   headRows(total = 0): number {
     return this.#canReadTail && total > this.#rowsMax ? this.#rowsMax / 2 : this.#rowsMax;
   }
@@ -39,7 +39,7 @@ export class ListEnds {
     return count > this.#rowsMax ? { first, last: this.#rowsMax - first, count } : undefined;
   }
 
-  /** The book of a row; undefined when it is not loaded. @param total how many books there are, if known */
+  /** The book of a row; undefined when it is not loaded. @param total the number of books, if known */
   at(row: number, total?: number): Book | undefined {
     const isSplit = this.headRows(total) < this.#rowsMax;
     const isOfHead = row < this.headRows(total);
@@ -47,7 +47,7 @@ export class ListEnds {
     return total === undefined ? undefined : this.tail.books[Math.min(total, this.#rowsMax) - 1 - row];
   }
 
-  /** What to load next for the rows from `start` to before `end`; undefined when they are loaded. */
+  /** The end to load from, and the number of books, for the rows from `start` to before `end`; undefined when all are loaded. */
   missing(start: number, end: number, total?: number): { end: ListEnd; count: number } | undefined {
     const { head, tail } = this;
     const rows = Math.min(total ?? Number.POSITIVE_INFINITY, this.#rowsMax);
@@ -78,15 +78,15 @@ export class ListEnds {
     }
   }
 
-  /** Removes a book. @returns puts it back in its place; undefined when it is not loaded */
-  takeOut(id: number): (() => void) | undefined {
+  /** Removes a book. @returns a function that restores it in its place; undefined when it is not loaded */
+  remove(id: number): (() => void) | undefined {
     const places = [this.head, this.tail].flatMap(({ books }) => {
       const index = books.findIndex((book) => book.id === id);
-      return index === -1 ? [] : [{ books, index, taken: books.splice(index, 1) }];
+      return index === -1 ? [] : [{ books, index, removed: books.splice(index, 1) }];
     });
     if (places.length === 0) return undefined;
     return () => {
-      for (const { books, index, taken } of places) books.splice(index, 0, ...taken);
+      for (const { books, index, removed } of places) books.splice(index, 0, ...removed);
     };
   }
 }

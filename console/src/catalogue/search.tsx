@@ -12,7 +12,7 @@ export function Search() {
   return (
     <search class="search">
       <div class="field search-field">
-        <label class="unseen" for="search">
+        <label class="visually-hidden" for="search">
           {t.search}
         </label>
         <QueryField id="search" name="q" hint={t.search} read={(text) => ({ q: text })} />
@@ -21,7 +21,7 @@ export function Search() {
         </span>
       </div>
       <fieldset class="years">
-        <legend class="unseen">{t.years}</legend>
+        <legend class="visually-hidden">{t.years}</legend>
         <YearField name="from" label={t.yearFrom} />
         <span aria-hidden="true">–</span>
         <YearField name="to" label={t.yearTo} />
@@ -33,7 +33,7 @@ export function Search() {
 function YearField({ name, label }: { name: 'from' | 'to'; label: string }) {
   return (
     <label class="year-field">
-      <span class="unseen">{label}</span>
+      <span class="visually-hidden">{label}</span>
       <QueryField
         id={`year-${name}`}
         name={name}
@@ -52,16 +52,16 @@ interface QueryFieldProps {
   readonly id: string;
   readonly name: 'q' | 'from' | 'to';
   readonly hint: string;
-  /** The view that a text stands for; undefined when it is invalid. */
+  /** The change of the view for a text; undefined when the text is invalid. */
   readonly read: (text: string) => Partial<View> | undefined;
 }
 
-/** A field whose text is applied to the view a moment after it is typed. */
+/** A field whose text is applied to the view shortly after it is typed. */
 function QueryField({ id, name, hint, read }: QueryFieldProps) {
   const text = useSignal(String(view.peek()[name] ?? ''));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
-  // A text that is being typed is not replaced.
+  // Does not replace a text that is being typed.
   useSignalEffect(() => {
     const shown = String(view.value[name] ?? '');
     const typed = read(text.peek());

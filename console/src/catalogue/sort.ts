@@ -10,7 +10,7 @@ export function columnOf(sort: Sort): Column {
   return sort.replace('-', '') as Column;
 }
 
-/** How a column is sorted, as a value of `aria-sort`. */
+/** The value of `aria-sort` for a column. */
 export function directionOf(column: Column, sort: Sort): 'ascending' | 'descending' | 'none' {
   if (sort === column) return 'ascending';
   return sort === `-${column}` ? 'descending' : 'none';
@@ -22,6 +22,5 @@ export function nextSort(column: Column, sort: Sort): Sort {
 }
 
 export function reverseOf(sort: Sort): Sort {
-  const column = columnOf(sort);
-  return sort === column ? `-${column}` : column;
+  return nextSort(columnOf(sort), sort);
 }

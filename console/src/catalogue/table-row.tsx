@@ -10,18 +10,18 @@ interface RowProps {
   readonly top: number;
   readonly book: Book | undefined;
   readonly isActive: boolean;
-  /** Whether books before it are not shown. */
-  readonly isBehindGap: boolean;
+  /** Whether the books before it are not shown. */
+  readonly isAfterGap: boolean;
   readonly onFocus: () => void;
 }
 
 /** A book, or a placeholder while it is loaded. */
-export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: RowProps) {
+export function TableRow({ index, top, book, isActive, isAfterGap, onFocus }: RowProps) {
   const t = texts.value;
   return (
     <div
       role="row"
-      class={`row ${book ? '' : 'loading'} ${isBehindGap ? 'behind-gap' : ''}`}
+      class={`row ${book ? '' : 'loading'} ${isAfterGap ? 'after-gap' : ''}`}
       aria-rowindex={index + 2}
       data-index={index}
       tabIndex={isActive ? 0 : -1}
@@ -45,7 +45,7 @@ export function TableRow({ index, top, book, isActive, isBehindGap, onFocus }: R
   );
 }
 
-/** The names of the columns; a click sorts by one. */
+/** The names of the columns; a click sorts by the column. */
 export function TableHead({ sort }: { sort: Sort }) {
   const t = texts.value;
   return (

@@ -1,13 +1,13 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { remove } from '../book/pending-deletions.ts';
+import { deleteBook } from '../book/pending-deletions.ts';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
-import { bookAt, isLoading, revision, rowCount, shownPart, want } from './catalogue.ts';
+import { bookAt, isLoading, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
 import { TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
 
-/** The row that a key moves to. */
+/** The row that a key moves the focus to. */
 const MOVES: Readonly<Record<string, (index: number, screen: number, count: number) => number>> = {
   ArrowDown: (index) => index + 1,
   ArrowUp: (index) => index - 1,
@@ -30,7 +30,7 @@ export function Table() {
     const top = body.current?.getBoundingClientRect().top ?? 0;
     const { start, end } = visibleRows(top, innerHeight, rowHeight.value, count.value);
     if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
-    want(start, end);
+    loadRows(start, end);
   }
 
   useEffect(() => {
@@ -53,7 +53,7 @@ export function Table() {
     draw();
   });
 
-  // Another query begins with its first row.
+  // A new query starts at its first row.
   const query = useComputed(() => JSON.stringify(queryOf(view.value)));
   useEffect(() => {
     active.value = 0;
@@ -87,7 +87,7 @@ export function Table() {
       const screen = Math.max(1, Math.floor((innerHeight - stickyHeight()) / rowHeight.value) - 1);
       move(next(active.value, screen, count.value));
     } else if (isRow && event.key === 'Enter' && book) show({ book: book.id });
-    else if (isRow && event.key === 'Delete' && book) remove(book);
+    else if (isRow && event.key === 'Delete' && book) deleteBook(book);
     else return;
     event.preventDefault();
   }
@@ -119,7 +119,7 @@ export function Table() {
             top={index * rowHeight.value}
             book={bookAt(index)}
             isActive={index === active.value}
-            isBehindGap={index === part?.first}
+            isAfterGap={index === part?.first}
             onFocus={() => {
               active.value = index;
             }}

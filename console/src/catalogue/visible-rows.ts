@@ -1,16 +1,16 @@
-/** A range of rows: the index of the first one, and of the one after the last. */
+/** A range of rows; `end` is exclusive. */
 export interface RowRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** How many rows are drawn above and below the visible ones, so that quick scrolling shows no gaps. */
+/** The rows drawn above and below the visible ones, so that fast scrolling shows no gaps. */
 const OVERSCAN_ROWS = 12;
 
 /**
  * The rows to draw; all have the same height.
  *
- * @param top where the list begins, in pixels below the upper edge of the viewport; negative once it is scrolled
+ * @param top the upper edge of the list in the viewport, in pixels; negative when it is scrolled
  * @param height of the viewport, in pixels
  */
 export function visibleRows(top: number, height: number, rowHeight: number, count: number): RowRange {

@@ -4,7 +4,7 @@ import { texts } from '../language/texts.ts';
 import { showBriefly } from '../page/toasts.tsx';
 import { closeFileDialog, openedDialog, openImport } from './opened-dialog.ts';
 
-/** The dialogs of import and export, whose code is loaded when one is first opened, and the target of dropped files. */
+/** The dialogs of import and export, whose code is loaded when one is first opened. Files can be dropped on the page. */
 export function FileDialogs() {
   const dialogs = useSignal<typeof import('./dialogs.tsx') | undefined>(undefined);
   const isOver = useFileDrop();
@@ -18,11 +18,11 @@ export function FileDialogs() {
       dialogs.value = await import('./dialogs.tsx');
     } catch {
       closeFileDialog();
-      showBriefly({ text: () => texts.value.signInFaults.away, isFault: true });
+      showBriefly({ text: () => texts.value.signInErrors.unreachable });
     }
   }
 
-  // Signing out closes them.
+  // A sign-out closes them.
   useEffect(() => closeFileDialog, []);
 
   const { value: opened } = openedDialog;
@@ -30,7 +30,7 @@ export function FileDialogs() {
   return (
     <>
       {isOver.value && (
-        <div class="drop-sign" aria-hidden="true">
+        <div class="drop-overlay" aria-hidden="true">
           <p>{texts.value.dropFile}</p>
         </div>
       )}
@@ -41,17 +41,17 @@ export function FileDialogs() {
 }
 
 /**
- * Opens the import for a file that is dropped anywhere on the page. Where no import can begin, the drop is ignored; the
- * browser would otherwise open the file in place of the page.
+ * Opens the import for a file that is dropped on the page. While another dialog is open, the drop is ignored; the browser
+ * would otherwise navigate to the file.
  *
- * @returns whether a file that can be dropped is being dragged over the page
+ * @returns whether a file is dragged over the page and can be dropped
  */
 function useFileDrop(): Signal<boolean> {
   const isOver = useSignal(false);
   useEffect(() => {
-    const abortion = new AbortController();
+    const controller = new AbortController();
     const listen = (type: 'dragover' | 'dragleave' | 'drop', handle: (event: DragEvent) => void) =>
-      addEventListener(type, handle, { signal: abortion.signal });
+      addEventListener(type, handle, { signal: controller.signal });
     listen('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
@@ -67,12 +67,12 @@ function useFileDrop(): Signal<boolean> {
       event.preventDefault();
       if (canDrop()) openImport([...event.dataTransfer.files]);
     });
-    return () => abortion.abort();
+    return () => controller.abort();
   }, []);
   return isOver;
 }
 
-/** Whether no dialog is open but an idle import. */
+/** Whether no dialog is open except an idle import. */
 function canDrop(): boolean {
-  return document.querySelector('dialog[open]:not(.takes-files)') === null;
+  return document.querySelector('dialog[open]:not(.accepts-files)') === null;
 }

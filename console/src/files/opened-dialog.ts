@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** The open dialog of import or export; an import may begin with files that were dropped. */
+/** The open dialog of import or export; `files` were dropped on the page. */
 export const openedDialog = signal<
   { readonly kind: 'import'; readonly files: readonly File[] } | { readonly kind: 'export' } | undefined
 >(undefined);

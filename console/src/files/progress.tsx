@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** The heading of a step of a dialog. It takes the focus, as the control that had it is gone, and is read out. */
+/** The heading of a step of a dialog. It gets the focus, as the focused control of the last step no longer exists. */
 export function StepHeading({ text, note }: { text: string; note?: string | undefined }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
@@ -22,9 +22,9 @@ interface ProgressProps {
   readonly label: string;
   readonly value: number;
   readonly max: number | undefined;
-  /** Text that changes all the time, and is not read out. */
+  /** Changes continuously; screen readers do not announce it. */
   readonly numbers: string | undefined;
-  /** Text that is read out. */
+  /** Announced by screen readers. */
   readonly status: string;
   readonly isProminent?: boolean;
 }

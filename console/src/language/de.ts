@@ -6,7 +6,7 @@ export const de: Texts = {
   language: 'Sprache',
   theme: 'Darstellung',
   themes: { system: 'Auto', light: 'Hell', dark: 'Dunkel' },
-  skip: 'Zu den Büchern',
+  skipLink: 'Zu den Büchern',
 
   welcome: 'Bookkeeping',
   signInHint: 'Melden Sie sich an, um im Katalog zu suchen und ihn zu bearbeiten.',
@@ -18,10 +18,10 @@ export const de: Texts = {
   signInAgain: 'Bitte erneut anmelden',
   signInAgainHint: 'Ihre Sitzung ist abgelaufen. Melden Sie sich an; Ihre Änderungen sind noch da.',
   signOutInstead: 'Abmelden und Änderungen verwerfen',
-  signInFaults: {
+  signInErrors: {
     wrong: 'Benutzername oder Passwort ist falsch.',
     throttled: 'Zu viele Anmeldungen sind fehlgeschlagen. Bitte warten Sie einen Moment.',
-    away: 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es erneut.',
+    unreachable: 'Der Dienst antwortet nicht. Prüfen Sie, ob er läuft, und versuchen Sie es erneut.',
   },
   wait: (seconds) => `Erneut in ${seconds} s`,
 
@@ -57,8 +57,8 @@ export const de: Texts = {
   number: (id) => `Nr. ${formatNumber(id)}`,
   loading: 'Wird geladen …',
   yearHint: 'Jahre vor Christus mit Minuszeichen: -750',
-  noYear: 'Ein Jahr ist eine ganze Zahl, etwa 1851 oder -750.',
-  nothingTyped: 'Geben Sie einen Titel oder einen Autor ein.',
+  invalidYear: 'Ein Jahr ist eine ganze Zahl, etwa 1851 oder -750.',
+  emptyBook: 'Geben Sie einen Titel oder einen Autor ein.',
   save: 'Speichern',
   saving: 'Wird gespeichert …',
   cancel: 'Abbrechen',
@@ -72,7 +72,7 @@ export const de: Texts = {
   continueEditing: 'Weiter bearbeiten',
   bookMissing: 'Buch nicht gefunden',
   bookMissingHint: 'Unter dieser Nummer gibt es kein Buch. Vielleicht wurde es gelöscht.',
-  bookMissingTyped: 'Das Buch wurde inzwischen gelöscht. Sie können Ihre Fassung als neues Buch speichern.',
+  bookMissingEdited: 'Das Buch wurde inzwischen gelöscht. Sie können Ihre Fassung als neues Buch speichern.',
   saveAsNew: 'Als neues Buch speichern',
 
   conflict: 'Widersprüchliche Änderungen',
@@ -91,8 +91,8 @@ export const de: Texts = {
   show: 'Zeigen',
   tryAgain: 'Erneut versuchen',
 
-  keys: 'Tastenkürzel',
-  keysOf: {
+  shortcuts: 'Tastenkürzel',
+  shortcutList: {
     '/': 'Suchen',
     n: 'Buch hinzufügen',
     '↑ ↓': 'Voriges oder nächstes Buch',
@@ -104,12 +104,12 @@ export const de: Texts = {
     '?': 'Diese Tastenkürzel zeigen',
   },
 
-  faults: {
+  errors: {
     timeout: 'Der Dienst hat nicht rechtzeitig geantwortet. Versuchen Sie es erneut.',
     unavailable: 'Der Dienst oder sein Speicher ist nicht verfügbar. Versuchen Sie es gleich erneut.',
     defect: 'Im Dienst ist ein Fehler aufgetreten. Sein Protokoll nennt den Grund.',
-    session: 'Der Dienst lehnt sein eigenes Token ab. Sein Betreiber sollte die Geheimnisse prüfen.',
-    refused: 'Der Dienst hat die Anfrage abgelehnt.',
+    tokenRejected: 'Der Dienst lehnt sein eigenes Token ab. Sein Betreiber sollte die Geheimnisse prüfen.',
+    rejected: 'Der Dienst hat die Anfrage abgelehnt.',
     tooLong: 'Der Text ist länger, als der Dienst erlaubt.',
   },
 };

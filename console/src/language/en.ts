@@ -6,7 +6,7 @@ export const en = {
   language: 'Language',
   theme: 'Theme',
   themes: { system: 'Auto', light: 'Light', dark: 'Dark' },
-  skip: 'Skip to the books',
+  skipLink: 'Skip to the books',
 
   welcome: 'Bookkeeping',
   signInHint: 'Sign in to search and edit the catalogue.',
@@ -18,10 +18,10 @@ export const en = {
   signInAgain: 'Please sign in again',
   signInAgainHint: 'Your session has expired. Sign in to continue; your changes are still here.',
   signOutInstead: 'Sign out and discard changes',
-  signInFaults: {
+  signInErrors: {
     wrong: 'Wrong username or password.',
     throttled: 'Too many failed sign-ins. Please wait a moment.',
-    away: 'The service does not respond. Check that it is running, and try again.',
+    unreachable: 'The service does not respond. Check that it is running, and try again.',
   },
   wait: (seconds: number) => `Try again in ${seconds} s`,
 
@@ -57,8 +57,8 @@ export const en = {
   number: (id: number) => `No. ${formatNumber(id)}`,
   loading: 'Loading …',
   yearHint: 'For years BC, use a minus sign: -750',
-  noYear: 'A year is a whole number, such as 1851 or -750.',
-  nothingTyped: 'Enter a title or an author.',
+  invalidYear: 'A year is a whole number, such as 1851 or -750.',
+  emptyBook: 'Enter a title or an author.',
   save: 'Save',
   saving: 'Saving …',
   cancel: 'Cancel',
@@ -72,7 +72,7 @@ export const en = {
   continueEditing: 'Continue editing',
   bookMissing: 'Book not found',
   bookMissingHint: 'There is no book with this number. It may have been deleted.',
-  bookMissingTyped: 'The book has been deleted in the meantime. You can save your version as a new book.',
+  bookMissingEdited: 'The book has been deleted in the meantime. You can save your version as a new book.',
   saveAsNew: 'Save as a new book',
 
   conflict: 'Conflicting changes',
@@ -91,8 +91,8 @@ export const en = {
   show: 'Show',
   tryAgain: 'Try again',
 
-  keys: 'Shortcuts',
-  keysOf: {
+  shortcuts: 'Shortcuts',
+  shortcutList: {
     '/': 'Search',
     n: 'Add a book',
     '↑ ↓': 'Previous or next book',
@@ -104,12 +104,13 @@ export const en = {
     '?': 'Show these shortcuts',
   },
 
-  faults: {
+  errors: {
     timeout: 'The service has not responded in time. Try again.',
     unavailable: 'The service is overloaded, or its store is unavailable. Try again in a moment.',
     defect: 'An error occurred in the service. Its log has the reason.',
-    session: 'The service rejects the token that it has just issued. Its operator should check its secrets.',
-    refused: 'The service has rejected the request.',
+    tokenRejected:
+      'The service rejects the token that it has just issued. Its operator should check its secrets.',
+    rejected: 'The service has rejected the request.',
     tooLong: 'The text is longer than the service accepts.',
   },
 };

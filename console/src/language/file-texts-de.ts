@@ -15,42 +15,43 @@ export const fileTextsDe: FileTexts = {
     'not-utf8': 'Diese JSON-Datei ist nicht in UTF-8 kodiert. Speichern Sie sie in UTF-8.',
     'no-array': 'Diese JSON-Datei beginnt nicht mit einem Array von Büchern: mit „[“.',
     'no-rows': 'In dieser Datei sind keine Bücher.',
-    gone: 'Die Datei kann nicht gelesen werden. Vielleicht wurde sie geändert, verschoben oder gesperrt; wählen Sie sie erneut.',
-    several: 'Importieren Sie eine Datei nach der anderen.',
+    unreadable:
+      'Die Datei kann nicht gelesen werden. Vielleicht wurde sie geändert, verschoben oder gesperrt; wählen Sie sie erneut.',
+    multiple: 'Importieren Sie eine Datei nach der anderen.',
   },
 
   columnMapping: 'Spalten',
-  none: 'leer lassen',
+  noColumn: 'leer lassen',
   hasHeader: 'Die erste Zeile enthält die Spaltennamen',
   preview: 'Die ersten Zeilen, wie sie importiert werden',
   line: 'Zeile',
-  western: 'Die Datei ist nicht in UTF-8. Sie wurde als Windows-1252 gelesen: Prüfen Sie die Umlaute.',
+  windows1252: 'Die Datei ist nicht in UTF-8. Sie wurde als Windows-1252 gelesen: Prüfen Sie die Umlaute.',
   checking: 'Die Zeilen werden geprüft …',
-  allGood: plural('[1 Buch kann|# Bücher können] importiert werden.'),
-  nothingGood: 'Keine Zeile dieser Datei kann importiert werden. Prüfen Sie die Spalten.',
-  badRows: plural('[1 Zeile ist ungültig und wird|# Zeilen sind ungültig und werden] ausgelassen.'),
-  skipKnown: 'Vorhandene Bücher überspringen',
-  searchingKnown: 'Vorhandene Bücher werden gesucht …',
-  known: plural(
+  validRows: plural('[1 Buch kann|# Bücher können] importiert werden.'),
+  noValidRows: 'Keine Zeile dieser Datei kann importiert werden. Prüfen Sie die Spalten.',
+  invalidRows: plural('[1 Zeile ist ungültig und wird|# Zeilen sind ungültig und werden] ausgelassen.'),
+  skipExisting: 'Vorhandene Bücher überspringen',
+  searchingExisting: 'Vorhandene Bücher werden gesucht …',
+  existing: plural(
     '[1 Buch ist|# Bücher sind] vorhanden (Titel, Autor und Jahr) und [wird|werden] übersprungen.',
   ),
   notSearched: (reason) => `Die Suche nach vorhandenen Büchern ist fehlgeschlagen. ${reason}`,
-  badShown: (count) => `Das sind die ersten ${formatNumber(count)}; der Bericht hat alle.`,
-  showBad: 'Ungültige Zeilen zeigen',
+  invalidShown: (count) => `Das sind die ersten ${formatNumber(count)}; der Bericht hat alle.`,
+  showInvalid: 'Ungültige Zeilen zeigen',
   atLine: (line) => `Zeile ${formatNumber(line)}`,
   atElement: (element) => `Element ${formatNumber(element)}`,
   saveReport: 'Bericht speichern',
   reportName: 'ungültige Zeilen',
   reason: 'Grund',
   row: 'Inhalt',
-  start: plural('[1 Buch|# Bücher] importieren'),
+  startImport: plural('[1 Buch|# Bücher] importieren'),
 
   progress: (done, total) => `${formatNumber(done)} von ${formatNumber(total)} Büchern`,
   rate: (perSecond) => `${formatNumber(perSecond)} pro Sekunde`,
   timeLeft: (seconds) => (seconds < 60 ? `noch ${seconds} s` : `noch ${Math.ceil(seconds / 60)} min`),
   phases: {
     sending: 'Die Bücher werden gespeichert.',
-    away: 'Der Dienst antwortet nicht. Der Import wartet und geht von selbst weiter.',
+    waiting: 'Der Dienst antwortet nicht. Der Import wartet und geht von selbst weiter.',
     unconfirmed:
       'Der Dienst hat nicht mehr geantwortet, während Bücher gespeichert wurden. Damit keines doppelt gespeichert wird, sucht der Import zuerst nach ihnen; das dauert bis zu 15 Sekunden.',
   },
@@ -64,7 +65,7 @@ export const fileTextsDe: FileTexts = {
     `Angehalten: ${formatNumber(stored)} von ${formatNumber(total)} Büchern sind gespeichert.`,
   unconfirmed: (first, last) =>
     `Ob die Bücher der Zeilen ${formatNumber(first)} bis ${formatNumber(last)} gespeichert sind, ist nicht bekannt. Setzen Sie den Import fort, um es festzustellen; nichts wird doppelt gespeichert.`,
-  refused: (first, last, reason) =>
+  rejected: (first, last, reason) =>
     `Die Bücher der Zeilen ${formatNumber(first)} bis ${formatNumber(last)} wurden abgelehnt, und keines von ihnen ist gespeichert. ${reason}`,
   failed: 'Der Import wurde beendet, weil die Datei nicht mehr gelesen werden kann.',
   continue: 'Fortsetzen',
@@ -91,10 +92,10 @@ export const fileTextsDe: FileTexts = {
   exportedSoFar: plural('bisher [1 Buch|# Bücher]'),
   exportSaved: plural('[1 Buch ist|# Bücher sind] gespeichert.'),
   exportFailed: (reason) => `Nichts ist gespeichert. ${reason}`,
-  diskFault: 'Die Datei konnte nicht geschrieben werden.',
+  diskError: 'Die Datei konnte nicht geschrieben werden.',
   fileName: 'Bücher',
 
-  rowFaults: {
+  rowErrors: {
     'unclosed-quote': 'Ein Anführungszeichen wird nicht geschlossen; der Rest der Datei ist unlesbar.',
     'not-utf8': 'Das ist kein UTF-8.',
     'not-json': 'Das ist kein JSON.',

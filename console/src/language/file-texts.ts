@@ -7,21 +7,21 @@ import { texts } from './texts.ts';
 
 const ALL: Readonly<Record<Language, FileTexts>> = { en: fileTextsEn, de: fileTextsDe };
 
-/** All texts, with those of import and export, which are loaded together with their dialogs. */
+/** All texts, including those of import and export, which are loaded with their dialogs. */
 export const fileTexts = computed(() => ({ ...texts.value, ...ALL[language.value] }));
 
 /** Why a row cannot be imported. */
 export function explainRowError(error: RowError): string {
-  const { rowFaults, columns } = fileTexts.value;
+  const { rowErrors, columns } = fileTexts.value;
   switch (error.kind) {
     case 'cell-count':
-      return rowFaults['cell-count'](error.found, error.expected);
+      return rowErrors['cell-count'](error.found, error.expected);
     case 'text':
-      return rowFaults.text(columns[error.field]);
+      return rowErrors.text(columns[error.field]);
     case 'year':
     case 'id':
-      return rowFaults.year(error.value);
+      return rowErrors.year(error.value);
     default:
-      return rowFaults[error.kind];
+      return rowErrors[error.kind];
   }
 }

@@ -7,7 +7,7 @@ export type Language = keyof typeof LANGUAGES;
 
 const CODES = Object.keys(LANGUAGES) as Language[];
 
-/** The language of the console: the browser's, unless the user has chosen another. */
+/** The language of the console: the language of the browser, unless the user has chosen another. */
 export const language = preference(
   'language',
   CODES,
@@ -21,7 +21,7 @@ export function formatNumber(number: number): string {
   return numbers.value.format(number);
 }
 
-/** A text with a number in place of `#`, and of each `[one|many]` the part that fits the number. */
+/** Replaces `#` in a text with a number, and each `[one|many]` with the part for that number. */
 export function plural(text: string): (count: number) => string {
   return (count) =>
     text.replace(/\[(.*?)\|(.*?)\]/g, count === 1 ? '$1' : '$2').replace('#', formatNumber(count));

@@ -14,13 +14,14 @@ effect(() => {
   document.title = texts.value.catalogue;
 });
 
-/** The message for a failed call. */
+/** The message for the error of a call. */
 export function explain(error: unknown): string {
-  const { faults, signInFaults } = texts.value;
-  if (error instanceof NoAnswerError) return error.reason === 'timeout' ? faults.timeout : signInFaults.away;
-  if (!(error instanceof RefusedError)) return faults.defect;
-  if (error.status >= 500) return error.status === 503 ? faults.unavailable : faults.defect;
-  if (error.status === 401) return faults.session;
-  if (error.status === 429) return signInFaults.throttled;
-  return error.status === 413 ? faults.tooLong : faults.refused;
+  const { errors, signInErrors } = texts.value;
+  if (error instanceof NoAnswerError)
+    return error.reason === 'timeout' ? errors.timeout : signInErrors.unreachable;
+  if (!(error instanceof RefusedError)) return errors.defect;
+  if (error.status >= 500) return error.status === 503 ? errors.unavailable : errors.defect;
+  if (error.status === 401) return errors.tokenRejected;
+  if (error.status === 429) return signInErrors.throttled;
+  return error.status === 413 ? errors.tooLong : errors.rejected;
 }

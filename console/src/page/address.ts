@@ -2,7 +2,7 @@ import { signal } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { SORTS, type Sort } from '../catalogue/sort.ts';
 
-/** What is shown. It is kept in the address bar: it can be bookmarked, and the back button works. */
+/** The state of the page that is kept in its URL, for bookmarks and the back button. */
 export interface View {
   /** The search; '' for all books. */
   readonly q: string;
@@ -13,7 +13,7 @@ export interface View {
   readonly book: number | 'new' | undefined;
 }
 
-/** The view in the address bar. Changed by {@link show} only. */
+/** The view in the URL. Only {@link show} changes it. */
 export const view = signal<View>(readView(location.search));
 
 addEventListener('popstate', () => {
@@ -23,7 +23,7 @@ addEventListener('popstate', () => {
 /**
  * Changes the view.
  *
- * @param how `push` adds a history entry, `type` one for all changes in a row, `replace` none
+ * @param how `push` adds a history entry, `type` one for consecutive changes, `replace` none
  */
 export function show(changes: Partial<View>, how: 'push' | 'type' | 'replace' = 'push'): void {
   const next = { ...view.value, ...changes };
@@ -41,7 +41,7 @@ export function showNewest(): void {
   scrollTo(0, 0);
 }
 
-/** Closes the dialog of a book: by a step back, if a step forward opened it. */
+/** Closes the dialog of a book: by going back, if opening it added a history entry. */
 export function closeBook(): void {
   if ((history.state as EntryState | null)?.hasOpened) history.back();
   else show({ book: undefined }, 'replace');
@@ -49,7 +49,7 @@ export function closeBook(): void {
 
 interface EntryState {
   readonly isTyped: boolean;
-  /** Whether the entry came about by opening a book. */
+  /** Whether opening a book added the entry. */
   readonly hasOpened: boolean;
 }
 

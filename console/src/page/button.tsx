@@ -2,22 +2,22 @@ import type { ButtonHTMLAttributes } from 'preact';
 
 interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class'> {
   readonly text: string;
-  readonly is?: string;
+  readonly variant?: string;
 }
 
 /** A button with a border, or filled: `is="primary"`. */
-export function Button({ text, is = '', ...others }: ButtonProps) {
+export function Button({ text, variant = '', ...others }: ButtonProps) {
   return (
-    <button type="button" class={`button ${is}`} {...others}>
+    <button type="button" class={`button ${variant}`} {...others}>
       {text}
     </button>
   );
 }
 
 /** A button that looks like a link. */
-export function LinkButton({ text, is = '', ...others }: ButtonProps) {
+export function LinkButton({ text, variant = '', ...others }: ButtonProps) {
   return (
-    <button type="button" class={`link ${is}`} {...others}>
+    <button type="button" class={`link ${variant}`} {...others}>
       {text}
     </button>
   );

@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
 import { sendPendingDeletions } from '../book/pending-deletions.ts';
-import { fault, isEmpty, isLoading, retry, shownPart, total } from '../catalogue/catalogue.ts';
+import { isEmpty, isLoading, loadError, retry, shownPart, total } from '../catalogue/catalogue.ts';
 import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
@@ -22,11 +22,11 @@ export function CataloguePage() {
   return (
     <>
       <a class="skip" href="#books">
-        {t.skip}
+        {t.skipLink}
       </a>
       <header class="top">
         <p class="mark" aria-hidden="true" />
-        <LinkButton text={t.keys} is="keys-link" onClick={openShortcutHelp} />
+        <LinkButton text={t.shortcuts} variant="keys-link" onClick={openShortcutHelp} />
         <PreferenceMenus />
         <LinkButton text={t.signOut} onClick={() => void sendPendingDeletions().then(signOut)} />
       </header>
@@ -41,12 +41,12 @@ export function CataloguePage() {
             <LinkButton text={t.export} onClick={openExport} />
           </div>
           <div class="actions">
-            <Button text={t.add} is="primary" onClick={() => show({ book: 'new' })} />
+            <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />
           </div>
         </div>
         <Search />
         <Chart />
-        <LoadFault />
+        <LoadError />
         <SortMenu />
         <ShownPartNote />
         <section id="books" aria-label={t.books}>
@@ -62,29 +62,29 @@ export function CataloguePage() {
   );
 }
 
-/** Says, above the list and below it, that it is longer than a browser can show. */
+/** The note, above and below the list, that the list is too long to show. */
 function ShownPartNote() {
   const part = shownPart();
   return part && <p class="shown-part">{texts.value.shownPart(part.first, part.last, part.count)}</p>;
 }
 
-/** Why the list could not be loaded; loading is retried until it succeeds. */
-function LoadFault() {
-  const hasFault = fault.value !== undefined;
+/** The error of loading the list, which is retried until it succeeds. */
+function LoadError() {
+  const hasError = loadError.value !== undefined;
   useEffect(() => {
-    if (!hasFault) return undefined;
+    if (!hasError) return undefined;
     const timer = setInterval(retry, RETRY_MS);
     addEventListener('online', retry);
     return () => {
       clearInterval(timer);
       removeEventListener('online', retry);
     };
-  }, [hasFault]);
+  }, [hasError]);
   return (
     <div role="alert">
-      {hasFault && (
-        <div class="load-fault">
-          <p>{explain(fault.value)}</p>
+      {hasError && (
+        <div class="load-error">
+          <p>{explain(loadError.value)}</p>
           <Button text={texts.value.tryAgain} onClick={retry} />
         </div>
       )}
@@ -94,7 +94,7 @@ function LoadFault() {
 
 const RETRY_MS = 5_000;
 
-/** The sort order, where the table has no room for a header. */
+/** The menu of sort orders, for screens on which the table has no header. */
 function SortMenu() {
   const t = texts.value;
   return (

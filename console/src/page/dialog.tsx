@@ -19,7 +19,7 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
     element?.querySelector<HTMLElement>('[autofocus]')?.focus();
     return () => {
       element?.close();
-      // Browsers return the focus only from a dialog that is still mounted.
+      // Browsers return the focus only from a mounted dialog.
       setTimeout(() => returnFocus(before));
     };
   }, []);
@@ -35,7 +35,7 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
       onKeyDown={(event) => {
         if (event.key === 'Escape' && onDismiss === undefined) event.preventDefault();
       }}
-      // Browsers let a second Esc close a dialog in any case.
+      // In browsers, a second Esc closes any dialog.
       onClose={({ currentTarget }) =>
         currentTarget.isConnected && onDismiss === undefined && currentTarget.showModal()
       }
@@ -46,7 +46,7 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
   );
 }
 
-/** To the element that had it, or else to the books, unless another dialog has it by now. */
+/** Returns the focus to the element that had it, or to the books, unless another dialog has it. */
 function returnFocus(before: Element | null): void {
   if (document.activeElement !== document.body) return;
   const place = before?.isConnected ? before : document.querySelector('#books [tabindex="0"]');

@@ -22,7 +22,7 @@ interface MenuProps<Choice extends string> {
 function Menu<Choice extends string>({ label, choice, names }: MenuProps<Choice>) {
   return (
     <label>
-      <span class="unseen">{label}</span>
+      <span class="visually-hidden">{label}</span>
       <select
         value={choice.value}
         onChange={({ currentTarget }) => {

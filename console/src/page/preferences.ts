@@ -1,6 +1,6 @@
 import { effect, type Signal, signal } from '@preact/signals';
 
-/** A choice of the user that this browser remembers. */
+/** A choice of the user that is kept in the local storage. */
 export function preference<Choice extends string>(
   name: string,
   choices: readonly Choice[],

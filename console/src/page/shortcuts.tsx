@@ -25,10 +25,10 @@ export function Shortcuts() {
   const t = texts.value;
   if (!isHelpOpen.value) return null;
   return (
-    <Dialog label={t.keys} onDismiss={closeHelp}>
-      <h2>{t.keys}</h2>
+    <Dialog label={t.shortcuts} onDismiss={closeHelp}>
+      <h2>{t.shortcuts}</h2>
       <dl class="keys">
-        {Object.entries(t.keysOf).map(([key, meaning]) => (
+        {Object.entries(t.shortcutList).map(([key, meaning]) => (
           <div key={key}>
             <dt>{key}</dt>
             <dd>{meaning}</dd>
@@ -42,7 +42,7 @@ export function Shortcuts() {
   );
 }
 
-/** In fields, shortcuts are text, except for the arrows, which move from the search to the books. */
+/** In fields, keys are text, except for the arrows, which move the focus from the search to the books. */
 function handleKey(event: KeyboardEvent): void {
   const { target, key, ctrlKey, metaKey, altKey } = event;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return;

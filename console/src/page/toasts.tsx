@@ -4,22 +4,21 @@ import { texts } from '../language/texts.ts';
 /** A notification at the lower edge of the page. Its texts are functions, as the language may change. */
 export interface Toast {
   readonly text: () => string;
-  readonly isFault?: boolean;
-  /** Reverts what has happened: by a button, and by Ctrl+Z. */
+  /** Called by a button, and by Ctrl+Z. */
   readonly undo?: () => void;
   readonly action?: { readonly label: () => string; readonly run: () => void };
 }
 
 const toasts = signal<readonly Toast[]>([]);
 
-/** Whether the pointer or the focus is in the toasts: all of them stay meanwhile, and their timeouts pause. */
-let isHeld = false;
+/** Whether the timeouts of the toasts are paused, as the pointer or the focus is in one of them. */
+let isPaused = false;
 
 const TICK_MS = 250;
-/** How many toasts are visible; older ones can still be undone. */
+/** The number of visible toasts; older ones can still be undone. */
 const VISIBLE_MAX = 4;
 
-/** Shows a toast. @returns dismisses it */
+/** Shows a toast. @returns a function that dismisses it */
 export function showToast(toast: Toast): () => void {
   toasts.value = [...toasts.value, toast];
   return () => dismiss(toast);
@@ -30,11 +29,11 @@ export function showBriefly(toast: Toast, milliseconds = 6_000): void {
   setPausableTimeout(showToast(toast), milliseconds);
 }
 
-/** Like `setTimeout`, but pauses while the toasts are held. @returns cancels it */
+/** Like `setTimeout`, but pauses with the toasts. @returns a function that cancels it */
 export function setPausableTimeout(work: () => void, milliseconds: number): () => void {
   let left = milliseconds;
   const timer = setInterval(() => {
-    if (isHeld) return;
+    if (isPaused) return;
     left -= TICK_MS;
     if (left > 0) return;
     clearInterval(timer);
@@ -43,7 +42,7 @@ export function setPausableTimeout(work: () => void, milliseconds: number): () =
   return () => clearInterval(timer);
 }
 
-/** Undoes what the last undoable toast reports. @returns whether there was one */
+/** Calls `undo` of the last toast that has it. @returns whether there was one */
 export function undoLast(): boolean {
   const last = toasts.value.findLast(({ undo }) => undo);
   if (last) undoToast(last);
@@ -51,40 +50,40 @@ export function undoLast(): boolean {
 }
 
 function undoToast(toast: Toast): void {
-  isHeld = false;
+  isPaused = false;
   dismiss(toast);
   toast.undo?.();
 }
 
 function dismiss(toast: Toast): void {
   toasts.value = toasts.value.filter((other) => other !== toast);
-  if (toasts.value.length === 0) isHeld = false;
+  if (toasts.value.length === 0) isPaused = false;
 }
 
-/** The toasts, which screen readers read out as they appear. */
+/** The toasts, which screen readers announce. */
 export function Toasts() {
   return (
     <div
       class="toasts"
       role="status"
       aria-live="polite"
-      onPointerEnter={hold}
-      onPointerLeave={release}
-      onFocusIn={hold}
-      onFocusOut={release}
+      onPointerEnter={pause}
+      onPointerLeave={resume}
+      onFocusIn={pause}
+      onFocusOut={resume}
     >
       {toasts.value.slice(-VISIBLE_MAX).map((toast) => (
         <ToastBox key={toast} toast={toast} />
       ))}
-      <span class="unseen">{toasts.value.length === 0 ? '' : texts.value.toastHint}</span>
+      <span class="visually-hidden">{toasts.value.length === 0 ? '' : texts.value.toastHint}</span>
     </div>
   );
 }
 
 function ToastBox({ toast }: { toast: Toast }) {
-  const { isFault, text, undo, action } = toast;
+  const { text, undo, action } = toast;
   return (
-    <div class={isFault ? 'toast fault-toast' : 'toast'}>
+    <div class="toast">
       <p>{text()}</p>
       {undo && <ToastButton text={texts.value.undo} run={() => undoToast(toast)} />}
       {action && <ToastButton text={action.label()} run={action.run} />}
@@ -94,7 +93,7 @@ function ToastBox({ toast }: { toast: Toast }) {
 
 function ToastButton({ text, run }: { text: string; run: () => void }) {
   const handle = () => {
-    release();
+    resume();
     run();
   };
   return (
@@ -104,10 +103,10 @@ function ToastButton({ text, run }: { text: string; run: () => void }) {
   );
 }
 
-function hold(): void {
-  isHeld = true;
+function pause(): void {
+  isPaused = true;
 }
 
-function release(): void {
-  isHeld = false;
+function resume(): void {
+  isPaused = false;
 }

@@ -9,10 +9,10 @@ import {
 } from '../../../src/client/index.ts';
 
 /** The URL of the API: the parent path of the console, also behind a proxy with a path prefix. */
-export const SERVICE = new URL('../', document.baseURI);
+export const SERVICE_URL = new URL('../', document.baseURI);
 
 /** `expired`: the user has to sign in again before waiting calls continue. */
-export const session = signal<'out' | 'in' | 'expired'>('out');
+export const signInState = signal<'out' | 'in' | 'expired'>('out');
 
 const RENEWAL_MARGIN_MS = 90_000;
 
@@ -21,10 +21,10 @@ const SIGN_IN_TIMEOUT_MS = 15_000;
 /** The key of the token in the session storage, which survives a reload and ends with the tab. */
 const STORED_TOKEN = 'token';
 
-const tokens = new Session(renew);
+const session = new Session(renew);
 
 /** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
-export const client = createClient({ url: SERVICE, token: tokens.provideToken, attemptsMax: 3 });
+export const client = createClient({ url: SERVICE_URL, token: session.provideToken, attemptsMax: 3 });
 
 /** Renews the token; in memory only, and as long as the page is in use. */
 let login: Login | undefined;
@@ -38,8 +38,8 @@ for (const event of ['pointerdown', 'keydown', 'wheel', 'touchmove']) {
 }
 
 const stored = sessionStorage.getItem(STORED_TOKEN);
-if (stored) tokens.token = JSON.parse(stored) as Token;
-if (tokens.token) keep(tokens.token);
+if (stored) session.token = JSON.parse(stored) as Token;
+if (session.token) keep(session.token);
 
 /** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoAnswerError} */
 export async function signIn(given: Login): Promise<void> {
@@ -54,16 +54,16 @@ export async function signIn(given: Login): Promise<void> {
 export function signOut(): void {
   sessionStorage.removeItem(STORED_TOKEN);
   clearTimeout(renewalTimer);
-  tokens.token = login = undefined;
+  session.token = login = undefined;
   nextSignIn.promise.catch(() => {});
   nextSignIn.reject(new DOMException('signed out', 'AbortError'));
   nextSignIn = Promise.withResolvers();
-  session.value = 'out';
+  signInState.value = 'out';
 }
 
 /** The headers of a request that does not use the client; undefined when there is no token. */
 export function authorization(): Record<string, string> | undefined {
-  return tokens.token && { Authorization: tokens.token.text };
+  return session.token && { Authorization: session.token.text };
 }
 
 /** Gets a token with the login, or waits for the next sign-in. */
@@ -78,18 +78,18 @@ async function renew(): Promise<Token> {
     if (!(error instanceof RefusedError && error.status === 401)) throw error;
     if (login === given) login = undefined;
   }
-  if (!login && session.value === 'in') session.value = 'expired';
+  if (!login && signInState.value === 'in') signInState.value = 'expired';
   return signedIn;
 }
 
 function request(given: Login): Promise<Token> {
-  return requestToken({ ...given, url: SERVICE, timeoutMs: SIGN_IN_TIMEOUT_MS, attemptsMax: 1 });
+  return requestToken({ ...given, url: SERVICE_URL, timeoutMs: SIGN_IN_TIMEOUT_MS, attemptsMax: 1 });
 }
 
 function keep(token: Token): Token {
-  tokens.token = token;
+  session.token = token;
   sessionStorage.setItem(STORED_TOKEN, JSON.stringify(token));
-  session.value = 'in';
+  signInState.value = 'in';
   clearTimeout(renewalTimer);
   const since = Date.now();
   renewalTimer = setTimeout(() => renewIfUsed(since), token.expiresAt - RENEWAL_MARGIN_MS - since);
@@ -99,5 +99,5 @@ function keep(token: Token): Token {
 /** A page that has not been used for the lifetime of a token may be unattended: the next call needs a sign-in. */
 function renewIfUsed(since: number): void {
   if (lastUse <= since) login = undefined;
-  else if (login) void tokens.provideToken(tokens.token?.text).catch(() => {});
+  else if (login) void session.provideToken(session.token?.text).catch(() => {});
 }

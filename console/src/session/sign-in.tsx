@@ -25,7 +25,7 @@ export function SignInPage() {
   );
 }
 
-/** The dialog over the page when the session has expired. */
+/** The dialog over the page after the session has expired. */
 export function SignInAgain() {
   const t = texts.value;
   return (
@@ -39,7 +39,7 @@ export function SignInAgain() {
 }
 
 function SignInForm() {
-  const fault = useSignal<Fault | undefined>(undefined);
+  const problem = useSignal<SignInProblem | undefined>(undefined);
   const waitSeconds = useSignal(0);
   const isBusy = useSignal(false);
   const t = texts.value;
@@ -54,21 +54,21 @@ function SignInForm() {
     event.preventDefault();
     if (isBusy.value || waitSeconds.value > 0) return;
     const form = event.currentTarget as HTMLFormElement;
-    const typed = Object.fromEntries(new FormData(form)) as { username: string; password: string };
+    const login = Object.fromEntries(new FormData(form)) as { username: string; password: string };
     isBusy.value = true;
     try {
-      await signIn(typed);
+      await signIn(login);
     } catch (error) {
       if (!(error instanceof BookkeepingError)) throw error;
-      fault.value = faultOf(error);
-      if (fault.value === 'throttled') waitSeconds.value = (error as RefusedError).retryAfterSeconds ?? 0;
-      if (fault.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
+      problem.value = problemOf(error);
+      if (problem.value === 'throttled') waitSeconds.value = (error as RefusedError).retryAfterSeconds ?? 0;
+      if (problem.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
     } finally {
       isBusy.value = false;
     }
   }
 
-  const isWrong = fault.value === 'wrong';
+  const isWrong = problem.value === 'wrong';
   return (
     <form class="sign-in-form" onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
       <label class="field">
@@ -92,11 +92,11 @@ function SignInForm() {
           required
           autofocus={lastUsername !== ''}
           aria-invalid={isWrong}
-          aria-describedby="sign-in-fault"
+          aria-describedby="sign-in-error"
         />
       </label>
-      <p class="fault" id="sign-in-fault" role="alert">
-        {fault.value && t.signInFaults[fault.value]}
+      <p class="error" id="sign-in-error" role="alert">
+        {problem.value && t.signInErrors[problem.value]}
       </p>
       <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
         {isBusy.value ? t.signingIn : waitSeconds.value > 0 ? t.wait(waitSeconds.value) : t.signIn}
@@ -105,9 +105,9 @@ function SignInForm() {
   );
 }
 
-type Fault = keyof Texts['signInFaults'];
+type SignInProblem = keyof Texts['signInErrors'];
 
-function faultOf(error: BookkeepingError): Fault {
-  if (!(error instanceof RefusedError) || error.status >= 500) return 'away';
+function problemOf(error: BookkeepingError): SignInProblem {
+  if (!(error instanceof RefusedError) || error.status >= 500) return 'unreachable';
   return error.status === 429 ? 'throttled' : 'wrong';
 }

@@ -9,62 +9,64 @@ import { BookExport } from './book-export.ts';
 
 export function ExportDialog() {
   const t = fileTexts.value;
-  const of = useMemo(() => new BookExport(), []);
-  useEffect(() => () => of.stop(), []);
-  const { value: state } = of.state;
-  const { value: written } = of.written;
+  const bookExport = useMemo(() => new BookExport(), []);
+  useEffect(() => () => bookExport.stop(), []);
+  const { value: state } = bookExport.state;
+  const { value: written } = bookExport.written;
   const isSaving = state === 'saving';
   const isSaved = state === 'saved';
   return (
     <Dialog label={t.exportBooks} class="files" onDismiss={isSaving ? undefined : closeFileDialog}>
       <StepHeading
         text={t.exportBooks}
-        note={of.total === undefined ? t.exportedSome : t.exported(of.total)}
+        note={bookExport.total === undefined ? t.exportedSome : t.exported(bookExport.total)}
       />
       {state === 'ready' ? (
-        <FormatChoice of={of} />
+        <FormatChoice bookExport={bookExport} />
       ) : (
         <Progress
           label={t.exportBooks}
           value={isSaved ? 1 : written}
-          max={isSaved ? 1 : of.total}
+          max={isSaved ? 1 : bookExport.total}
           numbers={isSaved ? undefined : t.exportedSoFar(written)}
           status={isSaved ? t.exportSaved(written) : ''}
         />
       )}
-      <p class="fault" role="alert">
-        {of.fault.value && t.exportFailed(of.fault.value)}
+      <p class="error" role="alert">
+        {bookExport.error.value && t.exportFailed(bookExport.error.value)}
       </p>
       <div class="buttons">
         {isSaving ? (
-          <Button text={t.stop} onClick={() => of.stop()} />
+          <Button text={t.stop} onClick={() => bookExport.stop()} />
         ) : (
           <Button
             text={isSaved ? t.close : t.cancel}
-            is={isSaved ? 'primary' : ''}
+            variant={isSaved ? 'primary' : ''}
             onClick={closeFileDialog}
           />
         )}
-        {state === 'ready' && <Button text={t.save} is="primary" onClick={() => void of.save()} />}
+        {state === 'ready' && (
+          <Button text={t.save} variant="primary" onClick={() => void bookExport.save()} />
+        )}
       </div>
     </Dialog>
   );
 }
 
-function FormatChoice({ of }: { of: BookExport }) {
+function FormatChoice({ bookExport }: { bookExport: BookExport }) {
   const t = fileTexts.value;
   return (
     <fieldset class="formats">
-      <legend class="unseen">{t.format}</legend>
+      <legend class="visually-hidden">{t.format}</legend>
       {FORMATS.map((format) => (
         <label key={format}>
           <input
             type="radio"
             name="format"
             value={format}
-            checked={of.format.value === format}
+            checked={bookExport.format.value === format}
             onChange={() => {
-              of.format.value = format;
+              bookExport.format.value = format;
             }}
           />
           <span>

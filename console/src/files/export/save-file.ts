@@ -5,13 +5,13 @@ export interface Target {
   abort(): Promise<void>;
 }
 
-/** The picker of the WICG File System Access API, which TypeScript does not declare. */
+/** The file picker of the WICG File System Access API, which TypeScript does not declare. */
 interface Picker {
   showSaveFilePicker?: (options: { suggestedName: string }) => Promise<FileSystemFileHandle>;
 }
 
 /**
- * Asks where to save a file, or downloads it where the browser has no such dialog. Call it during a click.
+ * Lets the user choose where to save a file, or downloads it if the browser has no such dialog. Browsers require a click.
  *
  * @returns undefined when the user cancels
  */
@@ -27,7 +27,7 @@ export async function chooseTarget(name: string, type: string): Promise<Target |
   }
 }
 
-/** A download, which is kept in memory until it is complete. */
+/** A download, which is in memory until it is complete. */
 export function download(name: string, type: string): Target {
   let parts: Blob[] = [];
   return {
@@ -40,7 +40,7 @@ export function download(name: string, type: string): Target {
       link.href = url;
       link.download = name;
       link.click();
-      // The download begins some time after the click.
+      // The download starts some time after the click.
       setTimeout(() => URL.revokeObjectURL(url), REVOCATION_MS);
     },
     async abort() {

@@ -1,23 +1,23 @@
 import { effect, signal } from '@preact/signals';
-import { session } from '../../session/session.ts';
+import { signInState } from '../../session/session.ts';
 import { type FileProblem, UnreadableFileError } from '../read/file-bytes.ts';
 import { formatOf, openRowFile, type RowFile } from '../read/row-file.ts';
 import { looksLikeBook, readSample } from '../read/sample.ts';
 import { FileImport } from './file-import.ts';
 
-/** The file of the import dialog: none (perhaps because of a problem), one that is being opened, or one that is open. */
+/** The file of the import dialog; `problem` is why there is none. */
 export type ChosenFile =
-  | { readonly kind: 'none'; readonly problem?: FileProblem | 'several' }
+  | { readonly kind: 'none'; readonly problem?: FileProblem | 'multiple' }
   | { readonly kind: 'opening'; readonly name: string }
   | { readonly kind: 'open'; readonly fileImport: FileImport };
 
 export const chosenFile = signal<ChosenFile>({ kind: 'none' });
 
-/** The last import that can be undone. */
+/** The last import, if it can be undone. */
 export const lastImport = signal<FileImport | undefined>(undefined);
 
 effect(() => {
-  if (session.value === 'out') lastImport.value = undefined;
+  if (signInState.value === 'out') lastImport.value = undefined;
 });
 
 export async function chooseFile(files: readonly File[]): Promise<void> {
@@ -25,7 +25,7 @@ export async function chooseFile(files: readonly File[]): Promise<void> {
   const [file] = files;
   if (!file) return;
   if (files.length > 1) {
-    chosenFile.value = { kind: 'none', problem: 'several' };
+    chosenFile.value = { kind: 'none', problem: 'multiple' };
     return;
   }
   const opening: ChosenFile = { kind: 'opening', name: file.name };
@@ -41,7 +41,7 @@ export async function setHeader(fileImport: FileImport, hasHeader: boolean): Pro
   chosenFile.value = await open(async () => ({ ...fileImport.file, hasHeader }));
 }
 
-/** Closes the current file; what it has stored can still be undone. */
+/** Closes the current file; its import can still be undone. */
 export function closeFile(): void {
   if (chosenFile.value.kind === 'open') {
     const { fileImport } = chosenFile.value;

@@ -4,7 +4,7 @@ import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-file.ts';
 
-/** The files that the browser's dialog offers. */
+/** The file types that the browser's dialog shows. */
 const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json';
 
 export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' }> }) {
@@ -13,10 +13,10 @@ export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' 
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <div class="drop-place" aria-busy={file.kind === 'opening'}>
+      <div class="drop-zone" aria-busy={file.kind === 'opening'}>
         <p class="lead">{file.kind === 'opening' ? t.reading(file.name) : t.dropHint}</p>
         <p class="quiet">{t.acceptedFormats}</p>
-        <Button text={t.chooseFile} is="primary" onClick={() => input.current?.click()} />
+        <Button text={t.chooseFile} variant="primary" onClick={() => input.current?.click()} />
         <input
           ref={input}
           type="file"
@@ -25,7 +25,7 @@ export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' 
           onChange={({ currentTarget }) => void chooseFile([...(currentTarget.files ?? [])])}
         />
       </div>
-      <p class="fault" role="alert">
+      <p class="error" role="alert">
         {file.kind === 'none' && file.problem && t.problems[file.problem]}
       </p>
       {last && last.left.value > 0 && (

@@ -2,13 +2,14 @@ import { batch, computed, signal } from '@preact/signals';
 import { type Book, BookkeepingError } from '../../../../src/client/index.ts';
 import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
 import type { Field } from '../../../../src/formats/row.ts';
-import { isLeaving, refresh } from '../../catalogue/catalogue.ts';
+import { isHidden, refresh } from '../../catalogue/catalogue.ts';
 import { client } from '../../session/session.ts';
 import { type Check, checkFile, readBooks } from '../read/check-file.ts';
 import { UnreadableFileError } from '../read/file-bytes.ts';
 import type { RowFile } from '../read/row-file.ts';
 import { guessByCells, type Sample } from '../read/sample.ts';
 import { batchesOf } from '../store/batches.ts';
+import { type ExistingBooks, findExistingBooks, withoutExisting } from '../store/existing-books.ts';
 import {
   type ImportDependencies,
   type ImportEnd,
@@ -17,7 +18,6 @@ import {
   type Phase,
   type UnconfirmedBatch,
 } from '../store/import-batches.ts';
-import { findKnownBooks, type KnownBooks, withoutKnown } from '../store/known-books.ts';
 import { type Pace, PaceMeter } from '../store/pace.ts';
 import { deleteUnchanged } from '../store/undo-import.ts';
 
@@ -32,34 +32,32 @@ export class FileImport {
   readonly file: RowFile;
   readonly sample: Sample;
   readonly mapping = signal<Mapping>({ title: undefined, author: undefined, year: undefined });
-  /** Undefined until the file is checked. */
   readonly check = signal<Check | undefined>(undefined);
   readonly checkedPart = signal(0);
-  /** Whether books that the service already has are left out. */
-  readonly skipsKnown = signal(true);
-  /** Those books; undefined until they are found. */
-  readonly known = signal<KnownBooks | undefined>(undefined);
-  /** The error of the search for known books, or of the undo. */
-  readonly fault = signal<BookkeepingError | undefined>(undefined);
-  readonly skipped = computed(() => (this.skipsKnown.value ? (this.known.value?.total ?? 0) : 0));
-  readonly total = computed(() => (this.check.value?.good ?? 0) - this.skipped.value);
+  readonly skipsExisting = signal(true);
+  /** The books that the service already has; undefined until they are found. */
+  readonly existing = signal<ExistingBooks | undefined>(undefined);
+  /** The error of the search for existing books, or of the undo. */
+  readonly error = signal<BookkeepingError | undefined>(undefined);
+  readonly skipped = computed(() => (this.skipsExisting.value ? (this.existing.value?.total ?? 0) : 0));
+  readonly total = computed(() => (this.check.value?.valid ?? 0) - this.skipped.value);
   readonly canStart = computed(
-    () => this.check.value && (!this.skipsKnown.value || this.known.value) && this.total.value > 0,
+    () => this.check.value && (!this.skipsExisting.value || this.existing.value) && this.total.value > 0,
   );
   readonly state = signal<'ready' | 'sending' | 'stopping' | 'ended' | 'undoing'>('ready');
   readonly isBusy = computed(() => ['sending', 'stopping', 'undoing'].includes(this.state.value));
   readonly phase = signal<Phase>('sending');
   readonly stored = signal(0);
   readonly pace = signal<Pace | undefined>(undefined);
-  /** How the import has ended; with the error when the file can no longer be read. */
+  /** The result of the import; an error when the file could not be read to its end. */
   readonly end = signal<ImportEnd | UnreadableFileError | undefined>(undefined);
-  /** How many books an undo can delete, and how many of them it has not deleted. */
+  /** The number of books that an undo can delete, and how many of them are not deleted yet. */
   readonly created = signal(0);
   readonly left = signal(0);
-  /** The books that the undo has kept, as they have been changed; undefined before it begins. */
+  /** The books that the undo has kept, as they have changed; undefined before the undo. */
   readonly kept = signal<readonly Book[] | undefined>(undefined);
   readonly #left = new Set<Book>();
-  #abortion = new AbortController();
+  #controller = new AbortController();
 
   constructor(file: RowFile, sample: Sample) {
     this.file = file;
@@ -71,16 +69,16 @@ export class FileImport {
   map(changes: Partial<Record<Field, string | undefined>>): void {
     this.mapping.value = { ...this.mapping.value, ...changes };
     this.check.value = undefined;
-    this.known.value = undefined;
+    this.existing.value = undefined;
     void this.#plan();
   }
 
-  skipKnown(skips: boolean): void {
-    this.skipsKnown.value = skips;
+  skipExisting(skips: boolean): void {
+    this.skipsExisting.value = skips;
     void this.#plan();
   }
 
-  /** Checks the file and finds the known books, unless that is done. */
+  /** Checks the file and finds the existing books, if necessary. */
   async #plan(): Promise<void> {
     const abort = this.#restart();
     const onProgress = (part: number) => {
@@ -90,13 +88,13 @@ export class FileImport {
       const check = this.check.value ?? (await checkFile(this.file, this.mapping.value, abort, onProgress));
       abort.throwIfAborted();
       this.check.value = check;
-      if (!this.skipsKnown.value || this.known.value) return;
+      if (!this.skipsExisting.value || this.existing.value) return;
       const rows = readBooks(this.file, this.mapping.value);
-      const known = await findKnownBooks(rows, client, isLeaving, abort);
-      if (!abort.aborted) this.known.value = known;
+      const existing = await findExistingBooks(rows, client, isHidden, abort);
+      if (!abort.aborted) this.existing.value = existing;
     } catch (error) {
       if (abort.aborted) return;
-      if (error instanceof BookkeepingError) this.fault.value = error;
+      if (error instanceof BookkeepingError) this.error.value = error;
       else this.#endWith(error);
     }
   }
@@ -107,7 +105,7 @@ export class FileImport {
     const cancel = this.#restart();
     const meter = new PaceMeter();
     const measure = () => {
-      this.pace.value = meter.note(this.stored.value, this.total.value, performance.now());
+      this.pace.value = meter.record(this.stored.value, this.total.value, performance.now());
     };
     batch(() => {
       this.state.value = 'sending';
@@ -116,8 +114,8 @@ export class FileImport {
       measure();
     });
     const rows = readBooks(this.file, this.mapping.value);
-    const known = this.skipsKnown.value && this.known.value;
-    const batches = batchesOf(known ? withoutKnown(rows, known) : rows, this.stored.value);
+    const existing = this.skipsExisting.value && this.existing.value;
+    const batches = batchesOf(existing ? withoutExisting(rows, existing) : rows, this.stored.value);
     const listener: ImportListener = {
       onPhase: (phase) => {
         this.phase.value = phase;
@@ -138,13 +136,13 @@ export class FileImport {
     }
   }
 
-  /** The batch of which a cancelled import does not know whether it is stored. */
+  /** The batch that a cancelled import may or may not have stored. */
   get unconfirmed(): UnconfirmedBatch | undefined {
     const { value: end } = this.end;
     return end && 'kind' in end && end.kind === 'cancelled' ? end.unconfirmed : undefined;
   }
 
-  /** Deletes what the import has stored; books that have been changed since are kept. */
+  /** Deletes the books that the import has stored, except those that have been changed since. */
   async undo(): Promise<void> {
     const abort = this.#restart();
     batch(() => {
@@ -159,7 +157,7 @@ export class FileImport {
     try {
       await deleteUnchanged(this.#left, client, onDone, abort);
     } catch (error) {
-      if (error instanceof BookkeepingError) this.fault.value = error;
+      if (error instanceof BookkeepingError) this.error.value = error;
       else if (!(error instanceof DOMException)) throw error;
     } finally {
       this.state.value = 'ended';
@@ -169,15 +167,15 @@ export class FileImport {
 
   /** Aborts the check or the undo, and ends the import after the current batch. */
   stop(): void {
-    this.#abortion.abort();
+    this.#controller.abort();
     if (this.state.value === 'sending') this.state.value = 'stopping';
   }
 
   #restart(): AbortSignal {
-    this.#abortion.abort();
-    this.#abortion = new AbortController();
-    this.fault.value = undefined;
-    return this.#abortion.signal;
+    this.#controller.abort();
+    this.#controller = new AbortController();
+    this.error.value = undefined;
+    return this.#controller.signal;
   }
 
   #endWith(end: unknown): void {

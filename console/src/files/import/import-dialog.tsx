@@ -18,7 +18,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
   const isBusy = file.kind === 'open' && file.fileImport.isBusy.value;
   useEffect(() => {
     if (!isBusy) return undefined;
-    // Has the browser ask before the page is left.
+    // Makes the browser warn before the page is left.
     const handle = (event: Event) => event.preventDefault();
     addEventListener('beforeunload', handle);
     return () => removeEventListener('beforeunload', handle);
@@ -27,11 +27,11 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
   return (
     <Dialog
       label={t.importBooks}
-      class={`wide files ${isBusy ? '' : 'takes-files'}`}
+      class={`wide files ${isBusy ? '' : 'accepts-files'}`}
       onDismiss={isBusy ? undefined : closeFileDialog}
     >
       {file.kind === 'open' ? (
-        <Step of={file.fileImport} />
+        <Step fileImport={file.fileImport} />
       ) : (
         <>
           <StepHeading text={t.importBooks} />
@@ -42,18 +42,18 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
   );
 }
 
-function Step({ of }: { of: FileImport }) {
+function Step({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: state } = of.state;
+  const { value: state } = fileImport.state;
   const Content = STEPS[state];
   return (
     <>
       <StepHeading
         key={Content}
         text={state === 'undoing' ? t.undoImport : t.importBooks}
-        note={of.file.file.name}
+        note={fileImport.file.file.name}
       />
-      <Content of={of} />
+      <Content fileImport={fileImport} />
     </>
   );
 }

@@ -2,76 +2,76 @@ import { fileTexts } from '../../language/file-texts.ts';
 import { explain } from '../../language/texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
-import { BadRows } from './bad-rows.tsx';
 import { closeFile } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
+import { InvalidRows } from './invalid-rows.tsx';
 import { MappingForm } from './mapping-form.tsx';
 import { Preview } from './preview.tsx';
 
-/** What an import will do, before anything is stored. */
-export function ImportPlan({ of }: { of: FileImport }) {
+/** The preview of an import, before it starts. */
+export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: check } = of.check;
-  const { value: canStart } = of.canStart;
+  const { value: check } = fileImport.check;
+  const { value: canStart } = fileImport.canStart;
   return (
     <>
-      {of.file.encoding === 'windows-1252' && <p class="note">{t.western}</p>}
-      <MappingForm of={of} />
-      <Preview of={of} />
+      {fileImport.file.encoding === 'windows-1252' && <p class="note">{t.windows1252}</p>}
+      <MappingForm fileImport={fileImport} />
+      <Preview fileImport={fileImport} />
       <div class="summary">
         <p role="status">
           {check ? (
             <>
-              <strong>{check.good > 0 ? t.allGood(check.good) : t.nothingGood}</strong>{' '}
-              {check.bad > 0 && t.badRows(check.bad)}
+              <strong>{check.valid > 0 ? t.validRows(check.valid) : t.noValidRows}</strong>{' '}
+              {check.invalid > 0 && t.invalidRows(check.invalid)}
             </>
           ) : (
             t.checking
           )}
         </p>
-        {!check && <progress value={of.checkedPart.value} aria-label={t.checking} />}
-        <BadRows of={of} />
-        {check && check.good > 0 && <KnownChoice of={of} />}
+        {!check && <progress value={fileImport.checkedPart.value} aria-label={t.checking} />}
+        <InvalidRows fileImport={fileImport} />
+        {check && check.valid > 0 && <ExistingBooksOption fileImport={fileImport} />}
       </div>
       <div class="buttons">
-        <LinkButton text={t.chooseAnother} is="first" onClick={closeFile} />
+        <LinkButton text={t.chooseAnother} variant="first" onClick={closeFile} />
         <Button text={t.cancel} onClick={closeFileDialog} />
         <Button
-          text={t.start(of.total.value)}
-          is="primary"
+          text={t.startImport(fileImport.total.value)}
+          variant="primary"
           aria-disabled={!canStart}
-          onClick={() => canStart && void of.start()}
+          onClick={() => canStart && void fileImport.start()}
         />
       </div>
     </>
   );
 }
 
-/** Whether known books are left out, and how many these are. */
-function KnownChoice({ of }: { of: FileImport }) {
+/** The option to skip existing books, and their number. */
+function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: fault } = of.fault;
-  const { value: known } = of.known;
-  const { value: skips } = of.skipsKnown;
+  const { value: error } = fileImport.error;
+  const { value: existing } = fileImport.existing;
+  const { value: skips } = fileImport.skipsExisting;
   return (
     <div>
       <label class="checkbox">
         <input
           type="checkbox"
           checked={skips}
-          onChange={({ currentTarget }) => of.skipKnown(currentTarget.checked)}
+          onChange={({ currentTarget }) => fileImport.skipExisting(currentTarget.checked)}
         />
-        <span>{t.skipKnown}</span>
+        <span>{t.skipExisting}</span>
       </label>
-      <p role="status" class={fault ? 'fault' : 'quiet'}>
+      <p role="status" class={error ? 'error' : 'quiet'}>
         {skips &&
-          (fault
-            ? t.notSearched(explain(fault))
-            : known
-              ? known.total > 0 && t.known(known.total)
-              : t.searchingKnown)}
+          (error
+            ? t.notSearched(explain(error))
+            : existing
+              ? existing.total > 0 && t.existing(existing.total)
+              : t.searchingExisting)}
       </p>
-      {skips && fault && <LinkButton text={t.tryAgain} onClick={() => of.skipKnown(true)} />}
+      {skips && error && <LinkButton text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />}
     </div>
   );
 }

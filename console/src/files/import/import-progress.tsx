@@ -3,14 +3,14 @@ import { Button } from '../../page/button.tsx';
 import { Progress } from '../progress.tsx';
 import type { FileImport } from './file-import.ts';
 
-export function ImportProgress({ of }: { of: FileImport }) {
+export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: state } = of.state;
-  const { value: phase } = of.phase;
+  const { value: state } = fileImport.state;
+  const { value: phase } = fileImport.phase;
   const isUndo = state === 'undoing';
-  const total = isUndo ? of.created.value : of.total.value;
-  const done = isUndo ? total - of.left.value : of.stored.value;
-  const pace = !isUndo && phase === 'sending' ? of.pace.value : undefined;
+  const total = isUndo ? fileImport.created.value : fileImport.total.value;
+  const done = isUndo ? total - fileImport.left.value : fileImport.stored.value;
+  const pace = !isUndo && phase === 'sending' ? fileImport.pace.value : undefined;
   const numbers = [
     t.progress(done, total),
     ...(pace ? [t.rate(Math.round(pace.perSecond)), t.timeLeft(Math.ceil(pace.secondsLeft))] : []),
@@ -27,7 +27,7 @@ export function ImportProgress({ of }: { of: FileImport }) {
         isProminent={!isUndo && phase !== 'sending'}
       />
       <div class="buttons">
-        <Button text={t.stop} aria-disabled={state === 'stopping'} onClick={() => of.stop()} />
+        <Button text={t.stop} aria-disabled={state === 'stopping'} onClick={() => fileImport.stop()} />
       </div>
     </>
   );

@@ -6,30 +6,34 @@ import { showNewest } from '../../page/address.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { UnreadableFileError } from '../read/file-bytes.ts';
-import { BadRows } from './bad-rows.tsx';
 import { closeFile } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
+import { InvalidRows } from './invalid-rows.tsx';
 
-/** The result of an import or its undo, and how an incomplete one can be continued. */
-export function ImportResult({ of }: { of: FileImport }) {
+/** The result of an import or of its undo, with a button to continue an incomplete one. */
+export function ImportResult({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: end } = of.end;
-  const { value: kept } = of.kept;
+  const { value: end } = fileImport.end;
+  const { value: kept } = fileImport.kept;
   const isDone = end !== undefined && 'kind' in end && end.kind === 'done';
   const canContinue = !isDone && !kept && !(end instanceof UnreadableFileError);
   return (
     <>
       <div class="summary" role="status">
-        {kept ? <UndoResult of={of} kept={kept} /> : <StoredBooks of={of} isDone={isDone} />}
+        {kept ? (
+          <UndoResult fileImport={fileImport} kept={kept} />
+        ) : (
+          <StoredBooks fileImport={fileImport} isDone={isDone} />
+        )}
       </div>
-      {!kept && <BadRows of={of} />}
+      {!kept && <InvalidRows fileImport={fileImport} />}
       <div class="buttons">
-        <LinkButton text={t.chooseAnother} is="first" onClick={closeFile} />
-        {of.left.value > 0 && (
+        <LinkButton text={t.chooseAnother} variant="first" onClick={closeFile} />
+        {fileImport.left.value > 0 && (
           <LinkButton
             text={kept ? t.continueUndo : t.undoImport}
-            is="danger"
-            onClick={() => void of.undo()}
+            variant="danger"
+            onClick={() => void fileImport.undo()}
           />
         )}
         {isDone && !kept && (
@@ -41,62 +45,64 @@ export function ImportResult({ of }: { of: FileImport }) {
             }}
           />
         )}
-        <Button text={t.close} is={canContinue ? '' : 'primary'} onClick={closeFileDialog} />
-        {canContinue && <Button text={t.continue} is="primary" onClick={() => void of.start()} />}
+        <Button text={t.close} variant={canContinue ? '' : 'primary'} onClick={closeFileDialog} />
+        {canContinue && (
+          <Button text={t.continue} variant="primary" onClick={() => void fileImport.start()} />
+        )}
       </div>
     </>
   );
 }
 
-function StoredBooks({ of, isDone }: { of: FileImport; isDone: boolean }) {
+function StoredBooks({ fileImport, isDone }: { fileImport: FileImport; isDone: boolean }) {
   const t = fileTexts.value;
-  const { value: stored } = of.stored;
-  const { value: skipped } = of.skipped;
-  const bad = of.check.value?.bad ?? 0;
+  const { value: stored } = fileImport.stored;
+  const { value: skipped } = fileImport.skipped;
+  const invalid = fileImport.check.value?.invalid ?? 0;
   return (
     <>
       <p>
-        <strong>{isDone ? t.done(stored) : t.stopped(stored, of.total.value)}</strong>
+        <strong>{isDone ? t.done(stored) : t.stopped(stored, fileImport.total.value)}</strong>
       </p>
-      <EndReason of={of} />
+      <EndReason fileImport={fileImport} />
       {skipped > 0 && <p>{t.skipped(skipped)}</p>}
-      {isDone && bad > 0 && <p>{t.leftOut(bad)}</p>}
+      {isDone && invalid > 0 && <p>{t.leftOut(invalid)}</p>}
     </>
   );
 }
 
 /** Why an import is incomplete. */
-function EndReason({ of }: { of: FileImport }) {
+function EndReason({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: end } = of.end;
-  if (end instanceof UnreadableFileError) return <p class="fault">{t.failed}</p>;
-  if (end?.kind === 'refused') {
+  const { value: end } = fileImport.end;
+  if (end instanceof UnreadableFileError) return <p class="error">{t.failed}</p>;
+  if (end?.kind === 'rejected') {
     const { firstLine, lastLine } = end.batch;
-    return <p class="fault">{t.refused(firstLine, lastLine, explain(end.error))}</p>;
+    return <p class="error">{t.rejected(firstLine, lastLine, explain(end.error))}</p>;
   }
-  if (!of.unconfirmed) return null;
-  const { firstLine, lastLine } = of.unconfirmed.batch;
+  if (!fileImport.unconfirmed) return null;
+  const { firstLine, lastLine } = fileImport.unconfirmed.batch;
   return <p class="note">{t.unconfirmed(firstLine, lastLine)}</p>;
 }
 
-function UndoResult({ of, kept }: { of: FileImport; kept: readonly Book[] }) {
+function UndoResult({ fileImport, kept }: { fileImport: FileImport; kept: readonly Book[] }) {
   const t = fileTexts.value;
-  const { value: fault } = of.fault;
-  const { value: left } = of.left;
+  const { value: error } = fileImport.error;
+  const { value: left } = fileImport.left;
   return (
     <>
       <p>
-        <strong>{t.undone(of.created.value - left - kept.length)}</strong>
+        <strong>{t.undone(fileImport.created.value - left - kept.length)}</strong>
       </p>
       {left > 0 && (
-        <p class={fault ? 'fault' : ''}>
-          {t.undoLeft(left)} {fault && explain(fault)}
+        <p class={error ? 'error' : ''}>
+          {t.undoLeft(left)} {error && explain(error)}
         </p>
       )}
       {kept.length > 0 && (
-        <div class="bad-rows">
+        <div class="invalid-rows">
           <p>{t.kept(kept.length)}</p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keyboard, too */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list can be scrolled by keyboard */}
           <ul tabIndex={0}>
             {kept.map((book) => (
               <li key={book.id}>

@@ -4,11 +4,11 @@ import { fileTexts } from '../../language/file-texts.ts';
 import { setHeader } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
 
-/** The length of a cell in the label of a column. */
+/** The longest cell in the label of a column. */
 const CELL_LENGTH_MAX = 30;
 
 /** Assigns the columns of a file to the fields of a book. */
-export function MappingForm({ of }: { of: FileImport }) {
+export function MappingForm({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
   return (
     <fieldset class="mapping">
@@ -19,24 +19,24 @@ export function MappingForm({ of }: { of: FileImport }) {
           <select
             class="button"
             name={field}
-            value={of.mapping.value[field] ?? ''}
-            onChange={({ currentTarget }) => of.map({ [field]: currentTarget.value || undefined })}
+            value={fileImport.mapping.value[field] ?? ''}
+            onChange={({ currentTarget }) => fileImport.map({ [field]: currentTarget.value || undefined })}
           >
-            <option value="">– {t.none} –</option>
-            {of.sample.columns.map((column) => (
+            <option value="">– {t.noColumn} –</option>
+            {fileImport.sample.columns.map((column) => (
               <option key={column} value={column}>
-                {labelOf(of, column)}
+                {labelOf(fileImport, column)}
               </option>
             ))}
           </select>
         </label>
       ))}
-      {of.file.format === 'csv' && (
+      {fileImport.file.format === 'csv' && (
         <label class="checkbox">
           <input
             type="checkbox"
-            checked={of.file.hasHeader}
-            onChange={({ currentTarget }) => void setHeader(of, currentTarget.checked)}
+            checked={fileImport.file.hasHeader}
+            onChange={({ currentTarget }) => void setHeader(fileImport, currentTarget.checked)}
           />
           <span>{t.hasHeader}</span>
         </label>

@@ -7,13 +7,13 @@ import type { FileImport } from './file-import.ts';
 
 const PREVIEW_ROWS = 5;
 
-/** More than a cell has room for. */
+/** Longer than a cell of the table. */
 const TEXT_LENGTH_MAX = 200;
 
 /** The first rows of a file as books. */
-export function Preview({ of }: { of: FileImport }) {
+export function Preview({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const read = bookReader(of.sample.columns, of.mapping.value);
+  const read = bookReader(fileImport.sample.columns, fileImport.mapping.value);
   return (
     <div class="preview">
       <table>
@@ -31,7 +31,7 @@ export function Preview({ of }: { of: FileImport }) {
           </tr>
         </thead>
         <tbody>
-          {of.sample.rows.slice(0, PREVIEW_ROWS).map((row) => (
+          {fileImport.sample.rows.slice(0, PREVIEW_ROWS).map((row) => (
             <PreviewRow key={row.element ?? row.line} row={read(row)} />
           ))}
         </tbody>
@@ -48,7 +48,7 @@ function PreviewRow({ row }: { row: BookRow }) {
         {formatNumber(row.line)}
       </th>
       {'error' in row ? (
-        <td colspan={3} class="fault">
+        <td colspan={3} class="error">
           {explainRowError(row.error)}
         </td>
       ) : (

@@ -3,7 +3,7 @@ import type { Mapping } from '../../../../src/formats/mapping.ts';
 import type { RowError } from '../../../../src/formats/row.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
-/** Reads the rows of a file as books; invalid rows have a fault. @throws {UnreadableFileError} */
+/** Reads the rows of a file as books; invalid rows have an error. @throws {UnreadableFileError} */
 export async function* readBooks(
   file: RowFile,
   mapping: Mapping,
@@ -16,19 +16,19 @@ export async function* readBooks(
 
 /** The number of valid and invalid rows of a file. */
 export interface Check {
-  readonly good: number;
-  readonly bad: number;
-  readonly faults: readonly BadRow[];
+  readonly valid: number;
+  readonly invalid: number;
+  readonly errors: readonly InvalidRow[];
 }
 
-export interface BadRow {
+export interface InvalidRow {
   readonly line: number;
   readonly element: number | undefined;
   readonly error: RowError;
 }
 
-/** How many faults a check keeps; the report has all of them. */
-export const FAULTS_SHOWN_MAX = 100;
+/** The number of errors that a check keeps; the report has all of them. */
+export const ERRORS_SHOWN_MAX = 100;
 
 /**
  * Checks every row of a file.
@@ -43,18 +43,18 @@ export async function checkFile(
   signal: AbortSignal,
   onProgress: (part: number) => void,
 ): Promise<Check> {
-  let good = 0;
-  let bad = 0;
-  const faults: BadRow[] = [];
+  let valid = 0;
+  let invalid = 0;
+  const errors: InvalidRow[] = [];
   const rows = readBooks(file, mapping, (bytes) => {
     signal.throwIfAborted();
     onProgress(bytes / file.file.size);
   });
   for await (const row of rows) {
-    if ('book' in row) good++;
-    else if (bad++ < FAULTS_SHOWN_MAX)
-      faults.push({ line: row.line, element: row.element, error: row.error });
+    if ('book' in row) valid++;
+    else if (invalid++ < ERRORS_SHOWN_MAX)
+      errors.push({ line: row.line, element: row.element, error: row.error });
   }
   signal.throwIfAborted();
-  return { good, bad, faults };
+  return { valid, invalid, errors };
 }

@@ -1,17 +1,17 @@
 import { BOM_BYTES, type Encoding, encodingOfBom } from '../../../../src/formats/encoding.ts';
 
-/** How much of a file is parsed at a time. */
+/** The bytes that are parsed at a time. */
 const CHUNK_BYTES = 64 * 1_024;
 
-/** How much of a file is decoded at a time, to find its encoding: some milliseconds. */
+/** The bytes that are decoded at a time to detect the encoding, which takes some milliseconds. */
 const DECODED_BYTES = 1_024 * 1_024;
 
-/** How long parsing may block the page. */
-const TURN_MS = 8;
+/** The longest time that parsing blocks the page. */
+const BLOCKING_MS_MAX = 8;
 
-export type FileProblem = 'workbook' | 'binary' | 'not-utf8' | 'no-array' | 'no-rows' | 'gone';
+export type FileProblem = 'workbook' | 'binary' | 'not-utf8' | 'no-array' | 'no-rows' | 'unreadable';
 
-/** A file that cannot be read, or no longer. */
+/** The file cannot be read, or has changed since it was chosen. */
 export class UnreadableFileError extends Error {
   override readonly name = 'UnreadableFileError';
   readonly problem: FileProblem;
@@ -27,7 +27,7 @@ export async function bytesAt(file: Blob, start: number, length: number): Promis
   try {
     return new Uint8Array(await file.slice(start, start + length).arrayBuffer());
   } catch (error) {
-    throw new UnreadableFileError('gone', { cause: error });
+    throw new UnreadableFileError('unreadable', { cause: error });
   }
 }
 
@@ -51,7 +51,7 @@ export async function encodingOf(file: Blob): Promise<Encoding> {
 }
 
 /**
- * Reads a file in chunks, and lets the page respond in between.
+ * Reads a file in chunks, with pauses in which the page can respond.
  *
  * @param onProgress is called with the number of bytes that have been processed
  * @throws {UnreadableFileError} when the file has changed since it was chosen
@@ -60,12 +60,12 @@ export async function* readChunks(
   file: Blob,
   onProgress: (bytes: number) => void = () => {},
 ): AsyncGenerator<Uint8Array, void> {
-  let turnEndsAt = performance.now() + TURN_MS;
+  let pauseAt = performance.now() + BLOCKING_MS_MAX;
   for (let at = 0; at < file.size; at += CHUNK_BYTES) {
     yield await bytesAt(file, at, CHUNK_BYTES);
     onProgress(Math.min(file.size, at + CHUNK_BYTES));
-    if (performance.now() < turnEndsAt) continue;
+    if (performance.now() < pauseAt) continue;
     await new Promise((resolve) => setTimeout(resolve));
-    turnEndsAt = performance.now() + TURN_MS;
+    pauseAt = performance.now() + BLOCKING_MS_MAX;
   }
 }

@@ -19,8 +19,8 @@ export interface ReportTexts {
 }
 
 /**
- * Writes the invalid rows of a file as CSV, with their lines and faults. Rows of CSV keep their columns, so that the report can
- * be corrected and imported; other rows are JSON in one column.
+ * Writes the invalid rows of a file as CSV, with their lines and errors. CSV rows keep their columns, so that users can correct
+ * and import the report; other rows are JSON in one column.
  *
  * @throws {UnreadableFileError}
  */

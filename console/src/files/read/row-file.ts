@@ -3,12 +3,12 @@ import { type Format, formatOfName } from '../../../../src/formats/file-format.t
 import { openRows, type Rows } from '../../../../src/formats/rows.ts';
 import { bytesAt, encodingOf, readChunks, UnreadableFileError } from './file-bytes.ts';
 
-/** A file whose rows can be read, any number of times. */
+/** A file whose rows can be read repeatedly. */
 export interface RowFile {
   readonly file: File;
   readonly format: Format;
   readonly encoding: Encoding;
-  /** Whether the first row of CSV has the names of the columns. */
+  /** Whether the first row of a CSV file contains column names. */
   readonly hasHeader: boolean;
 }
 
@@ -20,11 +20,11 @@ export async function openRowFile(file: File, format: Format): Promise<RowFile> 
 }
 
 /** Opens the rows; `onProgress` gets the number of bytes read. @throws {UnreadableFileError}, also by the rows */
-export function readRows(row: RowFile, onProgress?: (bytes: number) => void): Promise<Rows> {
-  return openRows(row.format, readChunks(row.file, onProgress), row);
+export function readRows(file: RowFile, onProgress?: (bytes: number) => void): Promise<Rows> {
+  return openRows(file.format, readChunks(file.file, onProgress), file);
 }
 
-/** How many bytes of a file are inspected to detect its format. */
+/** The bytes that are inspected to detect the format of a file. */
 const INSPECTED_BYTES = 4_096;
 
 /** The signatures of .xlsx and .ods (ZIP), and of .xls (compound file). */
@@ -34,9 +34,9 @@ const WORKBOOKS = [
 ];
 
 /**
- * Detects the format of a file by its extension, or else by its first character.
+ * Detects the format of a file by its extension, or by its first character if the extension is unknown.
  *
- * @throws {UnreadableFileError} when it is a workbook of a spreadsheet program, or no text
+ * @throws {UnreadableFileError} when it is a workbook of a spreadsheet program, or not a text file
  */
 export async function formatOf(file: File): Promise<Format> {
   const bytes = await bytesAt(file, 0, INSPECTED_BYTES);

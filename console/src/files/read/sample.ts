@@ -25,13 +25,13 @@ export async function readSample(file: RowFile): Promise<Sample> {
   return { columns, rows: rows.slice(0, SAMPLE_ROWS) };
 }
 
-/** Whether the first row of a CSV file seems to be a book: it has a year, and no known name of a column. */
+/** Whether the first row of a CSV file seems to be a book: it contains a year, and no known column name. */
 export function looksLikeBook(columns: readonly string[]): boolean {
   const isNamed = Object.values(guessMapping(columns)).some((column) => column !== undefined);
   return !isNamed && columns.some((column) => YEAR.test(column));
 }
 
-/** Guesses the columns of a CSV file without a header: a year is a number, and the title is the first of the others. */
+/** Guesses the columns of a CSV file without a header: years are numbers, and of the others the first is the title. */
 export function guessByCells({ columns, rows }: Sample): Mapping {
   const year = columns.find((_, index) =>
     rows.every((row) => !('cells' in row) || YEAR.test(row.cells[index] ?? '')),

@@ -1,23 +1,23 @@
 import type { BookFields } from '../../../../src/client/index.ts';
 import type { BookRow } from '../../../../src/formats/book-row.ts';
 
-/** Books that are stored by one request, all or none. */
+/** Books that one request stores, all or none. */
 export interface Batch {
   readonly books: readonly BookFields[];
   readonly firstLine: number;
   readonly lastLine: number;
 }
 
-/** Takes some hundredths of a second to store: how long cancelling may take. */
+/** Stored within some hundredths of a second, which is how long a cancellation may take. */
 const BATCH_BOOKS_MAX = 1_000;
 
-/** In UTF-16 code units. The service accepts 16 MiB, but proxies often limit a request to 1 MB. */
+/** In UTF-16 code units. The service accepts 16 MiB, but many proxies limit a request to 1 MB. */
 const BATCH_LENGTH_MAX = 300_000;
 
 /**
  * Groups the valid rows of a file.
  *
- * @param skipped how many of them are left out, as they are stored already
+ * @param skipped the number of valid rows at the beginning that are already stored
  */
 export async function* batchesOf(rows: AsyncIterable<BookRow>, skipped: number): AsyncGenerator<Batch, void> {
   let books: BookFields[] = [];

@@ -1,14 +1,14 @@
 import { type Book, type BookClient, RefusedError } from '../../../../src/client/index.ts';
-import { keyOf } from './known-books.ts';
+import { keyOf } from './existing-books.ts';
 
-/** How many books are deleted concurrently; browsers open 6 connections, and others need some. */
+/** Deletions in flight; browsers open 6 connections, and other calls need some. */
 const CONCURRENCY = 4;
 
 /**
  * Deletes the books that an import has stored, except those that have been changed since.
  *
- * @param books those to delete; what is done is removed from the set, so that the undo can continue after an error
- * @param onDone is called for each book; with its current version when it is kept
+ * @param books are removed from the set when they are done, so that the undo can continue after an error
+ * @param onDone is called for each book, with its current version when it is kept
  */
 export async function deleteUnchanged(
   books: Set<Book>,
@@ -17,21 +17,21 @@ export async function deleteUnchanged(
   signal: AbortSignal,
 ): Promise<void> {
   const queue = books.values();
-  let fault: unknown;
+  let firstError: unknown;
   const work = async () => {
     for (const book of queue) {
-      if (fault !== undefined) return;
+      if (firstError !== undefined) return;
       try {
         const kept = await deleteOne(book, client, signal);
         books.delete(book);
         onDone(kept);
       } catch (error) {
-        fault ??= error;
+        firstError ??= error;
       }
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, work));
-  if (fault !== undefined) throw fault;
+  if (firstError !== undefined) throw firstError;
 }
 
 /** @returns the current version when the book is kept */

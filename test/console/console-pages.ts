@@ -6,50 +6,53 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { PASSWORD, USERNAME } from '../http/service.ts';
 import { TestBrowser } from '../support/browser.ts';
 
-/** The sizes that the page is tried in. */
+/** The viewports of the tests. */
 export const SIZES = {
   'a desktop': { viewport: { width: 1280, height: 800 } },
   'a phone': { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
 } as const satisfies Record<string, BrowserContextOptions>;
 
-/** Who comes, with what. */
-export interface VisitorOptions extends BrowserContextOptions {
-  /** What the browser may complain of, as the test has it happen: `Failed to load` is what refused calls look like. */
-  readonly mayComplainOf?: RegExp;
+export interface PageOptions extends BrowserContextOptions {
+  /** The messages in the console of the browser that the test causes, such as `Failed to load resource` for error responses. */
+  readonly expectedMessages?: RegExp;
 }
 
-/** The visits that the tests of a file pay, in one browser. Disposing ends it. */
-export class Visits implements AsyncDisposable {
+/** The pages of the tests of a file, in one browser, which is closed at disposal. */
+export class ConsolePages implements AsyncDisposable {
   readonly #browser: TestBrowser;
 
   private constructor(browser: TestBrowser) {
     this.#browser = browser;
   }
 
-  static async start(): Promise<Visits> {
-    return new Visits(await TestBrowser.start());
+  static async start(): Promise<ConsolePages> {
+    return new ConsolePages(await TestBrowser.start());
   }
 
   /**
-   * Opens the page for a visitor with a window and a memory of their own. When the test ends, so does the visit, and
-   * the page must not have complained of anything, nor asked another host.
+   * Opens a page in a browser context of its own, until the end of the test. It must not log messages that are not expected,
+   * nor send requests to other hosts.
    *
-   * @returns undefined where no browser starts: the test is skipped then, but fails in continuous integration
+   * @returns undefined when no browser starts: the test is skipped then, but fails in continuous integration
    */
-  async open(context: TestContext, url: string, options: VisitorOptions = {}): Promise<Page | undefined> {
-    const { mayComplainOf = /^$/, ...others } = options;
-    const visitor = await this.#browser.open(context, { ...SIZES['a desktop'], locale: 'en-GB', ...others });
-    if (!visitor) return undefined;
-    const complaints: string[] = [];
-    const page = await visitor.newPage();
-    page.on('console', (message) => complaints.push(message.text()));
-    page.on('pageerror', (error) => complaints.push(String(error)));
+  async open(context: TestContext, url: string, options: PageOptions = {}): Promise<Page | undefined> {
+    const { expectedMessages = /^$/, ...others } = options;
+    const browserContext = await this.#browser.open(context, {
+      ...SIZES['a desktop'],
+      locale: 'en-GB',
+      ...others,
+    });
+    if (!browserContext) return undefined;
+    const messages: string[] = [];
+    const page = await browserContext.newPage();
+    page.on('console', (message) => messages.push(message.text()));
+    page.on('pageerror', (error) => messages.push(String(error)));
     page.on('request', (request) => {
-      if (new URL(request.url()).host !== new URL(url).host) complaints.push(`asks ${request.url()}`);
+      if (new URL(request.url()).host !== new URL(url).host) messages.push(`requests ${request.url()}`);
     });
     context.after(() => {
       assert.deepEqual(
-        complaints.filter((complaint) => !mayComplainOf.test(complaint)),
+        messages.filter((message) => !expectedMessages.test(message)),
         [],
       );
     });
@@ -62,25 +65,25 @@ export class Visits implements AsyncDisposable {
   }
 }
 
-/** What a browser says of answers with these statuses, and of none. */
-export function refusals(...statuses: number[]): RegExp {
+/** The messages of a browser for responses with these statuses, and for requests without a response. */
+export function failedRequests(...statuses: number[]): RegExp {
   const reasons = statuses.map((status) => `status of ${status} `);
   return new RegExp(`^Failed to load resource: (.*(${[...reasons, 'net::ERR_'].join('|')}))`);
 }
 
-/** Fills in the form and sends it. */
+/** Submits the sign-in form. */
 export async function signIn(page: Page, password = PASSWORD, username = USERNAME): Promise<void> {
   await page.getByLabel('Username').fill(username);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Waits until the number of books is told. */
-export async function seeCount(page: Page, count: string): Promise<void> {
+/** Waits until the page shows this number of books. */
+export async function waitForCount(page: Page, count: string): Promise<void> {
   await page.locator('.count').getByText(count, { exact: true }).waitFor();
 }
 
-/** The titles that are shown, from top to bottom, once the list has come. */
+/** The titles in the list, from top to bottom, once it is loaded. */
 export async function titlesOf(page: Page): Promise<string[]> {
   await page.locator('[role=grid][aria-busy=false]').waitFor();
   return page.locator('[data-index] .title').allInnerTexts();
@@ -93,9 +96,9 @@ export function rowOf(page: Page, title: string) {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Asserts that axe finds nothing against WCAG 2.2, levels A and AA, and nothing that it calls best practice. */
+/** Asserts that axe finds no violation of WCAG 2.2, levels A and AA, and of its best practices. */
 export async function assertAccessible(page: Page, state: string): Promise<void> {
-  // What still moves has other colours than it will have.
+  // Animations change colours.
   await page.evaluate(
     'Promise.all(document.getAnimations().map((animation) => animation.effect.getTiming().iterations === Infinity || animation.finished))',
   );

@@ -2,24 +2,24 @@ import { useSignal } from '@preact/signals';
 import { explainRowError, fileTexts } from '../../language/file-texts.ts';
 import { LinkButton } from '../../page/button.tsx';
 import { download } from '../export/save-file.ts';
-import { FAULTS_SHOWN_MAX } from '../read/check-file.ts';
+import { ERRORS_SHOWN_MAX } from '../read/check-file.ts';
 import { UnreadableFileError } from '../read/file-bytes.ts';
 import { reportOf } from '../read/report.ts';
 import type { FileImport } from './file-import.ts';
 
-/** The invalid rows and their faults, if there are any. */
-export function BadRows({ of }: { of: FileImport }) {
+/** The invalid rows and their errors, if there are any. */
+export function InvalidRows({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
-  const { value: check } = of.check;
-  if (!check || check.bad === 0) return null;
+  const { value: check } = fileImport.check;
+  if (!check || check.invalid === 0) return null;
   return (
-    <div class="bad-rows">
+    <div class="invalid-rows">
       <details>
-        <summary>{t.showBad}</summary>
-        {check.bad > FAULTS_SHOWN_MAX && <p class="quiet">{t.badShown(FAULTS_SHOWN_MAX)}</p>}
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list is scrolled by keyboard, too */}
+        <summary>{t.showInvalid}</summary>
+        {check.invalid > ERRORS_SHOWN_MAX && <p class="quiet">{t.invalidShown(ERRORS_SHOWN_MAX)}</p>}
+        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list can be scrolled by keyboard */}
         <ul tabIndex={0}>
-          {check.faults.map(({ line, element, error }) => (
+          {check.errors.map(({ line, element, error }) => (
             <li key={element ?? line}>
               <span class="quiet">
                 {t.atLine(line)}
@@ -30,13 +30,13 @@ export function BadRows({ of }: { of: FileImport }) {
           ))}
         </ul>
       </details>
-      <ReportButton of={of} />
+      <ReportButton fileImport={fileImport} />
     </div>
   );
 }
 
-/** Saves the invalid rows, which can be corrected and imported. */
-function ReportButton({ of }: { of: FileImport }) {
+/** Saves a report with the invalid rows, which can be corrected and imported. */
+function ReportButton({ fileImport }: { fileImport: FileImport }) {
   const t = fileTexts.value;
   const isBusy = useSignal(false);
   const hasFailed = useSignal(false);
@@ -44,7 +44,7 @@ function ReportButton({ of }: { of: FileImport }) {
   async function save(): Promise<void> {
     if (isBusy.value) return;
     isBusy.value = true;
-    const { file, sample, mapping } = of;
+    const { file, sample, mapping } = fileImport;
     const target = download(`${file.file.name.replace(/\.[^.]*$/, '')} – ${t.reportName}.csv`, 'text/csv');
     try {
       const reportTexts = { line: t.line, reason: t.reason, row: t.row, explain: explainRowError };
@@ -63,8 +63,8 @@ function ReportButton({ of }: { of: FileImport }) {
     <>
       <LinkButton text={t.saveReport} aria-disabled={isBusy.value} onClick={() => void save()} />
       {hasFailed.value && (
-        <p class="fault" role="alert">
-          {t.problems.gone}
+        <p class="error" role="alert">
+          {t.problems.unreadable}
         </p>
       )}
     </>

@@ -2,9 +2,10 @@ import type { Book, BookClient, BookFields } from '../../../../src/client/index.
 import type { BookRow } from '../../../../src/formats/book-row.ts';
 
 /** The books of a file that the service already has. */
-export interface KnownBooks {
-  /** How many of each, by {@link keyOf}; no more than the file has. */
+export interface ExistingBooks {
+  /** How often the service has each book of the file, by {@link keyOf}; at most as often as the file. */
   readonly counts: ReadonlyMap<string, number>;
+  /** The sum of the counts. */
   readonly total: number;
 }
 
@@ -19,14 +20,14 @@ export function keyOf({ title, author, year }: BookFields): string {
 /**
  * Finds the books of a file that the service already has, by listing all of its books once.
  *
- * @param isLeaving whether a book of the service has a pending deletion
+ * @param isHidden whether a book has a pending deletion, and counts as deleted
  */
-export async function findKnownBooks(
+export async function findExistingBooks(
   rows: AsyncIterable<BookRow>,
   client: Pick<BookClient, 'list'>,
-  isLeaving: (book: Book) => boolean,
+  isHidden: (book: Book) => boolean,
   signal: AbortSignal,
-): Promise<KnownBooks> {
+): Promise<ExistingBooks> {
   const wanted = new Map<string, number>();
   for await (const row of rows) {
     if ('book' in row) increment(wanted, keyOf(row.book));
@@ -36,16 +37,16 @@ export async function findKnownBooks(
   let total = 0;
   for await (const book of client.list({ limit: PAGE_BOOKS }, { signal })) {
     const key = keyOf(book);
-    if ((counts.get(key) ?? 0) >= (wanted.get(key) ?? 0) || isLeaving(book)) continue;
+    if ((counts.get(key) ?? 0) >= (wanted.get(key) ?? 0) || isHidden(book)) continue;
     increment(counts, key);
     total++;
   }
   return { counts, total };
 }
 
-export async function* withoutKnown(
+export async function* withoutExisting(
   rows: AsyncIterable<BookRow>,
-  { counts }: KnownBooks,
+  { counts }: ExistingBooks,
 ): AsyncGenerator<BookRow, void> {
   const left = new Map(counts);
   for await (const row of rows) {
