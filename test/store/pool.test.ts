@@ -13,7 +13,7 @@ test('Waiting in vain for a connection that is in use is no reason to probe the 
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
   const url = `${withHosts(database.url, [relay.port, relay.port])}?connect_timeout=3`;
-  const { servers, client } = await Servers.find(parseConninfo(url));
+  const { servers, client } = await Servers.connect(parseConninfo(url));
   await client.end();
   const pool = new ConnectionPool(servers, { connectionsMax: 1, statementTimeoutMs: 60_000 });
 

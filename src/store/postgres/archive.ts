@@ -1,10 +1,10 @@
-import type { ClientBase } from 'pg';
+import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
+import { IdsExhausted } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
-import { reasonOf, toStoreError, violatedConstraint } from './errors.ts';
+import { toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
@@ -24,6 +24,7 @@ import {
   columnsOf,
   INSERT_PLAIN,
   INSERT_WITH_IDS,
+  idsOf,
   matchIds,
   type RenderedRow,
   SELECT,
@@ -32,7 +33,7 @@ import {
 } from './sql.ts';
 
 /**
- * Connects to a PostgreSQL database to read it, without a change to it.
+ * Connects to a PostgreSQL database for reading, without changing it.
  *
  * @throws StoreNotReady when the server cannot be reached, or there are no books
  */
@@ -58,29 +59,22 @@ async function open(
   conninfo: Conninfo,
   prepare: (client: ClientBase) => Promise<void>,
 ): Promise<BookArchive> {
-  const { client } = await Servers.find(conninfo);
-  try {
-    await configure(client, PREPARE_TIMEOUT_MS);
-    await retry(() => prepare(client));
-    return new PostgresArchive(client, () => client.end());
-  } catch (error) {
-    await client.end();
-    if (error instanceof StoreNotReady) throw error;
-    throw new StoreNotReady(`the table books cannot be prepared (${reasonOf(error)})`);
-  }
+  const { client } = await Servers.connect(conninfo, async (connected) => {
+    await configure(connected, PREPARE_TIMEOUT_MS);
+    await retry(() => prepare(connected));
+  });
+  return new PostgresArchive(client);
 }
 
 class PostgresArchive implements BookArchive {
-  readonly #client: ClientBase;
-  readonly #end: () => Promise<void>;
+  readonly #client: Client;
   /** Between {@link begin} and {@link commit}. */
   #isInTransaction = false;
   /** Whether the transaction has locked ids; the lock lasts until its end. */
   #hasLock = false;
 
-  constructor(client: ClientBase, end: () => Promise<void>) {
+  constructor(client: Client) {
     this.#client = client;
-    this.#end = end;
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
@@ -109,9 +103,9 @@ class PostgresArchive implements BookArchive {
   async addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     if (this.#isInTransaction) return this.#addWithIds(books);
     await this.begin();
-    const arrivals = await this.#addWithIds(books);
+    const outcomes = await this.#addWithIds(books);
     await this.commit();
-    return arrivals;
+    return outcomes;
   }
 
   async begin(): Promise<void> {
@@ -127,7 +121,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#end();
+    await this.#client.end();
   }
 
   async #readPage(after: number, limit: number): Promise<PageRow> {
@@ -137,20 +131,18 @@ class PostgresArchive implements BookArchive {
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     if (!this.#hasLock) await this.#query(LOCK_IDS);
     this.#hasLock = true;
-    const ids = books.map(({ id }) => id);
+    const ids = idsOf(books);
     const rows = await this.#query<{ id: number }>(INSERT_WITH_IDS, [ids, ...columnsOf(books)]);
-    const stored = new Set(rows.map(({ id }) => id));
+    const stored = new Set(idsOf(rows));
     if (stored.size === books.length) return books.map(() => 'stored');
-    // Of several with one id the first was stored.
+    // Of several books with the same id, the first was stored.
     const isStored = ids.map((id) => stored.delete(id));
-    const others = matchIds(
-      ids,
-      await this.#query<Book>(SELECT.text, [ids.filter((_, index) => !isStored[index])]),
-    );
+    const conflicting = ids.filter((_, index) => !isStored[index]);
+    const others = matchIds(ids, await this.#query<Book>(SELECT.text, [conflicting]));
     return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
   }
 
-  /** @throws errors in the terms of the interface */
+  /** @throws the errors of the interface */
   async #query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     const { rows } = await this.#report(() => this.#client.query<Row>(text, values));
     return rows;
@@ -160,13 +152,7 @@ class PostgresArchive implements BookArchive {
     try {
       return await operation();
     } catch (error) {
-      throw toError(error);
+      throw violatedConstraint(error) === ID_CHECK ? new IdsExhausted() : toStoreError(error);
     }
   }
-}
-
-/** An error in the terms of the interface. */
-function toError(error: unknown): unknown {
-  const isUsedUp = violatedConstraint(error) === ID_CHECK;
-  return isUsedUp ? new IdsExhausted() : toStoreError(error);
 }

@@ -6,17 +6,24 @@ import type {
   BookQuery,
   BookStore,
   SearchPage,
+  StoreUnavailable,
 } from '../../book/book-store-interface.ts';
-import { BatchQueue } from '../batch-queue.ts';
+import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { Part, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Searcher } from '../search/searcher.ts';
-import { StoreNotReady } from '../store-errors.ts';
 import { BATCH_LIMITS, textLength } from '../store-limits.ts';
-import { Inserts } from './batches/inserts.ts';
-import { limitUnknownLengths, UNKNOWN_LENGTHS_MAX } from './batches/result-limit.ts';
-import { reasonOf } from './errors.ts';
+import {
+  deleteBooks,
+  deleteExpectedBooks,
+  type ExpectedUpdate,
+  UNKNOWN_LENGTHS_MAX,
+  type Update,
+  updateBooks,
+  updateExpectedBooks,
+} from './batches/changes.ts';
+import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
 import {
@@ -32,53 +39,31 @@ import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
-import {
-  columnsOf,
-  DELETE,
-  DELETE_EXPECTED,
-  matchIds,
-  type RenderedRow,
-  SELECT,
-  SELECT_PAGE,
-  toPageRow,
-  UPDATE,
-  UPDATE_EXPECTED,
-} from './sql.ts';
+import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
 /**
  * Connects to a PostgreSQL database and prepares its storage structure.
  *
- * @param observer is told what the store does
  * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
  */
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
-  const { servers, client } = await Servers.find(conninfo);
-  try {
-    await retry(() => prepareSchema(client));
-  } catch (error) {
-    if (error instanceof StoreNotReady) throw error;
-    throw new StoreNotReady(`the table books cannot be prepared (${reasonOf(error)})`);
-  } finally {
-    await client.end();
-  }
-  const poolOf = (name: string, bounds: PoolLimits) => {
-    const pool = new ConnectionPool(servers, bounds);
-    observer?.pool(name, () => pool.state);
-    return pool;
-  };
-  const database = new Database(poolOf('books', BOOK_POOL));
-  const inserts = new Inserts(database, new Database(poolOf('many', BULK_POOL)), observer);
-  const searchIndex = new SearchIndex(poolOf('search_index', INDEX_POOL), new Part('search index', observer));
-  const searcher = new Searcher(new PostgresSearchEngine(poolOf('searches', SEARCH_POOL), searchIndex));
-  return new PostgresBookStore(database, inserts, searcher, observer);
+  const { servers, client } = await Servers.connect(conninfo, (connected) =>
+    retry(() => prepareSchema(connected)),
+  );
+  await client.end();
+  return new PostgresBookStore(servers, observer);
 }
 
-/** Every kind of call has its own batches: one single-statement transaction each. */
+/** Each kind of call has its own batches, each a transaction of one statement. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
-  readonly #inserts: Inserts;
+  readonly #bulkDatabase: Database;
   readonly #searcher: Searcher;
   readonly #searches: ConcurrencyLimiter;
+  readonly #queues: { close(): Promise<void> }[] = [];
+  readonly #creates: BatchQueue<BookFields, Book>;
+  readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
+  readonly #manyCreates: BatchQueue<readonly Uint8Array[], Uint8Array[]>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<number, BookPage>;
   readonly #updates: BatchQueue<Update, Book | undefined>;
@@ -86,53 +71,72 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(database: Database, inserts: Inserts, searcher: Searcher, observer: StoreObserver | undefined) {
-    this.#database = database;
-    this.#inserts = inserts;
-    this.#searcher = searcher;
-    this.#searches = new ConcurrencyLimiter('search', SEARCH_POOL.connectionsMax, observer);
-    const options = { ...BATCH_LIMITS, observer };
-    const findOptions = { ...options, batchItemsMax: UNKNOWN_LENGTHS_MAX, name: 'find' };
-    this.#finds = new BatchQueue((ids) => this.#select(ids), findOptions);
-    this.#lists = new BatchQueue(
-      (afters) => readPages(afters, (after, limit) => this.#selectPage(after, limit)),
-      { ...options, name: 'list' },
+  constructor(servers: Servers, observer: StoreObserver | undefined) {
+    const poolOf = (name: string, limits: PoolLimits) => {
+      const pool = new ConnectionPool(servers, limits);
+      observer?.pool(name, () => pool.state);
+      return pool;
+    };
+    const queueOf = <Item, Result>(
+      name: string,
+      run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>,
+      options: Partial<BatchOptions<Item>> = {},
+    ) => {
+      const queue = new BatchQueue<Item, Result>(run, { ...BATCH_LIMITS, observer, name, ...options });
+      this.#queues.push(queue);
+      return queue;
+    };
+    const database = new Database(poolOf('books', BOOK_POOL));
+    const bulkDatabase = new Database(poolOf('many', BULK_POOL));
+    const searchIndex = new SearchIndex(
+      poolOf('search_index', INDEX_POOL),
+      new Part('search index', observer),
     );
-    this.#updates = new BatchQueue((updates) => this.#update(limitUnknownLengths(updates)), {
-      ...options,
-      name: 'update',
+    const searchEngine = new PostgresSearchEngine(new Database(poolOf('searches', SEARCH_POOL)), searchIndex);
+    this.#database = database;
+    this.#bulkDatabase = bulkDatabase;
+    this.#searcher = new Searcher(searchEngine);
+    const inserts = new Inserts(database, bulkDatabase);
+    this.#creates = queueOf('create', (books) => inserts.create(books), {
+      textOf: (fields) => textLength(fields),
+    });
+    this.#keyedCreates = queueOf('create_once', (books) => inserts.createOnce(books), {
+      keyOf: ({ key }) => key,
+      textOf: ({ fields }) => textLength(fields),
+    });
+    this.#manyCreates = queueOf('create_many', async ([books = []]) => [await inserts.createMany(books)], {
+      batchItemsMax: 1,
+    });
+    this.#searches = new ConcurrencyLimiter('search', SEARCH_POOL.connectionsMax, observer);
+    this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
+    this.#lists = queueOf('list', (afters) =>
+      readPages(afters, (after, limit) => this.#selectPage(after, limit)),
+    );
+    this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
       textOf: ({ changes }) => textLength(changes),
     });
-    this.#deletes = new BatchQueue((ids) => this.#delete(ids), {
-      ...options,
-      name: 'delete',
-      keyOf: (id) => id,
-    });
-    this.#expectedUpdates = new BatchQueue((updates) => this.#updateExpected(updates), {
-      ...options,
-      name: 'update_expected',
+    this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { keyOf: (id) => id });
+    this.#expectedUpdates = queueOf('update_expected', (updates) => updateExpectedBooks(database, updates), {
       keyOf: ({ expected }) => expected.id,
       textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
-    this.#expectedDeletes = new BatchQueue((books) => this.#deleteExpected(books), {
-      ...options,
-      name: 'delete_expected',
+    this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
       textOf: (book) => textLength(book),
     });
   }
 
   create(fields: BookFields): Promise<Book> {
-    return this.#inserts.create(fields);
+    return this.#creates.add(fields);
   }
 
   createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
-    return this.#inserts.createOnce(fields, key);
+    return this.#keyedCreates.add({ fields, key });
   }
 
   createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#inserts.createMany(books);
+    return this.#manyCreates.add(books);
   }
 
   find(id: number): Promise<Book | undefined> {
@@ -172,11 +176,9 @@ class PostgresBookStore implements BookStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const plain = [this.#inserts, this.#finds, this.#lists, this.#updates, this.#deletes];
-    const conditional = [this.#expectedUpdates, this.#expectedDeletes];
-    await Promise.all([...plain, ...conditional].map((calls) => calls.close()));
+    await Promise.all(this.#queues.map((queue) => queue.close()));
     await this.#searcher.close();
-    await this.#database.close();
+    await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
   }
 
   async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
@@ -186,41 +188,4 @@ class PostgresBookStore implements BookStore {
   async #selectPage(after: number, limit: number): Promise<PageRow> {
     return toPageRow(await this.#database.query<RenderedRow>(SELECT_PAGE, [after, limit]));
   }
-
-  async #update(updates: readonly Update[]): Promise<(Book | undefined)[]> {
-    const ids = updates.map(({ id }) => id);
-    const changes = columnsOf(updates.map((update) => update.changes));
-    return matchIds(ids, await this.#database.query<Book>(UPDATE, [ids, ...changes]));
-  }
-
-  async #delete(ids: readonly number[]): Promise<boolean[]> {
-    return matchIds(ids, await this.#database.query<{ id: number }>(DELETE, [ids])).map(isThere);
-  }
-
-  async #updateExpected(updates: readonly ExpectedUpdate[]): Promise<(Book | undefined)[]> {
-    const ids = updates.map(({ expected }) => expected.id);
-    const changes = columnsOf(updates.map((update) => update.changes));
-    const expected = columnsOf(updates.map((update) => update.expected));
-    return matchIds(ids, await this.#database.query<Book>(UPDATE_EXPECTED, [ids, ...changes, ...expected]));
-  }
-
-  async #deleteExpected(books: readonly Book[]): Promise<boolean[]> {
-    const ids = books.map(({ id }) => id);
-    const values = [ids, ...columnsOf(books)];
-    return matchIds(ids, await this.#database.query<{ id: number }>(DELETE_EXPECTED, values)).map(isThere);
-  }
-}
-
-interface Update {
-  readonly id: number;
-  readonly changes: Partial<BookFields>;
-}
-
-interface ExpectedUpdate {
-  readonly expected: Book;
-  readonly changes: Partial<BookFields>;
-}
-
-function isThere(row: object | undefined): boolean {
-  return row !== undefined;
 }

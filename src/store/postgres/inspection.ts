@@ -1,30 +1,27 @@
 import type { ClientBase } from 'pg';
 import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
 import { StoreNotReady } from '../store-errors.ts';
-import { reasonOf } from './errors.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
 import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
 /**
- * Looks at a PostgreSQL database, and changes nothing in it.
+ * Inspects a PostgreSQL database without changing it.
  *
- * @returns what is there, in a few words for people
+ * @returns a phrase that describes it
  * @throws StoreNotReady when a service could not use it
  */
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
-  const { client } = await Servers.find(conninfo);
-  try {
-    await readState(client);
-    await client.query('begin transaction read only');
-    return await describe(client);
-  } catch (error) {
-    if (error instanceof StoreNotReady) throw error;
-    throw new StoreNotReady(`the table books cannot be looked at (${reasonOf(error)})`);
-  } finally {
-    await client.end();
-  }
+  let description = '';
+  const inspect = async (connected: ClientBase) => {
+    await readState(connected);
+    await connected.query('begin transaction read only');
+    description = await describe(connected);
+  };
+  const { client } = await Servers.connect(conninfo, inspect, 'inspected');
+  await client.end();
+  return description;
 }
 
 async function describe(client: ClientBase): Promise<string> {
@@ -46,7 +43,7 @@ async function describe(client: ClientBase): Promise<string> {
 
 interface State {
   readonly hasBooks: boolean;
-  /** Null where there is no schema to create it in. */
+  /** Null if no schema exists to create it in. */
   readonly mayCreate: boolean | null;
 }
 

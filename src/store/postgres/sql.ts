@@ -3,17 +3,17 @@ import { KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX } from '../idempotency.ts';
 import type { PageRow } from '../page.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 
-/** A statement with the name by which a connection knows it once it is prepared. */
+/** The statements on books. The items of a batch are arrays, one for each column. */
+
 export interface Statement {
-  readonly name: string;
+  /** The name of the prepared statement; without it the statement is not prepared. */
+  readonly name?: string;
   readonly text: string;
-  /** The same for servers that do not lock rows in this way: there deadlocks are left to retries. */
+  /** The same for servers that do not support these row locks: there deadlocks are resolved by retries. */
   readonly withoutLocks?: string;
 }
 
-/** The statements of a batch, each a transaction of its own. Items come as arrays, one for each column. */
-
-/** NULL occurs in tables that others made, and reads as empty. */
+/** Adopted tables may contain NULL, which is read as empty. */
 export const BOOK = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
 
 export const INSERT: Statement = {
@@ -27,7 +27,7 @@ export const INSERT: Statement = {
 `,
 };
 
-/** Books with the keys that create them: when one of the keys is known, nothing happens. Equal books are told apart by number. */
+/** Inserts books with idempotency keys; violates the primary key when a key exists. Equal books are numbered. */
 export const INSERT_ONCE: Statement = {
   name: 'create once',
   text: `
@@ -46,7 +46,8 @@ export const INSERT_ONCE: Statement = {
   returning key, book_id as id
 `,
 };
-/** A JSON array of books, rendered in their order, in which the server draws their ids. */
+
+/** Inserts a JSON array of books, and renders them in the order of the array. */
 export const INSERT_MANY: Statement = {
   name: 'create many',
   text: `
@@ -60,10 +61,11 @@ export const INSERT_MANY: Statement = {
   select coalesce(string_agg(row_to_json(created)::text, ',' order by id), '') as json from created
 `,
 };
-/** For many at once, of which nobody asks for the ids. */
+
+/** Inserts books without returning them. */
 export const INSERT_PLAIN = INSERT.text.replace(/returning .*/, '');
 
-/** Books with ids of their own, each unless a book has it. */
+/** Inserts books with given ids, except those whose id exists. */
 export const INSERT_WITH_IDS = `
   insert into books (id, title, author, year)
   select id, title, author, year
@@ -111,20 +113,15 @@ export const SELECT_PAGE: Statement = {
 `,
 };
 
-/** Rows are locked in the order of their ids: batches of several processes cannot deadlock. */
+/** Rows are locked in the order of their ids, so that batches of several processes cannot deadlock. */
 const LOCKED =
   'with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
 
-/** A statement that locks its rows first, and the like of it that does not. */
 function locking(name: string, textOf: (locked: string, join: string) => string): Statement {
-  return {
-    name,
-    text: textOf(LOCKED, 'join locked on locked.id = given.id'),
-    withoutLocks: textOf('', ''),
-  };
+  return { name, text: textOf(LOCKED, 'join locked on locked.id = given.id'), withoutLocks: textOf('', '') };
 }
 
-/** What is not given stays as it is. */
+/** Null keeps the value. */
 const CHANGES = `
     title = coalesce(given.title, books.title),
     author = coalesce(given.author, books.author),
@@ -150,10 +147,7 @@ export const DELETE = locking(
 `,
 );
 
-/**
- * The like for books that have to be as expected. Where another transaction was in between, the server looks at the
- * condition again for what that left.
- */
+/** After waiting for another transaction, the server evaluates this condition again on the new version of the row. */
 const IS_EXPECTED = `
   (coalesce(books.title, ''), coalesce(books.author, ''), coalesce(books.year, 0)) =
   (expected_title, expected_author, expected_year)
@@ -181,7 +175,11 @@ export const DELETE_EXPECTED = locking(
 `,
 );
 
-/** The fields of books as arrays, one for each column; what is absent is null. */
+export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
+  return rows.map(({ id }) => id);
+}
+
+/** The fields of books as arrays, one for each column; an absent field is null. */
 export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
   return [
     books.map(({ title = null }) => title),
@@ -190,7 +188,7 @@ export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
   ];
 }
 
-/** The rows in the order of the ids they were asked by. */
+/** Returns the rows in the order of the ids. */
 export function matchIds<Row extends { readonly id: number }>(
   ids: readonly number[],
   rows: readonly Row[],
@@ -206,11 +204,11 @@ export interface RenderedRow {
   json: string | null;
 }
 
-/** The row of {@link SELECT_PAGE} with its text as UTF-8. */
+/** Converts the row of {@link SELECT_PAGE} to UTF-8. */
 export function toPageRow([row]: readonly RenderedRow[]): PageRow {
   if (!row) throw new Error('a page without a row');
   const { count, last, json } = row;
-  // The driver's results of one list reference each other until a full garbage collection; 50 MB if they keep their text.
+  // The results of a list reference each other until a full garbage collection: 50 MB if they keep their text.
   row.json = null;
   return { count, last, json: json === null ? null : Buffer.from(json) };
 }

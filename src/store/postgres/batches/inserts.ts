@@ -1,10 +1,7 @@
 import type { Book, BookFields } from '../../../book/book.ts';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { BatchQueue } from '../../batch-queue.ts';
 import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
-import type { StoreObserver } from '../../observer.ts';
 import { IdsExhausted } from '../../store-errors.ts';
-import { BATCH_LIMITS, textLength } from '../../store-limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
@@ -19,81 +16,35 @@ import {
   type Statement,
 } from '../sql.ts';
 
-/** A book that is to be created once. */
-interface KeyedBook {
+/** A book with its idempotency key. */
+export interface KeyedBook {
   readonly fields: BookFields;
   readonly key: string;
 }
 
 const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 
-/** How often a key is tried anew that turns out to have expired. */
+/** The most attempts to store a key that expires between two statements. */
 const KEY_ATTEMPTS_MAX = 3;
 
-/** Creates books. */
+/** Runs batches of creates. */
 export class Inserts {
   readonly #database: Database;
   readonly #bulkDatabase: Database;
-  readonly #creates: BatchQueue<BookFields, Book>;
-  readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
-  readonly #manyCreates: BatchQueue<readonly Uint8Array[], Uint8Array[]>;
   #removalDueAt = 0;
 
   /** @param bulkDatabase the same database over a pool with a longer statement timeout */
-  constructor(database: Database, bulkDatabase: Database, observer: StoreObserver | undefined) {
+  constructor(database: Database, bulkDatabase: Database) {
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
-    const options = { ...BATCH_LIMITS, observer };
-    this.#creates = new BatchQueue((books) => this.#createAll(books), {
-      ...options,
-      name: 'create',
-      textOf: (fields) => textLength(fields),
-    });
-    this.#keyedCreates = new BatchQueue((books) => this.#createAllOnce(books), {
-      ...options,
-      name: 'create_once',
-      keyOf: ({ key }) => key,
-      textOf: ({ fields }) => textLength(fields),
-    });
-    this.#manyCreates = new BatchQueue(([books]) => this.#createMany(books as readonly Uint8Array[]), {
-      ...options,
-      name: 'create_many',
-      batchItemsMax: 1,
-    });
   }
 
-  create(fields: BookFields): Promise<Book> {
-    return this.#creates.add(fields);
-  }
-
-  createOnce(fields: BookFields, key: string): Promise<Book | undefined> {
-    void this.#removeExpiredKeys();
-    return this.#keyedCreates.add({ fields, key });
-  }
-
-  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#manyCreates.add(books);
-  }
-
-  /** Lets the calls made so far finish. */
-  async close(): Promise<void> {
-    await Promise.all([this.#creates, this.#keyedCreates, this.#manyCreates].map((calls) => calls.close()));
-    await this.#bulkDatabase.close();
-  }
-
-  async #createAll(books: readonly BookFields[]): Promise<Book[]> {
+  async create(books: readonly BookFields[]): Promise<Book[]> {
     return matchCreated(books, await this.#insert<Book>(INSERT, columnsOf(books)));
   }
 
-  /** One statement is one transaction, also on engines that know no other; so it takes all of them as one text. */
-  async #createMany(books: readonly Uint8Array[]): Promise<[Uint8Array[]]> {
-    const elements = books.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
-    const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
-    const [row] = await this.#insert<{ json: string }>(INSERT_MANY, [joined], this.#bulkDatabase);
-    return [[Buffer.from(row?.json ?? '')]];
-  }
-
-  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | IdsExhausted)[]> {
+  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | IdsExhausted)[]> {
+    void this.#removeExpiredKeys();
     const values = [
       ...columnsOf(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
@@ -105,36 +56,35 @@ export class Inserts {
         const ids = new Map(rows.map(({ key, id }) => [key, id]));
         return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
       } catch (error) {
-        if (error instanceof IdsExhausted) return await this.#findAllCreated(books, error);
+        if (error instanceof IdsExhausted) {
+          return Array.fromAsync(books, async (book) => {
+            const created = await this.#findCreated(book);
+            return created ? created.book : error;
+          });
+        }
         const [book, ...others] = books;
-        // Of several books the batch sends each alone.
+        // The queue retries the books of a failed batch one by one.
         if (violatedConstraint(error) !== KEY_CONSTRAINT || !book || others.length > 0) throw error;
-        const first = await this.#findCreated(book);
-        if (first) return [toResult(first)];
+        const created = await this.#findCreated(book);
+        if (created) return [created.book];
         await this.#database.query(DELETE_EXPIRED_KEY, [book.key]);
       }
     }
     throw new StoreUnavailable('a key keeps expiring');
   }
 
-  /** The books that keys have created; `otherwise` where a key is new. */
-  async #findAllCreated(
-    books: readonly KeyedBook[],
-    otherwise: IdsExhausted,
-  ): Promise<(Book | undefined | IdsExhausted)[]> {
-    const results = [];
-    for (const book of books) {
-      const first = await this.#findCreated(book);
-      results.push(first ? toResult(first) : otherwise);
-    }
-    return results;
+  /** One statement is one transaction, also on engines that support no longer ones; so all books are one parameter. */
+  async createMany(arrays: readonly Uint8Array[]): Promise<Uint8Array[]> {
+    const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
+    const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
+    const [row] = await this.#insert<{ json: string }>(INSERT_MANY, [joined], this.#bulkDatabase);
+    return [Buffer.from(row?.json ?? '')];
   }
 
-  /** The book that a key has created, as it was then; undefined when the key has expired. */
-  async #findCreated({ fields, key }: KeyedBook): Promise<Book | 'another book' | undefined> {
+  /** @returns undefined when the key is unknown or expired; else the created book, which is undefined if its fields differ */
+  async #findCreated({ fields, key }: KeyedBook): Promise<{ book: Book | undefined } | undefined> {
     const [row] = await this.#database.query<{ id: number; fingerprint: string }>(SELECT_KEY, [key]);
-    if (!row) return undefined;
-    return row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : 'another book';
+    return row && { book: row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : undefined };
   }
 
   async #insert<Row extends object>(
@@ -146,7 +96,7 @@ export class Inserts {
     return insertWithUnusedIds(insert, () => database.advanceIdSequence());
   }
 
-  /** Removes what is too old, now and then. What fails is done the next time. */
+  /** Deletes expired keys at intervals; a failed deletion is repeated at the next one. */
   async #removeExpiredKeys(): Promise<void> {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;
@@ -155,13 +105,8 @@ export class Inserts {
   }
 }
 
-function toResult(first: Book | 'another book'): Book | undefined {
-  return first === 'another book' ? undefined : first;
-}
-
 /**
- * Inserts books; when another client has inserted books under ids that the sequence has not reached, advances it and
- * inserts once more.
+ * Inserts books; if other clients have inserted ids that the sequence has not reached, advances it and retries once.
  *
  * @throws IdsExhausted when no id is left; else what `insert` throws
  */
@@ -180,23 +125,18 @@ export async function insertWithUnusedIds<Result>(
   }
 }
 
-/**
- * The rows in the order of the books they were made from. PostgreSQL returns them so, but nothing promises it, and
- * other engines do not; so a row out of place goes to a caller who asked for the like of it.
- */
+/** Returns the rows in the order of their books. PostgreSQL does not guarantee this order; other engines change it. */
 function matchCreated(books: readonly BookFields[], rows: readonly Book[]): Book[] {
-  if (books.every((book, index) => isSame(book, rows[index]))) return [...rows];
+  const isInOrder = books.every(({ title, author, year }, index) => {
+    const row = rows[index];
+    return row?.title === title && row.author === author && row.year === year;
+  });
+  if (isInOrder) return [...rows];
 
-  const unclaimed = Map.groupBy(rows, ({ title, author, year }) => JSON.stringify([title, author, year]));
+  const unmatched = Map.groupBy(rows, ({ title, author, year }) => JSON.stringify([title, author, year]));
   return books.map(({ title, author, year }) => {
-    const row = unclaimed.get(JSON.stringify([title, author, year]))?.pop();
+    const row = unmatched.get(JSON.stringify([title, author, year]))?.pop();
     if (!row) throw new Error('a created book was not returned');
     return row;
   });
-}
-
-function isSame(book: BookFields, row: Book | undefined): boolean {
-  return (
-    row !== undefined && row.title === book.title && row.author === book.author && row.year === book.year
-  );
 }

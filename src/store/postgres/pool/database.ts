@@ -1,3 +1,4 @@
+import type { QueryConfig } from 'pg';
 import { isOutdatedPlan, isPreparedStatementRejected, isUnsupported, toStoreError } from '../errors.ts';
 import { advanceIdSequence } from '../schema.ts';
 import type { Statement } from '../sql.ts';
@@ -5,21 +6,21 @@ import { OptionalFeature } from './optional-feature.ts';
 import type { ConnectionPool } from './pool.ts';
 import { retry } from './retry.ts';
 
-/** A database, as its statements see it: some connection takes each of them, as a transaction of its own. */
+/** Runs statements on a pool, each in its own transaction. */
 export class Database {
   readonly #pool: ConnectionPool;
-  /** Prepared statements halve what a batch costs the server, but not every pooler of connections knows them. */
+  /** Prepared statements halve the cost of a batch on the server; some connection poolers do not support them. */
   readonly #preparing = new OptionalFeature();
-  /** Part of their names: connections keep those that were prepared before the table was altered. */
+  /** Part of the names: connections keep the statements that were prepared before the table was altered. */
   #generation = 0;
-  /** Rows are locked in an order where that is known; engines that are distributed refuse some ways to. */
+  /** Locking rows in a fixed order avoids deadlocks; some distributed engines do not support it. */
   readonly #locking = new OptionalFeature();
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
   }
 
-  /** @throws StoreUnavailable when the server cannot be reached or cannot take it; else what the driver throws */
+  /** @throws StoreUnavailable when the server cannot be reached or cannot run the statement; else what the driver throws */
   async query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
     let sent = this.#toQueryConfig(statement);
     try {
@@ -36,25 +37,24 @@ export class Database {
     }
   }
 
-  /** Whether nothing has happened, and the next attempt may succeed: perhaps without what was refused. */
-  #isRetryable(error: unknown, { text, withoutLocks }: Statement, sent: Sent): boolean {
+  /** Whether the statement had no effect and a retry may succeed, perhaps without the feature that was rejected. */
+  #isRetryable(error: unknown, { text, withoutLocks }: Statement, sent: QueryConfig): boolean {
     if (this.#pool.isRetryable(error)) return true;
     if (sent.name !== undefined && isPreparedStatementRejected(error)) {
       this.#preparing.disable();
-      // Not after refusals by poolers: their servers would keep a copy of each generation.
+      // A pooler that rejects names would keep a copy of each generation on its servers.
       if (isOutdatedPlan(error)) this.#generation++;
       return true;
     }
-    const isWithoutLocksNext = withoutLocks !== undefined && sent.text === text && isUnsupported(error);
-    if (isWithoutLocksNext) this.#locking.disable();
-    return isWithoutLocksNext;
+    const isRetriedWithoutLocks = withoutLocks !== undefined && sent.text === text && isUnsupported(error);
+    if (isRetriedWithoutLocks) this.#locking.disable();
+    return isRetriedWithoutLocks;
   }
 
-  /** How a statement is sent to this server at present. */
-  #toQueryConfig({ name, text, withoutLocks }: Statement): Sent {
+  #toQueryConfig({ name, text, withoutLocks }: Statement): QueryConfig {
     const isLocking = withoutLocks === undefined || this.#locking.isEnabled;
     const sentText = isLocking ? text : withoutLocks;
-    if (!this.#preparing.isEnabled) return { text: sentText };
+    if (name === undefined || !this.#preparing.isEnabled) return { text: sentText };
     return { name: `${name}${isLocking ? '' : ' without locks'} ${this.#generation}`, text: sentText };
   }
 
@@ -67,14 +67,8 @@ export class Database {
     }
   }
 
-  /** Waits for the statements under way, and closes all connections. */
+  /** Waits for running statements, and closes all connections. */
   async close(): Promise<void> {
     await this.#pool.end();
   }
-}
-
-/** A statement as it is sent: prepared under its name, if it has one. */
-interface Sent {
-  readonly name?: string;
-  readonly text: string;
 }

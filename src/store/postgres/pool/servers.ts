@@ -6,21 +6,21 @@ import { NO_PASSWORD, NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import { connect } from './client-connection.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
 
-/** After this the next host is tried as well (RFC 8305, section 8, has it for the addresses of one host). */
+/** The time after which the next host is tried as well (RFC 8305, section 8, for the addresses of one host). */
 const HEAD_START_MS = 250;
 
-/** When no server was found, nobody looks again for so long. */
+/** The pause after a search that found no server. */
 const PAUSE_MS = 100;
 
-/** A server that suits, and the settings of connections to it. */
+/** A suitable server, and the settings of connections to it. */
 export interface Server {
   readonly host: Host;
   readonly config: ClientConfig;
 }
 
 /**
- * The hosts of a connection string, and the server in use: all connections lead to one and the same, so that every call
- * sees what was written before. Who has reason to doubt that it still suits has it looked for again.
+ * The hosts of a connection string, and the server in use: all connections lead to the same server, so that each call
+ * sees earlier writes. After {@link recheck} or {@link evict}, the next call searches for a server again.
  */
 export class Servers {
   readonly #conninfo: Conninfo;
@@ -34,50 +34,53 @@ export class Servers {
   }
 
   /**
-   * Looks for the first server, and leaves the connection to it open, over which the database can be prepared.
+   * Connects to the first suitable server.
    *
-   * @throws StoreNotReady when no host has a server that suits and takes us
+   * @param prepare uses the connection, which is closed if this fails
+   * @param task names it in the error
+   * @returns the open connection too
+   * @throws StoreNotReady when no host has a suitable server that accepts the connection, or `prepare` fails
    */
-  static async find(conninfo: Conninfo): Promise<{ servers: Servers; client: Client }> {
+  static async connect(
+    conninfo: Conninfo,
+    prepare?: (client: Client) => Promise<void>,
+    task: 'prepared' | 'inspected' = 'prepared',
+  ): Promise<{ servers: Servers; client: Client }> {
+    const { client, ...server } = await search(conninfo).catch((error: unknown) => {
+      throw error instanceof NoServer ? error.toStoreNotReady(conninfo) : error;
+    });
     try {
-      const { client, ...server } = await search(conninfo);
+      await prepare?.(client);
       return { servers: new Servers(conninfo, server), client };
     } catch (error) {
-      if (!(error instanceof NoServer)) throw error;
-      const fault = error.failures
-        .map(([, reason]) => reason)
-        .find((reason) => reason instanceof StoreNotReady);
-      if (fault) throw fault;
-      const complaints = error.failures.map(
-        ([host, reason]) => `${describe(host, conninfo)} ${explain(reason)}`,
-      );
-      throw new StoreNotReady(`PostgreSQL ${complaints.join('; ')}`);
+      await client.end();
+      if (error instanceof StoreNotReady) throw error;
+      throw new StoreNotReady(`the table books cannot be ${task} (${reasonOf(error)})`);
     }
   }
 
-  /** What a server has to be like. */
+  /** The required attributes of a server. */
   get attributes(): SessionAttributes {
     return this.#conninfo.sessionAttributes;
   }
 
-  /** The server to use. @throws StoreUnavailable when there is none at present */
+  /** The server in use. @throws StoreUnavailable when there is none */
   async current(): Promise<Server> {
     if (!this.#needsRecheck) return this.#known;
     this.#search ??= this.#searchAgain();
     return this.#search;
   }
 
-  /** Whether there is more than one host, so that another server may be found. */
   get hasSeveral(): boolean {
     return this.#conninfo.hosts.length > 1;
   }
 
-  /** Has the server looked for again before it is used the next time. It may turn out to be the same. */
+  /** Searches for a server again before the next use; it may be the same. */
   recheck(server: Server): void {
     if (server === this.#known) this.#needsRecheck = this.hasSeveral;
   }
 
-  /** Like {@link recheck}, and connections that there are to the server are not used any more. */
+  /** Like {@link recheck}, and existing connections to the server are no longer used. */
   evict(server: Server): void {
     if (server !== this.#known) return;
     this.#known = { ...server };
@@ -96,8 +99,7 @@ export class Servers {
       setTimeout(() => {
         this.#search = undefined;
       }, PAUSE_MS).unref();
-      if (!(error instanceof NoServer)) throw error;
-      throw new StoreUnavailable(error.failures.map(([, reason]) => shortReason(reason)).join(' and '));
+      throw error instanceof NoServer ? error.toStoreUnavailable() : error;
     }
   }
 }
@@ -107,43 +109,43 @@ interface Found extends Server {
 }
 
 /**
- * Looks for a server among all hosts.
+ * Searches all hosts for a suitable server.
  *
- * @param last the one that was used last comes first: a primary that lost its place may still think it has it
+ * @param last the host in use comes first: a primary that was demoted may still report that it is one
  * @throws NoServer
  */
 async function search(conninfo: Conninfo, last?: Host): Promise<Found> {
   const { hosts, isBalanced, sessionAttributes } = conninfo;
-  const order = (isBalanced ? shuffle(hosts) : [...hosts]).toSorted(
-    (one, other) => Number(other === last) - Number(one === last),
-  );
+  const order = hosts
+    .map((host) => ({ host, rank: host === last ? -1 : isBalanced ? Math.random() : 0 }))
+    .toSorted((one, other) => one.rank - other.rank)
+    .map(({ host }) => host);
   if (sessionAttributes !== 'prefer-standby') return searchFor(sessionAttributes, order, conninfo);
   return searchFor('standby', order, conninfo).catch(() => searchFor('any', order, conninfo));
 }
 
-/** Tries hosts in their order: the next one when those before have failed, or take long. The first that suits wins. */
+/** Tries hosts in order, the next one when those before have failed or take long. The first suitable server wins. */
 async function searchFor(
   attributes: SessionAttributes,
   hosts: readonly Host[],
   conninfo: Conninfo,
 ): Promise<Found> {
   const attempts: Promise<Found>[] = [];
-  const winner = () => Promise.any(attempts);
   for (const host of hosts) {
     attempts.push(connect(conninfo, host, attributes).then((connected) => ({ host, ...connected })));
-    const isFound = winner().then(
+    const isFound = Promise.any(attempts).then(
       () => true,
       () => false,
     );
     if (await Promise.race([isFound, sleep(HEAD_START_MS, false)])) break;
   }
   try {
-    const found = await winner();
+    const found = await Promise.any(attempts);
     for (const attempt of attempts) void endUnless(found, attempt);
     return found;
   } catch (error) {
-    const failures = error instanceof AggregateError ? error.errors : [error];
-    throw new NoServer(hosts.map((host, index) => [host, failures[index]]));
+    const failures = (error as AggregateError).errors;
+    throw new NoServer(hosts.map((host, index) => ({ host, cause: failures[index] })));
   }
 }
 
@@ -152,25 +154,29 @@ async function endUnless(found: Found, attempt: Promise<Found>): Promise<void> {
   if (other !== found) await other.client.end();
 }
 
-/** A search has failed: why, by host. */
+/** No host has a suitable server. */
 class NoServer extends Error {
-  readonly failures: readonly (readonly [Host, unknown])[];
+  readonly #failures: readonly { readonly host: Host; readonly cause: unknown }[];
 
-  constructor(failures: NoServer['failures']) {
+  constructor(failures: readonly { readonly host: Host; readonly cause: unknown }[]) {
     super('no server suits');
-    this.failures = failures;
+    this.#failures = failures;
   }
-}
 
-function shuffle(hosts: readonly Host[]): Host[] {
-  return hosts
-    .map((host) => ({ host, place: Math.random() }))
-    .toSorted((one, other) => one.place - other.place)
-    .map(({ host }) => host);
-}
+  toStoreUnavailable(): StoreUnavailable {
+    return new StoreUnavailable(this.#failures.map(({ cause }) => shortReason(cause)).join(' and '));
+  }
 
-function describe({ name, address = name, port }: Host, { dbname }: Conninfo): string {
-  return `(host ${address ?? 'by default'}, port ${port ?? 'by default'}, database ${dbname ?? 'by default'})`;
+  toStoreNotReady({ dbname = 'by default' }: Conninfo): StoreNotReady {
+    const causes = this.#failures.map(({ cause }) => cause);
+    const misconfiguration = causes.find((cause) => cause instanceof StoreNotReady);
+    if (misconfiguration) return misconfiguration;
+    const explanations = this.#failures.map(
+      ({ host: { name, address = name ?? 'by default', port = 'by default' }, cause }) =>
+        `(host ${address}, port ${port}, database ${dbname}) ${explain(cause)}`,
+    );
+    return new StoreNotReady(`PostgreSQL ${explanations.join('; ')}`);
+  }
 }
 
 function shortReason(error: unknown): string {
@@ -180,24 +186,15 @@ function shortReason(error: unknown): string {
 function explain(error: unknown): string {
   const reason = shortReason(error);
   if (error instanceof StoreUnavailable) return `does not suit (${reason})`;
-  switch (sqlState(error)) {
-    case undefined:
-      return explainWithoutState(reason);
-    case '28P01':
-    case '28000':
-      return `refuses this user or password (${reason})`;
-    case '3D000':
-      return `has no such database (${reason})`;
-    default:
-      return `refuses the connection (${reason})`;
-  }
-}
-
-function explainWithoutState(reason: string): string {
   if (reason === NO_TLS) return 'offers no TLS, which sslmode demands';
   if (reason === NO_PASSWORD) return 'demands a password';
-  if (/CERT|LEAF_SIGNATURE/.test(reason)) return `has a certificate that is not accepted (${reason})`;
-  if (reason.startsWith('ERR_OSSL'))
-    return `cannot be asked, as sslcert or sslkey cannot be used (${reason})`;
-  return `cannot be reached (${reason})`;
+  const other = sqlState(error) === undefined ? 'cannot be reached' : 'refuses the connection';
+  return `${EXPLANATIONS.find(([reasons]) => reasons.test(reason))?.[1] ?? other} (${reason})`;
 }
+
+const EXPLANATIONS: readonly (readonly [reasons: RegExp, explanation: string])[] = [
+  [/^(28P01|28000)$/, 'refuses this user or password'],
+  [/^3D000$/, 'has no such database'],
+  [/CERT|LEAF_SIGNATURE/, 'has a certificate that is not accepted'],
+  [/^ERR_OSSL/, 'cannot be reached, as sslcert or sslkey cannot be used'],
+];

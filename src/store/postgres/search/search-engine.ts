@@ -8,23 +8,22 @@ import { afterCondition, matchColumns, orderOf, Parameters, yearsOf } from '../.
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { toStoreError } from '../errors.ts';
-import type { ConnectionPool } from '../pool/pool.ts';
-import { retry } from '../pool/retry.ts';
+import type { Database } from '../pool/database.ts';
 import { BOOK } from '../sql.ts';
 import { PostgresIndexDialect } from './index-dialect.ts';
 import type { SearchIndex } from './search-index.ts';
 
-/** The most books that are read at a time without the index, and the most bytes of their text, but for a single book. */
+/** The most books that a statement reads without the index, and the most bytes of their text; a single book may have more. */
 const SCANNED_BOOKS = 250;
 const SCANNED_BYTES = 1_024 * 1_024;
 
-/** Searches on connections of their own. */
+/** Runs searches on their own connections. */
 export class PostgresSearchEngine implements SearchEngine {
-  readonly #pool: ConnectionPool;
+  readonly #database: Database;
   readonly #index: SearchIndex;
 
-  constructor(pool: ConnectionPool, index: SearchIndex) {
-    this.#pool = pool;
+  constructor(database: Database, index: SearchIndex) {
+    this.#database = database;
     this.#index = index;
   }
 
@@ -84,15 +83,11 @@ export class PostgresSearchEngine implements SearchEngine {
 
   async close(): Promise<void> {
     await this.#index.close();
-    await this.#pool.end();
+    await this.#database.close();
   }
 
-  async #rows(sql: string, values: unknown[]): Promise<Row[]> {
-    const { rows } = await retry(
-      () => this.#pool.query<Row>(sql, values),
-      (error) => this.#pool.isRetryable(error),
-    );
-    return rows;
+  #rows(text: string, values: unknown[]): Promise<Row[]> {
+    return this.#database.query({ text }, values);
   }
 }
 
@@ -104,9 +99,9 @@ const BOOKS_TO_SCAN = `(
   from books
 ) as books_to_scan`;
 
-/** Books by their ids, in the order of the list of them. */
+/** Books by ids, in the order of the ids. */
 const RENDER = `
-  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by wanted.position) as json
-  from unnest($1::bigint[]) with ordinality as wanted (id, position)
-    cross join lateral (select ${BOOK} from books where books.id = wanted.id) as page
+  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
+  from unnest($1::bigint[]) with ordinality as given (id, position)
+    cross join lateral (select ${BOOK} from books where books.id = given.id) as page
 `;

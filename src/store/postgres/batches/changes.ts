@@ -1,0 +1,66 @@
+import type { Book, BookFields } from '../../../book/book.ts';
+import type { Database } from '../pool/database.ts';
+import {
+  columnsOf,
+  DELETE,
+  DELETE_EXPECTED,
+  idsOf,
+  matchIds,
+  type Statement,
+  UPDATE,
+  UPDATE_EXPECTED,
+} from '../sql.ts';
+
+/** The most books in a batch whose length only the store knows: one statement returns all of them, each up to 2 MiB. */
+export const UNKNOWN_LENGTHS_MAX = 32;
+
+export interface Update {
+  readonly id: number;
+  readonly changes: Partial<BookFields>;
+}
+
+export interface ExpectedUpdate {
+  readonly expected: Book;
+  readonly changes: Partial<BookFields>;
+}
+
+/** Runs the first updates of a batch: at most {@link UNKNOWN_LENGTHS_MAX} of them return a stored text. */
+export async function updateBooks(
+  database: Database,
+  updates: readonly Update[],
+): Promise<(Book | undefined)[]> {
+  let unknown = 0;
+  const end = updates.findIndex(
+    ({ changes: { title, author } }) =>
+      (title === undefined || author === undefined) && ++unknown > UNKNOWN_LENGTHS_MAX,
+  );
+  const first = end === -1 ? updates : updates.slice(0, end);
+  return run(database, UPDATE, idsOf(first), columnsOf(first.map(({ changes }) => changes)));
+}
+
+export function updateExpectedBooks(
+  database: Database,
+  updates: readonly ExpectedUpdate[],
+): Promise<(Book | undefined)[]> {
+  const books = updates.map(({ expected }) => expected);
+  const changes = columnsOf(updates.map((update) => update.changes));
+  return run(database, UPDATE_EXPECTED, idsOf(books), [...changes, ...columnsOf(books)]);
+}
+
+export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {
+  return (await run(database, DELETE, ids, [])).map(Boolean);
+}
+
+export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
+  return (await run(database, DELETE_EXPECTED, idsOf(books), columnsOf(books))).map(Boolean);
+}
+
+/** @returns the rows of a statement in the order of the ids */
+async function run<Row extends { readonly id: number }>(
+  database: Database,
+  statement: Statement,
+  ids: readonly number[],
+  columns: readonly unknown[],
+): Promise<(Row | undefined)[]> {
+  return matchIds(ids, await database.query<Row>(statement, [ids, ...columns]));
+}
