@@ -1,17 +1,16 @@
 import type { PoolClient } from 'pg';
 import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 import { FOLDING_VERSION } from '../../search/folding.ts';
-import { BOOK } from '../sql.ts';
 
-/** Raised with every change of the tables, or of the trigrams in them. */
-const SCHEMA = 'schema 2';
+/** Increment it with every change of the tables or of the trigrams. */
+const TABLES_VERSION = 'schema 2';
 
-/** The version of an index: of its tables, and of how texts are folded. It is stored as the comment of its table. */
-const INDEX_VERSION = `${SCHEMA}, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
+/** The version of the tables and of text folding; stored as the comment of the table of the index. */
+const INDEX_VERSION = `${TABLES_VERSION}, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
 
-/** The schema that the books are in, and the version of the index, where all of it is there. */
+/** The schema of the books, and the version of the index if it is complete. */
 const SELECT_VERSION = `
-  select quote_ident(nspname) as place, (
+  select quote_ident(nspname) as schema, (
     select obj_description(to_regclass(format('%I.book_search', nspname)), 'pg_class') from pg_trigger
     where tgrelid = pg_class.oid and tgname = 'book_search_truncate'
   ) as version
@@ -19,20 +18,20 @@ const SELECT_VERSION = `
 `;
 
 interface Version {
-  readonly place: string;
+  readonly schema: string;
   readonly version: string | null;
 }
 
-/** What statements are sent over: a connection, or a pool of them. */
+/** A connection or a pool. */
 interface Queryable {
   query(text: string, values: unknown[]): Promise<{ rows: object[] }>;
 }
 
 /**
- * Makes the index where it is missing, and makes it anew where it is of another version.
+ * Creates the index if it does not exist, and rebuilds it if it has another version.
  *
  * @param transact runs statements in one transaction
- * @returns whether there are books to make one of
+ * @returns whether the table of books exists
  */
 export async function prepareIndex(
   pool: Queryable,
@@ -43,28 +42,28 @@ export async function prepareIndex(
   return table !== undefined;
 }
 
-/** Makes the index of this version, unless another process has done so meanwhile. */
+/** Creates the index of this version, unless another process has just done so. */
 async function migrate(client: PoolClient): Promise<void> {
-  // Writers queue behind it while it waits for them, so it waits for a second, and once a minute.
+  // While it waits, later writers queue behind it: so it waits for at most a second, once a minute.
   await client.query("set local lock_timeout = '1s'");
   await client.query('lock table books in share row exclusive mode');
   const table = await selectVersion(client);
   if (!table || table.version === INDEX_VERSION) return;
-  if (!table.version?.startsWith(`${SCHEMA},`)) await client.query(schemaOf(table.place));
-  await client.query(foldAgain(table.place));
+  if (!table.version?.startsWith(`${TABLES_VERSION},`)) await client.query(createTables(table.schema));
+  await client.query(markAllChanged(table.schema));
 }
 
 async function selectVersion(connection: Queryable): Promise<Version | undefined> {
   return (await connection.query(SELECT_VERSION, [])).rows[0] as Version | undefined;
 }
 
-/** A service of another version has made the index anew: this one searches without it. */
-export class OtherVersion extends Error {}
+/** A service of another version has rebuilt the index; this one searches without it. */
+export class VersionMismatch extends Error {}
 
-/** Whether there are changes that the index does not have yet. @throws OtherVersion when it is of another version */
+/** Whether the index lacks changes. @throws VersionMismatch */
 export async function isBehind(connection: Queryable): Promise<boolean> {
   const [state] = (await connection.query(SELECT_STATE, [])).rows as State[];
-  if (state?.version !== INDEX_VERSION) throw new OtherVersion();
+  if (state?.version !== INDEX_VERSION) throw new VersionMismatch();
   return state.isBehind;
 }
 
@@ -78,23 +77,23 @@ const SELECT_STATE = `
     obj_description(to_regclass('book_search'), 'pg_class') as version
 `;
 
-/** Notes every book. The rows stay meanwhile, for searches of other processes that have begun. */
-function foldAgain(place: string): string {
+/** Records that all books have changed. The rows remain for running searches of other processes. */
+function markAllChanged(schema: string): string {
   return `
-    select one from ${place}.book_search_lock for update;
-    insert into ${place}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
-    comment on table ${place}.book_search is '${INDEX_VERSION}';
+    select one from ${schema}.book_search_lock for update;
+    insert into ${schema}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+    comment on table ${schema}.book_search is '${INDEX_VERSION}';
   `;
 }
 
 /**
- * Tables of our own beside the books. Triggers note which books have changed, for whoever writes them, in the same
- * transaction: so nothing is missed that commits late. Texts are folded later, when somebody searches.
+ * The tables of the index. Triggers record the ids of changed books in the writing transaction, whichever client it is;
+ * the next search folds their texts.
  */
-function schemaOf(place: string): string {
+function createTables(schema: string): string {
   return `
-    drop table if exists ${place}.book_search;
-    create table ${place}.book_search (
+    drop table if exists ${schema}.book_search;
+    create table ${schema}.book_search (
       id bigint primary key,
       title_key text collate "C" not null,
       author_key text collate "C" not null,
@@ -105,69 +104,69 @@ function schemaOf(place: string): string {
       words text collate "C" not null,
       trigrams integer[] not null
     );
-    create index book_search_title_asc on ${place}.book_search (title_key, id);
-    create index book_search_title_desc on ${place}.book_search (title_key desc, id);
-    create index book_search_author_asc on ${place}.book_search (author_key, id);
-    create index book_search_author_desc on ${place}.book_search (author_key desc, id);
-    create index book_search_year_asc on ${place}.book_search (year, id);
-    create index book_search_year_desc on ${place}.book_search (year desc, id);
-    create index book_search_trigrams on ${place}.book_search using gin (trigrams);
+    create index book_search_title_asc on ${schema}.book_search (title_key, id);
+    create index book_search_title_desc on ${schema}.book_search (title_key desc, id);
+    create index book_search_author_asc on ${schema}.book_search (author_key, id);
+    create index book_search_author_desc on ${schema}.book_search (author_key desc, id);
+    create index book_search_year_asc on ${schema}.book_search (year, id);
+    create index book_search_year_desc on ${schema}.book_search (year desc, id);
+    create index book_search_trigrams on ${schema}.book_search using gin (trigrams);
 
-    create table if not exists ${place}.book_search_lock (one integer primary key);
-    insert into ${place}.book_search_lock values (1) on conflict do nothing;
-    create table if not exists ${place}.book_changes (
+    create table if not exists ${schema}.book_search_lock (one integer primary key);
+    insert into ${schema}.book_search_lock values (1) on conflict do nothing;
+    create table if not exists ${schema}.book_changes (
       note bigint generated always as identity primary key,
       first_id bigint not null,
       last_id bigint not null
     );
-    create or replace function ${place}.note_book_changes() returns trigger
+    create or replace function ${schema}.note_book_changes() returns trigger
       language plpgsql security definer set search_path = pg_catalog, pg_temp
     as $function$
     begin
       if tg_op = 'INSERT' then
-        -- The ids of one statement mostly follow one another, so their ends say all.
-        insert into ${place}.book_changes (first_id, last_id)
+        -- Most statements insert consecutive ids, which are one range.
+        insert into ${schema}.book_changes (first_id, last_id)
           select min(id), max(id) from added having max(id) - min(id) < 2 * count(*);
         if not found then
-          insert into ${place}.book_changes (first_id, last_id) select id, id from added;
+          insert into ${schema}.book_changes (first_id, last_id) select id, id from added;
         end if;
       elsif tg_op = 'UPDATE' then
-        insert into ${place}.book_changes (first_id, last_id) select id, id from removed union select id, id from added;
+        insert into ${schema}.book_changes (first_id, last_id) select id, id from removed union select id, id from added;
       elsif tg_op = 'DELETE' then
-        insert into ${place}.book_changes (first_id, last_id) select id, id from removed;
+        insert into ${schema}.book_changes (first_id, last_id) select id, id from removed;
       else
-        insert into ${place}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+        insert into ${schema}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
       end if;
       return null;
     end
     $function$;
-    drop trigger if exists book_search_insert on ${place}.books;
-    create trigger book_search_insert after insert on ${place}.books
-      referencing new table as added for each statement execute function ${place}.note_book_changes();
-    drop trigger if exists book_search_update on ${place}.books;
-    create trigger book_search_update after update on ${place}.books
-      referencing old table as removed new table as added for each statement execute function ${place}.note_book_changes();
-    drop trigger if exists book_search_delete on ${place}.books;
-    create trigger book_search_delete after delete on ${place}.books
-      referencing old table as removed for each statement execute function ${place}.note_book_changes();
-    drop trigger if exists book_search_truncate on ${place}.books;
-    create trigger book_search_truncate after truncate on ${place}.books
-      for each statement execute function ${place}.note_book_changes();
+    drop trigger if exists book_search_insert on ${schema}.books;
+    create trigger book_search_insert after insert on ${schema}.books
+      referencing new table as added for each statement execute function ${schema}.note_book_changes();
+    drop trigger if exists book_search_update on ${schema}.books;
+    create trigger book_search_update after update on ${schema}.books
+      referencing old table as removed new table as added for each statement execute function ${schema}.note_book_changes();
+    drop trigger if exists book_search_delete on ${schema}.books;
+    create trigger book_search_delete after delete on ${schema}.books
+      referencing old table as removed for each statement execute function ${schema}.note_book_changes();
+    drop trigger if exists book_search_truncate on ${schema}.books;
+    create trigger book_search_truncate after truncate on ${schema}.books
+      for each statement execute function ${schema}.note_book_changes();
   `;
 }
 
 const EVERYTHING = ['-9223372036854775808', '9223372036854775807'] as const;
 
-/** The statements that keep them up. */
-
-export const TAKE_NOTES = `
+/** One process at a time updates the index. */
+export const LOCK_INDEX = 'select one from book_search_lock for update';
+export const DELETE_CHANGES = `
   delete from book_changes where note in (select note from book_changes order by note limit $1)
   returning first_id::text as first, last_id::text as last
 `;
-export const LEAVE_NOTES = `
-  insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])
-`;
-export const NEXT_IDS = `
+export const INSERT_CHANGES =
+  'insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])';
+/** The first ids of a range, including those of deleted books, which only the index has. */
+export const SELECT_RANGE = `
   select id::text as id, sum(bytes) over (order by id) as total
   from (
     (select id, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books
@@ -179,12 +178,12 @@ export const NEXT_IDS = `
   ) as next
   order by id limit $3
 `;
-export const SIZES = `
+export const SELECT_SIZES = `
   select id::text as id, sum(coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)) over (order by id) as total
   from books where id = any($1::bigint[]) order by books.id
 `;
-export const BOOKS_BY_ID = `select ${BOOK} from books where id = any($1::bigint[])`;
-export const ADD = `
+export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
+export const INSERT_INDEXED = `
   insert into book_search (id, title_key, author_key, year, bytes, title_lower, author_lower, words, trigrams)
   select id, left(title, ${SORT_KEY_LENGTH}), left(author, ${SORT_KEY_LENGTH}), year, octet_length(title) + octet_length(author), title_lower, author_lower, words, trigrams::integer[]
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])

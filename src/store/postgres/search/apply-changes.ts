@@ -1,0 +1,119 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
+import type { PoolClient } from 'pg';
+import type { Book } from '../../../book/book.ts';
+import { lowerCase, wordsOf } from '../../search/folding.ts';
+import { textLength } from '../../store-limits.ts';
+import { columnsOf, idsOf, SELECT } from '../sql.ts';
+import {
+  DELETE_CHANGES,
+  DELETE_INDEXED,
+  INSERT_CHANGES,
+  INSERT_INDEXED,
+  isBehind,
+  LOCK_INDEX,
+  SELECT_RANGE,
+  SELECT_SIZES,
+} from './search-schema.ts';
+import { indexedTrigramsOf } from './trigrams.ts';
+
+/** The most changes, and the most books, that one transaction applies. */
+const CHANGES_PER_STEP = 100;
+const BOOKS_PER_STEP = 500;
+
+/** The most bytes of text that a statement reads; a single book may have more. */
+const BYTES_PER_STEP = 4 * 1_024 * 1_024;
+
+/** The text that is folded in one turn of the event loop, in UTF-16 code units. */
+const LENGTH_PER_TURN = 16_384;
+
+/** The range of ids that may have changed. They are text, as they may exceed the ids of books. */
+interface Change {
+  readonly first: string;
+  readonly last: string;
+}
+
+/** An id, and the bytes of text up to and including its book. */
+interface Size {
+  readonly id: string;
+  readonly total: string;
+}
+
+/**
+ * Applies some changes of the books to the index.
+ *
+ * @param client is in a transaction
+ * @returns whether these were all changes
+ * @throws VersionMismatch
+ */
+export async function applyChanges(client: PoolClient): Promise<boolean> {
+  // A crash that loses the index rows of this transaction also restores its changes.
+  await client.query('set local synchronous_commit = off');
+  // One process at a time; the next one finds the remaining changes.
+  await client.query(LOCK_INDEX);
+  if (!(await isBehind(client))) return true;
+  const { rows: changes } = await client.query<Change>(DELETE_CHANGES, [CHANGES_PER_STEP]);
+  const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
+  const ranges = changes.filter(({ first, last }) => first !== last);
+  const remaining = [...(await indexSingles(client, singles)), ...(await indexRanges(client, ranges))];
+  if (remaining.length > 0) {
+    const [firsts, lasts] = [remaining.map(({ first }) => first), remaining.map(({ last }) => last)];
+    await client.query(INSERT_CHANGES, [firsts, lasts]);
+  }
+  return remaining.length === 0 && changes.length < CHANGES_PER_STEP;
+}
+
+/** @returns the remaining changes, when the books are long */
+async function indexSingles(client: PoolClient, ids: readonly string[]): Promise<Change[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await client.query<Size>(SELECT_SIZES, [ids]);
+  const remaining = new Set(idsOf(rows.filter((row, index) => !isFitting(row, index))));
+  const fitting = ids.filter((id) => !remaining.has(id));
+  await indexBooks(client, fitting);
+  return [...remaining].map((id) => ({ first: id, last: id }));
+}
+
+/** @returns the remaining ranges */
+async function indexRanges(client: PoolClient, ranges: readonly Change[]): Promise<Change[]> {
+  const remaining = [...ranges];
+  for (let room = BOOKS_PER_STEP; room > 0 && remaining.length > 0; ) {
+    const { first, last } = remaining.shift() as Change;
+    const { rows } = await client.query<Size>(SELECT_RANGE, [first, last, room]);
+    const ids = idsOf(rows.filter(isFitting));
+    await indexBooks(client, ids);
+    room -= rows.length;
+    const end = ids.at(-1);
+    const isDone = end === undefined || end === last || (ids.length === rows.length && room > 0);
+    if (!isDone) remaining.unshift({ first: `${BigInt(end) + 1n}`, last });
+  }
+  return remaining;
+}
+
+function isFitting({ total }: Size, index: number): boolean {
+  return index === 0 || Number(total) <= BYTES_PER_STEP;
+}
+
+/** Replaces the index rows of books; those of deleted books are only removed. */
+async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<void> {
+  const { rows: books } = await client.query<Book>(SELECT.text, [ids]);
+  await client.query(DELETE_INDEXED, [ids]);
+  await client.query(INSERT_INDEXED, await foldedColumnsOf(books));
+}
+
+/** The columns of the index. Texts are folded on the main thread, so other work of the event loop runs in between. */
+async function foldedColumnsOf(books: readonly Book[]): Promise<unknown[]> {
+  const words: string[] = [];
+  const trigrams: string[] = [];
+  let length = 0;
+  for (const { title, author } of books) {
+    if (length > LENGTH_PER_TURN) {
+      await endOfTurn();
+      length = 0;
+    }
+    length += textLength({ title, author });
+    words.push(wordsOf(title, author));
+    trigrams.push(`{${indexedTrigramsOf(words.at(-1) ?? '').join(',')}}`);
+  }
+  const lowerTitles = books.map(({ title }) => lowerCase(title));
+  const lowerAuthors = books.map(({ author }) => lowerCase(author));
+  return [idsOf(books), ...columnsOf(books), lowerTitles, lowerAuthors, words, trigrams];
+}
