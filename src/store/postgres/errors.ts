@@ -2,8 +2,8 @@ import { DatabaseError } from 'pg';
 import { StoreUnavailable } from '../../book/book-store-interface.ts';
 
 /**
- * The classes of SQLSTATE that say nothing about us but of the server, the connection or other transactions
- * (PostgreSQL documentation, appendix A), and three single ones: no privilege, no such table, sequence used up.
+ * SQLSTATE classes that are caused by the server, the connection or other transactions (PostgreSQL documentation, appendix
+ * A), and three codes: insufficient privilege, undefined table, sequence limit exceeded.
  */
 const UNAVAILABLE = /^(08|25|28|3D|40|53|54|55|57|58|F0|XX|42501|42P01|2200H)/;
 
@@ -13,74 +13,65 @@ export function sqlState(error: unknown): string | undefined {
   return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
-/** The name of the constraint that a row broke. */
+/** The name of the constraint that a row violates. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.constraint : undefined;
 }
 
-/** Whether a statement lost against concurrent transactions and may be sent again: nothing of it has happened. */
+/** Whether a statement failed because of concurrent transactions, without effect, and may be retried. */
 export function isSerializationFailure(error: unknown): boolean {
-  return SERIALIZATION_FAILURES.has(sqlState(error) ?? '');
+  return hasState(error, /^(40001|40P01)$/);
 }
 
-/** Whether a server refused a statement because it only reads at present: nothing of it has happened. */
+/** Whether a statement failed, without effect, because the server or transaction is read-only. */
 export function isReadOnly(error: unknown): boolean {
-  return sqlState(error) === '25006';
+  return hasState(error, /^25006$/);
 }
 
-/** Whether no connection came about, because nobody listens there, or a server that takes nobody at present. */
+/** Whether the server refused a new connection, or does not accept connections at present. */
 export function isConnectionRefused(error: unknown): boolean {
   const isOfConnecting = error instanceof AggregateError || (error instanceof Error && 'syscall' in error);
-  if (isOfConnecting && codeOf(error) === 'ECONNREFUSED') return true;
-  return sqlState(error) === '57P03';
+  return (isOfConnecting && codeOf(error) === 'ECONNREFUSED') || hasState(error, /^57P03$/);
 }
 
-/** Whether the connection broke, or the server sent us away or said nothing, and may be gone. */
+/** Whether the connection broke, the server closed it, or the server did not respond. */
 export function isConnectionLost(error: unknown): boolean {
   if (reasonOf(error) === NO_CONNECTION_FREE) return false;
-  const state = sqlState(error);
-  return state === undefined ? isConnectionError(error) : /^(08|57P)/.test(state);
+  return sqlState(error) === undefined ? isConnectionError(error) : hasState(error, /^(08|57P)/);
 }
 
-const SERIALIZATION_FAILURES: ReadonlySet<string> = new Set(['40001', '40P01']);
-
 /**
- * Whether a prepared statement was refused for being one: the connection does not know it, or knows another of its
- * name, as happens behind poolers of connections; or the table has been altered since. Nothing of it has happened.
+ * Whether a statement failed, without effect, because it is prepared: the connection does not have it, or has another one of
+ * this name, as happens behind connection poolers; or {@link isOutdatedPlan}.
  */
 export function isPreparedStatementRejected(error: unknown): boolean {
-  return PREPARED_STATEMENT_REJECTED.has(sqlState(error) ?? '');
+  return hasState(error, /^(26000|42P05|0A000)$/);
 }
 
-const PREPARED_STATEMENT_REJECTED: ReadonlySet<string> = new Set(['26000', '42P05', '0A000']);
-
-/** Whether a prepared statement was refused because the table has been altered; one of another name is not. */
+/** Whether a prepared statement no longer fits because the table was altered; one of another name does. */
 export function isOutdatedPlan(error: unknown): boolean {
-  return sqlState(error) === '0A000';
+  return hasState(error, /^0A000$/);
 }
 
-/**
- * Whether a server does not have what was asked for, or does not let us have it: a feature, a function, a setting, a
- * right. Others that speak PostgreSQL's protocol lack some of it.
- */
+/** Whether a server lacks or denies a feature, a function, a setting or a privilege; PostgreSQL-compatible engines lack some. */
 export function isUnsupported(error: unknown): boolean {
-  return /^(0A|42|22023|55P02)/.test(sqlState(error) ?? '');
+  return hasState(error, /^(0A|42|22023|55P02)/);
 }
 
-/** A short name of an error for people who operate the service. */
+/** A short name of an error for operators. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);
   if (code !== undefined) return code;
-  // The driver's own errors have a text only.
+  // The driver's own errors have only a text.
   const text = error instanceof Error ? error.message : '';
   return DRIVER_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection lost';
 }
 
-/** Why the driver gave up by itself, as {@link reasonOf} names it. */
+/** Errors of the driver, as {@link reasonOf} names them. */
 export const NO_TLS = 'no TLS';
 export const NO_PASSWORD = 'a password is needed';
 
-/** All connections of the pool were in use by others all the time: that says nothing of the server. */
+/** All connections of the pool stayed in use, which says nothing about the server. */
 const NO_CONNECTION_FREE = 'no connection free';
 
 const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
@@ -91,14 +82,18 @@ const DRIVER_ERRORS: readonly (readonly [RegExp, string])[] = [
   [/mechanism/i, 'unknown authentication method'],
 ];
 
-/** An error of the driver in the terms of the BookStore interface: StoreUnavailable, or the error itself. */
+/** Converts an error of the driver to StoreUnavailable; returns other errors unchanged. */
 export function toStoreError(error: unknown): unknown {
-  const state = sqlState(error);
-  const isUnavailable = state !== undefined ? UNAVAILABLE.test(state) : isConnectionError(error);
+  const isUnavailable =
+    sqlState(error) === undefined ? isConnectionError(error) : hasState(error, UNAVAILABLE);
   return isUnavailable ? new StoreUnavailable(reasonOf(error)) : error;
 }
 
-/** Errors of sockets carry a code; the driver's own ones are plain, while a defect is a TypeError or the like. */
+function hasState(error: unknown, pattern: RegExp): boolean {
+  return pattern.test(sqlState(error) ?? '');
+}
+
+/** Socket errors have a code; the driver's own errors are instances of Error itself, unlike a TypeError or other defects. */
 function isConnectionError(error: unknown): boolean {
   return error instanceof Error && (codeOf(error) !== undefined || error.constructor === Error);
 }

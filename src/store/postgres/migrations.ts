@@ -5,24 +5,24 @@ import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION, StoreNotReady } f
 import { isReadOnly, isUnsupported, reasonOf, sqlState } from './errors.ts';
 import { retry } from './pool/retry.ts';
 
-/** Keeps ids exact; its name tells which of an insert's values was refused. */
+/** Keeps ids exact; violated when no id is left. */
 export const ID_CHECK = 'books_id_exact';
 
-/** Their names tell our table from one that GORM made, whose rows have to be inspected. */
+/** A table without these constraints was adopted, and its rows are checked. */
 export const CHECKS = [ID_CHECK, 'books_year_exact'];
 
-/** Violated by a key that is already there. */
+/** Violated by a key that exists. */
 export const KEY_CONSTRAINT = 'idempotency_keys_pkey';
 
-/** A table or an index, which is created where it is missing. */
+/** A table or an index, and the statement that creates it if it does not exist. */
 interface Relation {
   readonly name: string;
   readonly statement: string;
 }
 
 /**
- * The steps that make the structure; the first one is step 1. A released step never changes: append another one. Stores
- * made before steps were recorded have the relations of the first two, and an adopted table is left as it is.
+ * The migrations, from version 1 on. Never change a released one; append another. Stores from before versions were
+ * recorded have the relations of the first two, and an adopted table stays unchanged.
  */
 const STEPS: readonly (readonly Relation[])[] = [
   [
@@ -73,14 +73,14 @@ const SELECT_RELATIONS = `
 
 const STEP_ATTEMPTS_MAX = 20;
 
-/** Whether another process applies the same step at the same time; all of these errors pass. */
-function isAppliedMeanwhile(error: unknown): boolean {
+/** Whether another process applies the same step concurrently; these errors are temporary. */
+function isConcurrentMigration(error: unknown): boolean {
   return ['23505', '42P07', '42710', '40001', '40P01', 'XX000'].includes(sqlState(error) ?? '');
 }
 
-/** What is there of the structure. */
+/** The existing parts of the structure. */
 interface State {
-  /** The number of the last step; 0 where none is recorded. */
+  /** The number of the last recorded step, or 0. */
   readonly version: number;
   readonly relations: ReadonlySet<string>;
 }
@@ -92,17 +92,17 @@ export async function readState(client: ClientBase): Promise<State> {
   if (!relations.has(MIGRATIONS_TABLE)) return { version: 0, relations };
   const version = await client.query<{ version: number }>(SELECT_VERSION).then(
     (result) => result.rows[0]?.version ?? 0,
-    // A user without the right to read it cannot apply steps either, but may use what is there.
-    (error: unknown) => (isRefused(error) ? 0 : Promise.reject(error)),
+    // A user who may not read it may use the existing structure.
+    (error: unknown) => (isDenied(error) ? 0 : Promise.reject(error)),
   );
   expectKnownVersion(version, STEPS.length);
-  // Without its table of books a store is empty, whatever is recorded: somebody has dropped the table.
+  // If the table of books was dropped, the store is empty, whatever is recorded.
   return { version: relations.has('books') ? version : 0, relations };
 }
 
 /**
- * Applies and records the steps behind a version. Safe when several processes do it at once: each step and its record are
- * one transaction, and only one of them can insert the record.
+ * Applies and records the steps after a version. Several processes may do so at once: each step and its record are one
+ * transaction, and only one process can insert the record.
  *
  * @throws StoreNotReady when the structure is newer than this version of the service, or books cannot be created
  */
@@ -112,7 +112,7 @@ export async function migrate(client: ClientBase, version: number): Promise<void
   }
 }
 
-/** @returns false when the server refuses the step or its record, and the service goes on without */
+/** @returns false when the server denies the step or its record, and the service runs without it */
 async function applyStep(client: ClientBase, step: number): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     const { version, relations } = await readState(client);
@@ -126,16 +126,17 @@ async function applyStep(client: ClientBase, step: number): Promise<boolean> {
       await client.query([...missing.map(({ statement }) => statement), record].join(';\n'));
       return true;
     } catch (error) {
-      if (!isAppliedMeanwhile(error) && isRefused(error)) return applyOneByOne(client, step, missing, record);
-      if (!isAppliedMeanwhile(error) || attempt === STEP_ATTEMPTS_MAX) throw cannotCreate(step, error);
+      const isTemporary = isConcurrentMigration(error);
+      if (!isTemporary && isDenied(error)) return applyOneByOne(client, step, missing, record);
+      if (!isTemporary || attempt === STEP_ATTEMPTS_MAX) throw cannotCreate(step, error);
     }
     await sleep(Math.random() * 50);
   }
 }
 
 /**
- * Creates as much of a step as the server allows. Some engines allow one such statement in a transaction, and some users
- * may create nothing. Without idempotency_keys a create with a key is 503; without its index old keys are found later.
+ * Creates as much of a step as the server allows: some engines allow one DDL statement in a transaction, and some users may
+ * not create anything. Without idempotency_keys a create with a key is 503; its index only makes deleting old keys faster.
  */
 async function applyOneByOne(
   client: ClientBase,
@@ -145,21 +146,21 @@ async function applyOneByOne(
 ): Promise<boolean> {
   for (const { name, statement } of [...missing, { name: 'record', statement: record }]) {
     try {
-      await retry(() => client.query(statement), isAppliedMeanwhile);
+      await retry(() => client.query(statement), isConcurrentMigration);
     } catch (error) {
-      if (name === 'books' || !isRefused(error)) throw cannotCreate(step, error);
+      if (name === 'books' || !isDenied(error)) throw cannotCreate(step, error);
       return false;
     }
   }
   return true;
 }
 
-/** Whether the server does not allow a statement, now or ever; a standby only reads. */
-function isRefused(error: unknown): boolean {
+/** Whether the server does not allow a statement; a standby is read-only. */
+function isDenied(error: unknown): boolean {
   return isUnsupported(error) || isReadOnly(error);
 }
 
-/** Why the table of books cannot be created: `check` finds it by asking, and a start by trying. */
+/** Why the table of books cannot be created. */
 export const MAY_NOT_CREATE = 'there is no table books, and this user may not create one';
 export const NO_SCHEMA =
   'the search_path names no schema that this user may use, and so there is no table books';

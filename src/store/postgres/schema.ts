@@ -5,72 +5,59 @@ import { isUnsupported } from './errors.ts';
 import { CHECKS, migrate, readState } from './migrations.ts';
 
 /**
- * Prepares the storage structure: creates the table of books, or adopts one that fits, without a change to its
- * columns and rows, and then a table for the keys of creates. Safe when several processes do it at once.
+ * Prepares the storage structure: creates the table of books, or adopts an existing one without changing its columns and
+ * rows, and creates the table of idempotency keys. Several processes may do so at once.
  *
- * @throws StoreNotReady when the database or a table of that name does not fit
+ * @throws StoreNotReady when the database or an existing table of books is unsuitable
  */
 export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectUtf8(client);
   const { version, relations } = await readState(client);
   const isNew = !relations.has('books');
-  // A table that does not fit ends the start before anything is changed.
-  if (!isNew) await expectFitting(client);
-  await migrate(client, version);
-  if (isNew) await expectFitting(client);
+  // An existing table is checked before anything is changed.
+  if (isNew) await migrate(client, version);
+  await expectPrivileges(client);
+  await expectBooks(client);
+  if (!isNew) await migrate(client, version);
   await advanceIdSequence(client);
 }
 
-async function expectFitting(client: ClientBase): Promise<void> {
-  await expectPrivileges(client);
-  await expectBooks(client);
-}
-
-/** @throws StoreNotReady when the database cannot keep every text */
+/** @throws StoreNotReady when the database cannot store every text */
 export async function expectUtf8(client: ClientBase): Promise<void> {
-  const [database] = await query<{ encoding: string }>(
-    client,
-    `select current_setting('server_encoding') as encoding`,
-  );
-  if (database?.encoding !== 'UTF8') {
-    throw new StoreNotReady(`the encoding of the database is ${database?.encoding}, but must be UTF8`);
+  const sql = `select current_setting('server_encoding') as encoding`;
+  const [{ encoding } = {}] = await query<{ encoding?: string }>(client, sql);
+  if (encoding !== 'UTF8') {
+    throw new StoreNotReady(`the encoding of the database is ${encoding}, but must be UTF8`);
   }
 }
 
-/** Looks at the table of books, which is there. @throws StoreNotReady when it does not fit */
+/** @throws StoreNotReady when the table of books is unsuitable */
 export async function expectBooks(client: ClientBase): Promise<void> {
   await expectColumns(client);
   await expectExactNumbers(client);
 }
 
-/** What a service does with books. */
+/** The privileges of a service. */
 const PRIVILEGES = ['select', 'insert', 'update', 'delete'];
 
-/**
- * Asks whether this user may do what a service does; rights on the columns alone suffice, where SQL has them.
- *
- * @throws StoreNotReady when a privilege is missing
- */
+/** Checks the privileges of this user; those on columns suffice. @throws StoreNotReady when one is missing */
 export async function expectPrivileges(client: ClientBase, privileges = PRIVILEGES): Promise<void> {
-  const lacking = await query<{ privilege: string }>(
+  const missing = await query<{ privilege: string }>(
     client,
     `select privilege from unnest(array['${privileges.join("', '")}']) as privilege
      where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
        else has_any_column_privilege(to_regclass('books'), privilege) end`,
   ).catch(emptyIfUnsupported);
-  if (lacking.length === 0) return;
-  const names = lacking.map(({ privilege }) => privilege).join(', ');
+  if (missing.length === 0) return;
+  const names = missing.map(({ privilege }) => privilege).join(', ');
   throw new StoreNotReady(`this user may not ${names} in the table books`);
 }
 
-/**
- * Moves the sequence of ids past the highest id in the table. It lags behind where clients chose ids.
- */
+/** Advances the id sequence past the highest id in the table; it lags where other clients insert ids. */
 export async function advanceIdSequence(client: ClientBase): Promise<void> {
-  const sequence = await query<{ lags: boolean | null }>(client, `select ${LAG} as lags`).catch(
-    emptyIfUnsupported,
-  );
-  if (!sequence[0]?.lags) return;
+  const sql = `select 1 where ${LAG}`;
+  const lagging = await query(client, sql).catch(emptyIfUnsupported);
+  if (lagging.length === 0) return;
   try {
     await client.query('begin');
     await client.query(LOCK_IDS);
@@ -84,13 +71,13 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
 
 const LAG = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0)`;
 
-/** Keeps others from drawing an id until the end of the transaction. */
+/** Blocks inserts of others until the end of the transaction. */
 export const LOCK_IDS = 'lock table books in share row exclusive mode';
 
-/** What {@link advanceIdSequence} does while ids are locked; otherwise it could give out an id that was drawn in between. */
+/** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
 
-/** Engines that lack what a question needs are used without its answer. */
+/** For checks that some engines do not support. */
 function emptyIfUnsupported(error: unknown): [] {
   if (!isUnsupported(error)) throw error;
   return [];
@@ -102,7 +89,7 @@ async function expectColumns(client: ClientBase): Promise<void> {
     `select relkind in ('r', 'p') as "isTable" from pg_class where oid = to_regclass('books')`,
   );
   if (!table) throw new StoreNotReady('there is no table books');
-  if (!table.isTable) throw new StoreNotReady('books is something else than a table');
+  if (!table.isTable) throw new StoreNotReady('books is not a table');
 
   const columns = await query<{ name: string; type: string; hasDefault: boolean; isRequired: boolean }>(
     client,
@@ -119,15 +106,15 @@ async function expectColumns(client: ClientBase): Promise<void> {
     if (name === 'id' && !column.hasDefault)
       throw new StoreNotReady('the table books does not generate its ids');
   }
-  const demanding = columns.find(
+  const required = columns.find(
     ({ name, isRequired, hasDefault }) => !(name in COLUMNS) && isRequired && !hasDefault,
   );
-  if (demanding) throw new StoreNotReady(`the column ${demanding.name} of the table books demands a value`);
+  if (required) throw new StoreNotReady(`the column ${required.name} of the table books requires a value`);
 }
 
 const COLUMNS = { id: 'bigint', title: 'text', author: 'text', year: 'bigint' };
 
-/** An adopted table may hold numbers that a JSON number cannot carry; ours cannot. */
+/** An adopted table may contain numbers that a JSON number does not represent exactly. */
 async function expectExactNumbers(client: ClientBase): Promise<void> {
   const constraints = await query(
     client,

@@ -7,17 +7,17 @@ import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
 import { expectSuitable, UnsuitableServer } from './session-settings.ts';
 
-/** How long a connection may take to come about, unless `connect_timeout` says otherwise. */
+/** The time to open a connection, unless `connect_timeout` is set. */
 const CONNECT_TIMEOUT_MS = 1_500;
 
-/** Preparing may look at every row of a large table that somebody else made. */
+/** Preparing may scan all rows of a large adopted table. */
 export const PREPARE_TIMEOUT_MS = 300_000;
 
 /**
- * Opens a connection to a host, as its `sslmode` has it, and asks whether the server suits.
+ * Opens a connection to a host by its `sslmode`.
  *
- * @returns the connection, and the settings that others to this server take
- * @throws UnsuitableServer when the server is not what is asked for; else what the driver throws
+ * @returns the connection, and the settings of further connections to this server
+ * @throws UnsuitableServer when the server does not have the attributes; else what the driver throws
  */
 export async function connect(
   conninfo: Conninfo,
@@ -25,7 +25,7 @@ export async function connect(
   attributes: SessionAttributes,
 ): Promise<{ client: Client; config: ClientConfig }> {
   let failure: unknown;
-  for (const ssl of tlsAttempts(conninfo, host)) {
+  for (const ssl of tlsModes(conninfo, host)) {
     const config = { ...clientConfig(conninfo, host), ssl };
     const client = new Client({ ...config, query_timeout: PREPARE_TIMEOUT_MS });
     client.on('error', () => {});
@@ -34,20 +34,20 @@ export async function connect(
       await expectSuitable(client, attributes, CONNECT_TIMEOUT_MS);
       return { client, config };
     } catch (error) {
-      // Where it was TLS that the server wanted, and has none, its first words say why.
+      // When the other mode only shows that the server has no TLS, the first failure is the cause.
       if (failure === undefined || reasonOf(error) !== NO_TLS) failure = error;
       await client.end();
     }
-    if (failure instanceof UnsuitableServer || !mayWantOtherTls(failure)) break;
+    if (failure instanceof UnsuitableServer || !mayRequireOtherMode(failure)) break;
   }
   throw failure;
 }
 
 /**
- * Another way is worth trying where the server lacks TLS, or its pg_hba.conf wants the other way. A network that fails
- * says nothing of TLS: what was chosen because of it would be without encryption until the end.
+ * Whether the server may lack TLS, or its pg_hba.conf may require the other mode. After a failure of the network the mode is
+ * kept: otherwise all later connections would be unencrypted.
  */
-function mayWantOtherTls(failure: unknown): boolean {
+function mayRequireOtherMode(failure: unknown): boolean {
   const state = sqlState(failure);
   return state === undefined ? !NETWORK_FAILURE.test(reasonOf(failure)) : state === '28000';
 }
@@ -74,14 +74,14 @@ function clientConfig(conninfo: Conninfo, { name, address = name, port }: Host):
   };
 }
 
-/** What `sslmode` means to libpq: the settings to try, one after the other. */
-function tlsAttempts(conninfo: Conninfo, { name, address }: Host): (ConnectionOptions | false)[] {
+/** The settings to try in order, as libpq does for each `sslmode`. */
+function tlsModes(conninfo: Conninfo, { name, address }: Host): (ConnectionOptions | false)[] {
   const { sslmode, sslrootcert, sslcert, sslkey } = conninfo;
   if (sslmode === 'disable' || (address ?? name)?.startsWith('/')) return [false];
   const isVerified = sslmode === 'verify-ca' || sslmode === 'verify-full' || sslrootcert !== undefined;
   const tls: ConnectionOptions = {
     rejectUnauthorized: isVerified,
-    // The certificate is that of the name, wherever it leads to.
+    // The certificate is for the name, also if an address is given.
     ...(name !== undefined && address !== undefined && (isIP(name) ? { host: name } : { servername: name })),
     ...(sslrootcert !== undefined && sslrootcert !== 'system' && { ca: read('sslrootcert', sslrootcert) }),
     ...(sslcert !== undefined && { cert: read('sslcert', sslcert) }),

@@ -1,11 +1,11 @@
 import { Secret } from '../../../config/secret.ts';
 
-/** What libpq calls the connection parameters; the names of its keywords, as far as this service uses them. */
+/** The connection parameters of libpq that this service uses. */
 export interface Conninfo {
-  /** At least one, in the order in which they are tried. */
+  /** At least one, in the order of attempts. */
   readonly hosts: readonly Host[];
   readonly sessionAttributes: SessionAttributes;
-  /** Whether the hosts are tried in an order by chance. */
+  /** Whether the hosts are tried in random order. */
   readonly isBalanced: boolean;
   readonly user?: string;
   readonly password?: Secret;
@@ -19,11 +19,11 @@ export interface Conninfo {
   readonly options?: string;
 }
 
-/** One of the hosts of a connection string. What is absent is the driver's default. */
+/** A host of a connection string; absent fields have the driver's defaults. */
 export interface Host {
-  /** Its name, its address, or the folder of a unix socket. */
+  /** The name, the address, or the directory of a Unix socket. */
   readonly name?: string;
-  /** Where to connect to, instead of looking up the name. */
+  /** The address to connect to, instead of a lookup of the name. */
   readonly address?: string;
   readonly port?: number;
 }
@@ -36,55 +36,51 @@ const SESSION_ATTRIBUTES = [
   'standby',
   'prefer-standby',
 ] as const;
-/** What a server must be like (PostgreSQL documentation, "Parameter Key Words", `target_session_attrs`). */
+/** The required attributes of a server (PostgreSQL documentation, "Parameter Key Words", `target_session_attrs`). */
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
-/** The meaning is libpq's (PostgreSQL documentation, "SSL Support", table "SSL Mode Descriptions"). */
+/** As in libpq (PostgreSQL documentation, "SSL Support", table "SSL Mode Descriptions"). */
 export type SslMode = (typeof SSL_MODES)[number];
 
 /**
- * Reads the two forms of a connection string that libpq has: a URL (`postgres://user:password@host:5432/books`) and
- * keywords (`host=db user=app dbname=books`). Keywords that only other drivers know are ignored.
+ * Parses a connection string of libpq: a URL (`postgres://user:password@host:5432/books`) or keywords
+ * (`host=db user=app dbname=books`). Unknown keywords are ignored.
  *
- * @throws Error whose message says what is wrong, without any value of the string
+ * @throws Error whose message contains no value of the string
  */
 export function parseConninfo(text: string): Conninfo {
   const keywords = /^postgres(ql)?:\/\//i.test(text) ? parseUrl(text) : parseKeywords(text);
-  const take = (name: string) => keywords.get(name) || undefined;
-
-  const hosts = readHosts(take('host'), take('hostaddr'), take('port'));
-  const password = take('password');
+  const parameter = (name: string) => keywords.get(name) || undefined;
+  const hosts = parseHosts(parameter('host'), parameter('hostaddr'), parameter('port'));
+  const password = parameter('password');
 
   return definedOnly({
     hosts,
-    // A service that writes has no use for the first of several servers that happens to be a standby.
+    // The service writes, so by default the first of several servers must not be a standby.
     sessionAttributes: oneOf(
       'target_session_attrs',
-      take('target_session_attrs') ?? (hosts.length > 1 ? 'read-write' : 'any'),
+      parameter('target_session_attrs') ?? (hosts.length > 1 ? 'read-write' : 'any'),
       SESSION_ATTRIBUTES,
     ),
     isBalanced:
-      oneOf('load_balance_hosts', take('load_balance_hosts') ?? 'disable', ['disable', 'random']) ===
+      oneOf('load_balance_hosts', parameter('load_balance_hosts') ?? 'disable', ['disable', 'random']) ===
       'random',
-    user: take('user'),
+    user: parameter('user'),
     password: password === undefined ? undefined : new Secret(password),
-    dbname: take('dbname'),
-    sslmode: oneOf('sslmode', take('sslmode') ?? 'prefer', SSL_MODES),
-    sslrootcert: take('sslrootcert'),
-    sslcert: take('sslcert'),
-    sslkey: take('sslkey'),
-    connectTimeoutSeconds: wholeNumber('connect_timeout', take('connect_timeout'), 0, 3_600),
-    applicationName: take('application_name') ?? 'bookkeeping',
-    options: take('options'),
+    dbname: parameter('dbname'),
+    sslmode: oneOf('sslmode', parameter('sslmode') ?? 'prefer', SSL_MODES),
+    sslrootcert: parameter('sslrootcert'),
+    sslcert: parameter('sslcert'),
+    sslkey: parameter('sslkey'),
+    connectTimeoutSeconds: wholeNumber('connect_timeout', parameter('connect_timeout'), 0, 3_600),
+    applicationName: parameter('application_name') ?? 'bookkeeping',
+    options: parameter('options'),
   });
 }
 
-/**
- * Lists as libpq has them: hosts and addresses go in pairs, and there is one port for all or one for each. What is left
- * empty is the default.
- */
-function readHosts(
+/** As in libpq, hosts and addresses are in pairs, with one port for all or one for each; an empty item is the default. */
+function parseHosts(
   names: string | undefined,
   addresses: string | undefined,
   ports: string | undefined,
@@ -113,9 +109,9 @@ function parseUrl(text: string): Map<string, string> {
     throw new Error('it is not a URL of the form postgres://user:password@host:port/database');
   }
   const ports = hosts.map(([, , , port = '']) => port);
-  // It would be taken for the host and the database, which error messages name.
-  const isUserCutOff = user === undefined && `${dbname ?? ''}${query?.split('=')[0] ?? ''}`.includes('@');
-  if (isUserCutOff) throw new Error('a / in its user or password must be written as %2F, and a ? as %3F');
+  // It would be read as the host and the database, which error messages contain.
+  const isUserTruncated = user === undefined && `${dbname ?? ''}${query?.split('=')[0] ?? ''}`.includes('@');
+  if (isUserTruncated) throw new Error('a / in its user or password must be written as %2F, and a ? as %3F');
   const keywords = new Map<string, string>();
   const put = (name: string, value: string | undefined) => {
     if (value) keywords.set(name, decode(value));
@@ -141,7 +137,7 @@ function decode(text: string): string {
   }
 }
 
-/** `keyword = value …`, with values in single quotes and backslashes as libpq reads them. */
+/** `keyword = value …`, with quotes and backslashes as in libpq. */
 function parseKeywords(text: string): Map<string, string> {
   const keywords = new Map<string, string>();
   const pair = /\s*([A-Za-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?=\s|$)/suy;
@@ -169,7 +165,7 @@ function oneOf<Word extends string>(name: string, text: string, words: readonly 
   return word;
 }
 
-/** Leaves out what is undefined, for types that tell absent from undefined. */
+/** Omits undefined fields. */
 function definedOnly<Type extends object>(object: { [Key in keyof Type]: Type[Key] | undefined }): Type {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Type;
 }

@@ -6,48 +6,43 @@ import type { SessionAttributes } from './conninfo.ts';
 import type { Server, Servers } from './servers.ts';
 import { configure, expectSuitable, UnsuitableServer, watch } from './session-settings.ts';
 
-/** What a pool of connections is for. */
 export interface PoolLimits {
-  /** The most connections. */
   readonly connectionsMax: number;
-  /** After this the server gives up a statement, and {@link GRACE_MS} later we give up the server. */
+  /** The server cancels a statement after this time, and the service closes the connection {@link GRACE_MS} later. */
   readonly statementTimeoutMs: number;
 }
 
-/**
- * For calls on single books and pages: every kind has one batch under way at a time, and whoever asks a server that has
- * frozen is told so within 2 seconds.
- */
+/** For single books and pages: each kind of call runs one batch at a time, and fails within 2 seconds if the server hangs. */
 export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
 
-/** For what may take longer: thousands of books in one statement. */
+/** For thousands of books in one statement. */
 export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 
-/** For searches, which keep off the connections of those who read and write single books. */
+/** For searches, so that they do not occupy the connections for single books. */
 export const SEARCH_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
 
-/** For the index of searches: nobody waits for it, and a book of a megabyte takes its time. */
+/** For updating the search index in the background; a book of a megabyte takes seconds. */
 export const INDEX_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
 
 const GRACE_MS = 200;
 
-/** With these a server that refuses to write is not the one that was meant. */
+/** With these attributes, a read-only server is the wrong one. */
 const WRITABLE: ReadonlySet<SessionAttributes> = new Set(['any', 'read-write', 'primary']);
 
-/** Connections to the server in use, each opened when it is needed. When it is another one, so are they. */
+/** Connections to the server in use, opened on demand. When another server is used, they are replaced. */
 export class ConnectionPool {
   readonly #servers: Servers;
-  readonly #bounds: PoolLimits;
+  readonly #limits: PoolLimits;
   #server: Server | undefined;
   #pool: Pool | undefined;
   #isEnded = false;
 
-  constructor(servers: Servers, bounds: PoolLimits) {
+  constructor(servers: Servers, limits: PoolLimits) {
     this.#servers = servers;
-    this.#bounds = bounds;
+    this.#limits = limits;
   }
 
-  /** Runs a statement on some connection. @throws StoreUnavailable when there is no server, or after the end; else what the driver throws */
+  /** @throws StoreUnavailable when there is no server, or the pool is closed; else what the driver throws */
   async query<Row extends QueryResultRow>(
     query: string | QueryConfig,
     values?: unknown[],
@@ -61,17 +56,13 @@ export class ConnectionPool {
     }
   }
 
-  /**
-   * Lends a connection out to several statements; one that failed is closed.
-   *
-   * @throws as {@link query} does, and what `run` throws
-   */
+  /** Runs several statements on a connection, which is closed if `run` throws. @throws like {@link query}, or like `run` */
   async withConnection<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     const [server, pool] = await this.#current();
     let client: PoolClient | undefined;
     try {
       client = await pool.connect();
-      // A connection that is lent out has no listener but ours; its loss shows in its query, too.
+      // The pool does not listen to a connection in use; its loss also rejects its query.
       client.on('error', ignoreLoss);
       const result = await run(client);
       client.off('error', ignoreLoss).release();
@@ -83,13 +74,12 @@ export class ConnectionPool {
     }
   }
 
-  /** How many connections there are at present, and how many callers wait for one. */
   get state(): PoolState {
     const { idleCount = 0, totalCount = 0, waitingCount = 0 } = this.#pool ?? {};
     return { idle: idleCount, used: totalCount - idleCount, waiting: waitingCount };
   }
 
-  /** Waits for the statements under way, and closes all connections. */
+  /** Waits for running statements, and closes all connections. */
   async end(): Promise<void> {
     this.#isEnded = true;
     await this.#pool?.end();
@@ -99,24 +89,21 @@ export class ConnectionPool {
     const server = await this.#servers.current();
     if (this.#isEnded) throw new StoreUnavailable('closed');
     if (this.#server === server && this.#pool) return [server, this.#pool];
-    // What is under way there comes to its end.
+    // Running statements finish.
     void this.#pool?.end();
     this.#server = server;
-    this.#pool = createPool(this.#servers, server, this.#bounds);
+    this.#pool = createPool(this.#servers, server, this.#limits);
     return [server, this.#pool];
   }
 
-  /**
-   * Whether a statement that failed is worth another attempt: nothing of it has happened, and it may meet no others
-   * the next time, or another server, or the same behind another connection.
-   */
+  /** Whether a failed statement had no effect, and may succeed on a retry or on another server. */
   isRetryable(error: unknown): boolean {
     if (isSerializationFailure(error)) return true;
     if (isReadOnly(error)) return WRITABLE.has(this.#servers.attributes);
     return this.#servers.hasSeveral && (isConnectionRefused(error) || error instanceof UnsuitableServer);
   }
 
-  /** A server that is away, or does not do what was asked for, may no longer be the right one. */
+  /** After these errors, another server may be the right one. */
   #onError(error: unknown, server: Server): void {
     if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
     else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
@@ -140,7 +127,7 @@ function createPool(
       if (attributes !== 'any') watch(client as PoolClient, () => servers.evict(server));
     },
   });
-  // An idle connection that drops is replaced at the next call; without a listener it would end the process.
+  // A lost idle connection is replaced at the next call; without a listener its error would end the process.
   pool.on('error', ignoreLoss);
   return pool;
 }

@@ -3,78 +3,72 @@ import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { isUnsupported } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 
-/** A server that acknowledges commits before they are on disk is told not to. */
+/** Commits must be on disk before the server acknowledges them. */
 const DURABLE = `case current_setting('synchronous_commit', true) when 'off' then set_config('synchronous_commit', 'on', false) end`;
 
-/** The plan of a prepared statement may be as old as the table, so it is never to read all of it, which was cheap then. */
+/** A prepared statement may keep the plan from when the table was small; it must never be a sequential scan. */
 const BY_INDEX = `(select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')`;
 
 /**
- * Sets what we want of a connection. It is sent as a statement, because connection poolers refuse parameters that they do
- * not know at connecting. What a server does not know is done without, but for durability.
- *
- * @param timeoutMs after which the server gives up a statement
+ * Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters. Settings
+ * that the server does not support are omitted, except durability.
  */
-export async function configure(client: ClientBase, timeoutMs: number): Promise<void> {
-  const limit = `set_config('statement_timeout', '${timeoutMs}', false)`;
+export async function configure(client: ClientBase, statementTimeoutMs: number): Promise<void> {
+  const timeout = `set_config('statement_timeout', '${statementTimeoutMs}', false)`;
   try {
-    await client.query(`select ${DURABLE}, ${limit}, ${BY_INDEX}`);
+    await client.query(`select ${DURABLE}, ${timeout}, ${BY_INDEX}`);
   } catch (error) {
     if (!isUnsupported(error)) throw error;
     await client.query(`select ${DURABLE}`);
-    for (const setting of [limit, BY_INDEX]) {
-      await client.query(`select ${setting}`).catch(ignoreUnsupported);
+    for (const setting of [timeout, BY_INDEX]) {
+      await client.query(`select ${setting}`).catch((rejection: unknown) => {
+        if (!isUnsupported(rejection)) throw rejection;
+      });
     }
   }
 }
 
-function ignoreUnsupported(error: unknown): void {
-  if (!isUnsupported(error)) throw error;
-}
+/** The condition on a server, and the problem where it is not met. */
+const REQUIREMENTS: Readonly<
+  Partial<Record<SessionAttributes, readonly [condition: string, problem: string]>>
+> = {
+  'read-write': [`current_setting('transaction_read_only') = 'off'`, 'only reads'],
+  'read-only': [`current_setting('transaction_read_only') = 'on'`, 'writes'],
+  primary: ['not pg_is_in_recovery()', 'is a standby'],
+  standby: ['pg_is_in_recovery()', 'is no standby'],
+};
 
-/** What is asked of a server, and what is said of one that does not suit. */
-const DEMANDS: Readonly<Partial<Record<SessionAttributes, readonly [condition: string, otherwise: string]>>> =
-  {
-    'read-write': [`current_setting('transaction_read_only') = 'off'`, 'only reads'],
-    'read-only': [`current_setting('transaction_read_only') = 'on'`, 'writes'],
-    primary: ['not pg_is_in_recovery()', 'is a standby'],
-    standby: ['pg_is_in_recovery()', 'is no standby'],
-  };
+/** The parameters that a server reports when they change, since PostgreSQL 14. */
+const REPORTED: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only']);
 
-/** What a server tells by itself when it changes, since PostgreSQL 14. */
-const TOLD: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only']);
-
-/** A server is another than what is asked for. */
+/** A server does not have the required attributes. */
 export class UnsuitableServer extends StoreUnavailable {}
 
 /**
- * Asks a server, over a new connection, whether it is what `target_session_attrs` wants; of those that want one thing
- * rather than another, nothing is asked.
+ * Checks that the server of a new connection has the attributes that `target_session_attrs` requires.
  *
- * @param timeoutMs how long its answer may take
- * @throws UnsuitableServer when it is something else; else what the driver throws
+ * @throws UnsuitableServer if not; else what the driver throws
  */
 export async function expectSuitable(
   client: ClientBase,
   attributes: SessionAttributes,
   timeoutMs: number,
 ): Promise<void> {
-  const demand = DEMANDS[attributes];
-  if (!demand) return;
-  const [condition, otherwise] = demand;
-  const question = { text: `select ${condition} as "isSuitable"`, query_timeout: timeoutMs };
-  const { rows } = await client.query<{ isSuitable: boolean }>(question);
-  if (rows[0]?.isSuitable !== true) throw new UnsuitableServer(`the server ${otherwise}`);
+  const [condition, problem] = REQUIREMENTS[attributes] ?? [];
+  if (!condition) return;
+  const check = { text: `select ${condition} as "isSuitable"`, query_timeout: timeoutMs };
+  const { rows } = await client.query<{ isSuitable: boolean }>(check);
+  if (rows[0]?.isSuitable !== true) throw new UnsuitableServer(`the server ${problem}`);
 }
 
-/** Calls back whenever a server becomes one that can be written, or that cannot. */
-export function watch({ connection }: WithConnection, hasChanged: () => void): void {
+/** Calls back when the server becomes read-only or writable. */
+export function watch({ connection }: WithConnection, onChange: () => void): void {
   connection.on('parameterStatus', ({ parameterName }: { parameterName: string }) => {
-    if (TOLD.has(parameterName)) hasChanged();
+    if (REPORTED.has(parameterName)) onChange();
   });
 }
 
-/** What the driver's clients have; its types have it of some of them only. */
+/** All clients of the driver have this, but not all of their types. */
 interface WithConnection {
   readonly connection: {
     on(event: 'parameterStatus', listener: (message: { parameterName: string }) => void): unknown;
