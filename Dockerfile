@@ -17,10 +17,10 @@ RUN npm ci --workspaces=false --omit=dev --omit=optional --no-audit --no-fund
 COPY LICENSE ./
 COPY src ./src
 COPY --from=console /app/console/dist ./console/dist
-# A start leaves its compiled code to those that follow: one folder for each user, which nobody else may read.
+# Fills the compile cache, which has a folder for each user.
 RUN install -d -o node node_modules/.cache
 USER node
-RUN SECRET_TOKEN=for-this-step-of-the-build-and-no-other AUTH_PASSWORD=none DB_URL=sqlite:/tmp/books.db PORT=0 \
+RUN SECRET_TOKEN=only-for-this-build-step-not-a-secret AUTH_PASSWORD=none DB_URL=sqlite:/tmp/books.db PORT=0 \
       timeout --preserve-status 10 node src/main.ts \
     && chmod -R a+rX node_modules/.cache
 
@@ -31,7 +31,7 @@ LABEL org.opencontainers.image.title="bookkeeping" \
 RUN install -d -o node -g node /data
 WORKDIR /app
 COPY --from=service /app ./
-# SQLite keeps the index of searches in a temporary file, which may be as large as the books.
+# The search index of SQLite is a temporary file, which can be as large as the database.
 ENV NODE_ENV=production DB_URL=sqlite:/data/books.db SQLITE_TMPDIR=/data
 USER node
 VOLUME /data

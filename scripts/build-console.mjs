@@ -1,8 +1,8 @@
-// Builds the web console into `console/dist` when that is missing or older than its sources.
+// Builds the web console into `console/dist` unless the build is up to date.
 //
 // usage: node scripts/build-console.mjs [--if-possible]
 //
-// With --if-possible a failed build is reported, but is no failure: the service runs without its console.
+// With --if-possible, a failed build is only reported: the service runs without the console.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,7 +40,7 @@ function build() {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   if (!existsSync(vite)) throw new Error('Vite is not installed; npm ci installs it');
   console.error('Building the web console …');
-  // Vite runs on the Node that the project installs, which npm scripts find first.
+  // npm scripts find the Node of node_modules first; so does Vite.
   const path = [join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
   execFileSync('node', [vite, 'build', '--logLevel', 'warn'], {
     cwd: join(root, 'console'),

@@ -1,5 +1,5 @@
-// Installs what is missing, from the lock file, before `npm start` and `npm test` run. It is plain JavaScript for any
-// Node that is still about, because the Node that the project runs on is among what it installs.
+// Installs missing dependencies from the lock file, before `npm start` and `npm test`. It is plain JavaScript and runs on any
+// recent Node, because the dependencies include the Node of the project.
 //
 // usage: node scripts/install.mjs [--with-development]
 
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = `${root}node_modules/.installed`;
-// Once what development needs is there, it stays.
+// Development dependencies are never removed.
 const withDevelopment =
   process.argv.includes('--with-development') || existsSync(`${root}node_modules/typescript`);
 
@@ -22,35 +22,32 @@ const lock = createHash('sha256')
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 if (installed !== `${lock} all` && (withDevelopment || installed !== `${lock} runtime`)) {
   install();
-  expectNode();
+  requireNode();
   await compile();
   writeFileSync(stamp, `${lock} ${withDevelopment ? 'all' : 'runtime'}`);
 }
-expectNode();
+requireNode();
 
 function install() {
-  console.error(`Installing what is missing (npm ci${withDevelopment ? '' : ' --omit=dev'}) …`);
+  console.error(`Installing dependencies (npm ci${withDevelopment ? '' : ' --omit=dev'}) …`);
   const options = [
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
     ...(withDevelopment ? ['--include=dev'] : ['--omit=dev']),
   ];
-  // npm started us; where it did not, the one on the path will do.
+  // Prefers the npm that started this process to the one on the path.
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
   try {
     execFileSync(command, [...args, 'ci', ...options], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {
-    console.error('The installation failed; see above. It needs the npm registry.');
+    console.error('The installation failed; see the errors above. It needs the npm registry.');
     process.exit(1);
   }
 }
 
-/**
- * Starts the service once, on books that nobody wants, because a start leaves the compiled code to those that follow.
- * Should it fail, the next one will say why.
- */
+/** Fills the compile cache by starting the service with an empty database; errors are ignored. */
 async function compile() {
   const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-'));
   const variables = {
@@ -72,13 +69,13 @@ async function compile() {
   rmSync(folder, { recursive: true });
 }
 
-/** npm scripts run on the Node in node_modules; on platforms where there is none, on the machine's own. */
-function expectNode() {
+/** On platforms without a Node in node_modules, npm scripts run on that of the system. */
+function requireNode() {
   const version = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim();
   const needed = JSON.parse(readFileSync(`${root}package.json`, 'utf8')).engines.node.replace(/[^0-9.]/g, '');
   if (Number(version.slice(1).split('.')[0]) >= Number(needed.split('.')[0])) return;
   console.error(
-    `Node ${needed} or newer is needed, and this is ${version}: install it from nodejs.org and try again.`,
+    `Node ${needed} or newer is required, and this is ${version}: install it from nodejs.org and try again.`,
   );
   process.exit(1);
 }
