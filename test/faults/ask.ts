@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { outcomes } from '../../src/http/outcomes.ts';
 import type { Service } from '../http/service.ts';
 
-/** What came of a request that a fault may have hit. */
 export interface Outcome {
   readonly status: number;
   readonly data: unknown;
 }
 
-/** Sends a request, and asserts that it is answered in the envelope: as usual, or with 503 and Retry-After. */
+/** Sends a request, and asserts a response in the envelope: as usual, or 503 with Retry-After. */
 export async function ask(service: Service, method: string, path: string, body?: string): Promise<Outcome> {
   const answer = await service.fetch(method, path, body);
   const envelope = (await answer.json()) as { status: number; message: string; data: unknown };

@@ -29,7 +29,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
     await assertReadable(service);
     assert.ok(!isAnyAnswered);
 
-    holder.send('let go');
+    holder.send('release');
     const statuses = (await Promise.all(writes)).map(({ status }) => status);
     assert.deepEqual(statuses, [201, 200, 200]);
   });
@@ -49,7 +49,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
     assert.deepEqual(statuses, [503, 503, 503]);
     await assertReadable(service);
 
-    holder.send('let go');
+    holder.send('release');
     assert.deepEqual(await ask(service, 'POST', '/book', '{}'), {
       status: 201,
       data: { id: 3, title: '', author: '', year: 0 },
@@ -66,19 +66,20 @@ describe('While another process holds the write lock of an SQLite file', () => {
     using connection = await Connection.open(service);
     await connection.send(request('POST /books', [service.authorization], books));
     const login = `${LOGIN}${' '.repeat(1_000_000)}`;
-    const isRefused = async () => (await service.fetch('POST', '/token', login)).status === 503;
-    // One login may be in the way of another that ends; the books are in the way of all.
-    for (let refusals = 0; refusals < 3; refusals = (await isRefused()) ? refusals + 1 : 0) await sleep(50);
+    const isRejected = async () => (await service.fetch('POST', '/token', login)).status === 503;
+    // One rejection may be due to another login; several are due to the books.
+    for (let rejections = 0; rejections < 3; rejections = (await isRejected()) ? rejections + 1 : 0)
+      await sleep(50);
     connection.vanish();
     await sleep(200);
-    assert.ok(await isRefused());
+    assert.ok(await isRejected());
 
-    holder.send('let go');
-    while (await isRefused()) await sleep(10);
+    holder.send('release');
+    while (await isRejected()) await sleep(10);
     assert.equal(((await ask(service, 'GET', '/books')).data as unknown[]).length, 2);
   });
 
-  test('and is killed, the waiting writes succeed', async () => {
+  test('that is then killed, waiting writes succeed', async () => {
     await using address = await createSqliteAddress();
     await using service = await startService({ dbUrl: address.dbUrl });
     const holder = await holdLock(address.path);

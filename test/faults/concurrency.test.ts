@@ -35,7 +35,7 @@ for (const engine of engines) {
     test('GET /books has every book that exists throughout the request, once, ordered by id', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
-      await churn(service);
+      await listDuringChanges(service);
     });
   });
 }
@@ -43,7 +43,7 @@ for (const engine of engines) {
 const CLIENTS = 6;
 const CALLS = 40;
 
-/** Lets clients write and read the year of one book at once. */
+/** Writes and reads the year of one book from concurrent clients. */
 async function record(service: Service, path: string): Promise<Operation[]> {
   const history: Operation[] = [];
   await Promise.all(
@@ -68,41 +68,41 @@ async function record(service: Service, path: string): Promise<Operation[]> {
 const STABLE_BOOKS = 2_500;
 const LISTS = 10;
 
-/** Lists the books again and again while others come and go between them. */
-async function churn(service: Service): Promise<void> {
-  /** The books that exist for sure: those whose POST was answered and whose DELETE has not begun. */
-  const certain = new Set<number>();
-  const create = async () => certain.add((await ask<Book>(service, 'POST', '/book', {})).id);
+/** Lists the books repeatedly while clients create and delete others. */
+async function listDuringChanges(service: Service): Promise<void> {
+  /** Books whose POST has completed and whose DELETE has not started. */
+  const existing = new Set<number>();
+  const create = async () => existing.add((await ask<Book>(service, 'POST', '/book', {})).id);
   for (let count = 0; count < STABLE_BOOKS; count += 100)
     await Promise.all(Array.from({ length: 100 }, create));
 
-  const over = new AbortController();
+  const controller = new AbortController();
   const changing = Array.from({ length: 4 }, async (_, client) => {
-    while (!over.signal.aborted) {
+    while (!controller.signal.aborted) {
       await create();
-      const victim = [...certain][(client * 617) % certain.size] as number;
-      if (!certain.delete(victim)) continue;
-      await ask(service, 'DELETE', `/book/${victim}`);
+      const deleted = [...existing][(client * 617) % existing.size] as number;
+      if (!existing.delete(deleted)) continue;
+      await ask(service, 'DELETE', `/book/${deleted}`);
     }
   });
   try {
     for (let list = 0; list < LISTS; list++) {
-      const before = new Set(certain);
+      const before = new Set(existing);
       const ids = (await ask<Book[]>(service, 'GET', '/books')).map(({ id }) => id);
       assert.ok(
         ids.every((id, index) => id > (ids[index - 1] ?? 0)),
-        'out of order, or twice',
+        'unordered or duplicate ids',
       );
-      const missing = before.intersection(certain).difference(new Set(ids));
+      const missing = before.intersection(existing).difference(new Set(ids));
       assert.deepEqual([...missing], []);
     }
   } finally {
-    over.abort();
+    controller.abort();
     await Promise.all(changing);
   }
 }
 
-/** @returns the `data` of an answer that must be a success */
+/** @returns the `data` of a 2xx response */
 async function ask<Data>(service: Service, method: string, path: string, body?: object): Promise<Data> {
   const answer = await service.fetch(method, path, body && JSON.stringify(body));
   const text = await answer.text();

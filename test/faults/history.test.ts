@@ -11,8 +11,8 @@ const write = (value: number, start: number, end: number): Operation => ({
 });
 const read = (value: number, start: number, end: number): Operation => ({ kind: 'read', value, start, end });
 
-describe('The checker of histories', () => {
-  test('reports nothing when every read returns a possible value', () => {
+describe('findViolation', () => {
+  test('returns undefined when every read returns a possible value', () => {
     for (const history of [
       [],
       [read(0, 0, 1)],
@@ -26,12 +26,12 @@ describe('The checker of histories', () => {
   });
 
   for (const [name, history] of Object.entries({
-    'a read of what nobody wrote': [write(1, 0, 1), read(7, 2, 3)],
-    'a read of what will be written': [read(1, 0, 1), write(1, 2, 3)],
-    'a write that got lost': [write(1, 0, 1), read(0, 2, 3)],
-    'a read of what was overwritten': [write(1, 0, 1), write(2, 2, 3), read(1, 4, 5)],
-    'reads that go back in time': [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
-    'two readers who saw two writes in different orders': [
+    'a read of a value that was not written': [write(1, 0, 1), read(7, 2, 3)],
+    'a read before the write': [read(1, 0, 1), write(1, 2, 3)],
+    'a lost write': [write(1, 0, 1), read(0, 2, 3)],
+    'a read of an overwritten value': [write(1, 0, 1), write(2, 2, 3), read(1, 4, 5)],
+    'reads in the reverse order of the writes': [write(1, 0, 9), read(1, 1, 2), read(0, 3, 4)],
+    'two readers that see two writes in different orders': [
       write(1, 0, 1),
       write(2, 0, 1),
       read(1, 2, 3),
@@ -44,11 +44,11 @@ describe('The checker of histories', () => {
     });
   }
 
-  test('agrees with trying every order, over small histories', () => {
+  test('agrees with an exhaustive search on small histories', () => {
     const operations = fc.tuple(fc.boolean(), fc.nat({ max: 3 }), fc.nat({ max: 12 }), fc.nat({ max: 6 }));
     fc.assert(
       fc.property(fc.array(operations, { maxLength: 6 }), (drafts) => {
-        // Ends and starts never fall together; the first call of a value other than 0 may be its write.
+        // Starts and ends differ; the first call of a value other than 0 may be its write.
         const history = drafts.map(([isWrite, value, start, length], index): Operation => {
           const isFirst = drafts.findIndex((draft) => draft[0] && draft[1] === value) === index;
           const at = start + index / 100;
@@ -62,7 +62,7 @@ describe('The checker of histories', () => {
   });
 });
 
-/** Whether the calls can be put in an order that explains them: tries them all. */
+/** Whether a sequential order explains the calls; tries all orders. */
 function hasOrder(history: readonly Operation[], value: number): boolean {
   const firstEnd = Math.min(...history.map(({ end }) => end));
   return (

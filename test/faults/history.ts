@@ -1,19 +1,18 @@
-/** One call to a register, with the moments between which it took effect. */
+/** A call to a register; it took effect between start and end. */
 export interface Operation {
   readonly kind: 'write' | 'read';
-  /** What was written or read. No value is written twice. */
+  /** Written or read. No value is written twice. */
   readonly value: number;
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Whether a history of one register is linearizable: whether every call can be given a moment between its start and
- * its end so that every read gives what was written last. (P. B. Gibbons and E. Korach, "Testing Shared Memories",
- * SIAM Journal on Computing 26, 1997, section 4.)
+ * Checks whether a history of one register is linearizable (P. B. Gibbons and E. Korach, "Testing Shared Memories", SIAM
+ * Journal on Computing 26, 1997, section 4).
  *
- * @param initial the value before the first call, which nobody writes
- * @returns what is wrong, or undefined
+ * @param initial the value before the first call, which is not written
+ * @returns a description of the violation, or undefined
  */
 export function findViolation(history: readonly Operation[], initial: number): string | undefined {
   const beginning: Operation = { kind: 'write', value: initial, start: -Infinity, end: -Infinity };
@@ -35,14 +34,13 @@ export function findViolation(history: readonly Operation[], initial: number): s
       const isClash = other.isHeld
         ? zone.from < other.to && other.from < zone.to
         : zone.from < other.from && other.to < zone.to;
-      if (isClash)
-        return `${other.value} cannot have come before, between or behind the calls of ${zone.value}`;
+      if (isClash) return `${other.value} is neither before nor after all calls of ${zone.value}`;
     }
   }
   return undefined;
 }
 
-/** When the register had a value: all that time when it is held, at some moment of it otherwise. */
+/** The time of a value: the register has it throughout if it is held, otherwise at some point. */
 interface Zone {
   readonly value: number;
   readonly isHeld: boolean;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 
-// A process of its own: it takes the write lock of an SQLite file, and holds it until it is told to let go.
+// A process that holds the write lock of an SQLite file until it gets a message.
 const [, , path] = process.argv;
 if (import.meta.main && path !== undefined) {
   const database = new DatabaseSync(path, { timeout: 5_000 });

@@ -11,25 +11,25 @@ test('when PostgreSQL crashes while the id sequence advances past ids used by ot
   await using cluster = await startCluster();
   const { url } = await createDatabase({ server: cluster.url });
   await using service = await startService({ dbUrl: url });
-  const somebody = new Client(url);
-  somebody.on('error', () => {});
-  await somebody.connect();
-  await somebody.query(
+  const other = new Client(url);
+  other.on('error', () => {});
+  await other.connect();
+  await other.query(
     `insert into books (id, title, author, year) select id, '', '', 0 from generate_series(1, 5) as ids (id)`,
   );
-  // This keeps everybody from a lock on the table.
-  await somebody.query(`begin; insert into books (id, title, author, year) values (99, '', '', 0)`);
+  // This transaction blocks locks on the table.
+  await other.query(`begin; insert into books (id, title, author, year) values (99, '', '', 0)`);
 
-  const created = createAtLast(service);
+  const created = createWithRetries(service);
   await waiting(url, 'lock table%');
   await cluster.stop('kill');
   await cluster.start();
-  // A crashed server may leave out some numbers of a sequence, but gives none twice.
+  // After a crash, a sequence may skip numbers, but does not repeat any.
   assert.ok((await created).id > 5);
 });
 
-/** Creates a book, and tries again for as long as that is refused with 503. */
-async function createAtLast(service: Service): Promise<Book> {
+/** Creates a book, and retries after 503. */
+async function createWithRetries(service: Service): Promise<Book> {
   for (;;) {
     const { status, data } = await ask(service, 'POST', '/book', '{}');
     if (status === 201) return data as Book;
@@ -38,7 +38,7 @@ async function createAtLast(service: Service): Promise<Book> {
   }
 }
 
-/** Resolves when a statement like this waits for a lock. */
+/** Resolves when a statement waits for a lock. */
 async function waiting(url: string, statement: string): Promise<void> {
   const client = new Client(url);
   await client.connect();

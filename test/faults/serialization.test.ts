@@ -5,15 +5,15 @@ import { parseLog } from '../http/log.ts';
 import { type Service, startService } from '../http/service.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 
-/** How often the service tries. */
+/** The attempts of the service. */
 const ATTEMPTS = 5;
 
-/** A statement that fails so has changed nothing: the engine wants it again. */
+/** SQLSTATEs after which a statement can be retried. */
 const STATES = { 'a failure to serialize': '40001', 'a deadlock': '40P01' };
 
 const CHANGED = JSON.stringify({ title: 'Gormenghast' });
 
-/** Calls that meet books, what each answers, and how many books there are afterwards, where there was one. */
+/** Requests, their statuses, and the numbers of books after them; before, there is one. */
 const CALLS: readonly (readonly [start: string, status: number, count: number, ...rest: Sent])[] = [
   ['POST /book', 201, 2, CHANGED],
   ['POST /book', 201, 2, CHANGED, { 'Idempotency-Key': 'once' }],
@@ -74,8 +74,8 @@ test('The calls of one batch each happen once, however often the batch fails', a
 });
 
 /**
- * A service with one book, on a database that fails on demand: a policy looks at every row that somebody reads or writes
- * by calling a function, which counts in a sequence, as no rollback takes that back.
+ * A service with one book, on a database that fails on demand: a row-level policy calls a function that counts in a sequence,
+ * which a rollback does not reset.
  */
 async function stage(): Promise<Scene> {
   const database = await createDatabase();
@@ -87,7 +87,7 @@ async function stage(): Promise<Scene> {
   Object.assign(address, { username: name, password: 'pass' });
   const service = await startService({ dbUrl: address.href });
   await service.fetch('POST', '/book', JSON.stringify({ title: 'Titus Groan' }));
-  // With the index, a search asks for nothing but what has changed.
+  // With a built index, a search reads only the changes.
   await service.fetch('GET', '/books?q=titus');
   await database.query(INJECTION);
   return new Scene(service, database, name);
@@ -99,11 +99,11 @@ const INJECTION = `
   insert into failure values (0, '40001');
   create function may_pass() returns boolean language plpgsql volatile security definer as $$
     declare
-      wanted failure;
+      settings failure;
     begin
-      select * into wanted from failure;
-      if wanted.most > 0 and nextval('failures') <= wanted.most then
-        raise exception 'injected' using errcode = wanted.state;
+      select * into settings from failure;
+      if settings.most > 0 and nextval('failures') <= settings.most then
+        raise exception 'injected' using errcode = settings.state;
       end if;
       return true;
     end
@@ -124,7 +124,7 @@ class Scene implements AsyncDisposable {
     this.#role = role;
   }
 
-  /** Leaves one book, as at the beginning. */
+  /** Restores the single book. */
   async restore(): Promise<void> {
     await this.fail(0, '');
     await this.#database.query(`
@@ -133,13 +133,13 @@ class Scene implements AsyncDisposable {
     `);
   }
 
-  /** Lets the next statements fail that meet a book. */
+  /** Makes the next statements on books fail. */
   async fail(times: number, state: string): Promise<void> {
     await this.#database.query(`select setval('failures', 1, false)`);
     await this.#database.query('update failure set most = $1, state = $2', [times, state]);
   }
 
-  /** How many have failed since then. */
+  /** The number of failures since then. */
   async failures(): Promise<number> {
     const [row] = await this.#database.query<{ count: number }>(
       'select least(last_value - case when is_called then 0 else 1 end, (select most from failure)) as count from failures',
@@ -152,7 +152,6 @@ class Scene implements AsyncDisposable {
     return this.service.fetch(method, path, body, headers);
   }
 
-  /** The books as they are stored. */
   books(): Promise<Book[]> {
     return this.#database.query<Book>(
       'select id, title, author, year::integer as year from books order by id',

@@ -18,12 +18,12 @@ const text = readText('deploy/grafana/bookkeeping.json');
 const { panels } = JSON.parse(text) as { panels: Panel[] };
 const targets = panels.flatMap((panel) => panel.targets ?? []);
 
-describe('The dashboard for Grafana', () => {
-  test('names metrics and labels that a service has, and nearly all of them', async () => {
+describe('The Grafana dashboard', () => {
+  test('uses existing metrics and labels, and shows every metric', async () => {
     const metrics = new Map<string, Metric>();
     for (const engine of ['SQLite', 'PostgreSQL'] as const) {
       await using service = await startService({ engine });
-      await ask(service);
+      await causeEvents(service);
       for (const [name, metric] of await scrape(service.url)) metrics.set(name, metric);
     }
     const samples = [...metrics.values()].flatMap((metric) => metric.samples);
@@ -41,7 +41,7 @@ describe('The dashboard for Grafana', () => {
     );
   });
 
-  test('has panels that do not overlap, each with an id and a title of its own', () => {
+  test('has panels with unique ids and titles that do not overlap', () => {
     assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
     assert.equal(new Set(panels.map(({ title }) => title)).size, panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
@@ -52,18 +52,18 @@ describe('The dashboard for Grafana', () => {
   });
 });
 
-/** Has a service show every metric that comes with what it is about. */
-async function ask(service: Service): Promise<void> {
+/** Causes the events of metrics that are absent without them. */
+async function causeEvents(service: Service): Promise<void> {
   await service.fetch('POST', '/book', '{}');
   using connection = await Connection.open(service);
   await connection.send('nonsense\r\n\r\n');
   await connection.answer();
 }
 
-/** Labels that Prometheus itself adds to what it scrapes. */
+/** Labels that Prometheus adds. */
 const OF_PROMETHEUS = ['job', 'instance'];
 
-/** Asserts that every label that a query names is one of its metrics'. */
+/** Asserts that the metrics of a query have all labels that it uses. */
 function assertLabels(expr: string, legend: string, samples: readonly Sample[]): void {
   const metrics = new Set(expr.match(/\b(?:bookkeeping|process|nodejs)_[a-z_]+/g));
   const labels = samples
@@ -72,7 +72,7 @@ function assertLabels(expr: string, legend: string, samples: readonly Sample[]):
   const known = new Set([...labels, ...OF_PROMETHEUS]);
   const matched = [...expr.matchAll(/([a-z]+)(?:=~|!~|!=|=)"/g)].map(([, label]) => label);
   const grouped = [...expr.matchAll(/(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '));
-  const told = [...legend.matchAll(/\{\{([a-z]+)\}\}/g)].map(([, label]) => label);
-  for (const label of [...matched, ...grouped, ...told])
+  const inLegend = [...legend.matchAll(/\{\{([a-z]+)\}\}/g)].map(([, label]) => label);
+  for (const label of [...matched, ...grouped, ...inLegend])
     assert.ok(known.has(label ?? ''), `${label} in ${expr}`);
 }

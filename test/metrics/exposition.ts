@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** A metric as it was read: its type, and its samples in their order. */
+/** A metric that was read, with its samples in order. */
 export interface Metric {
   readonly type: string;
   readonly samples: readonly Sample[];
@@ -13,39 +13,38 @@ export interface Sample {
 }
 
 /**
- * Reads Prometheus' text format (version 0.0.4), and asserts that it is as strict readers and `promtool check metrics`
- * want it: every metric once and in one piece, with a text and a type, named for what it is, its series all different,
- * and histograms that add up.
+ * Reads the text format of Prometheus (version 0.0.4), and asserts the rules of strict parsers and `promtool check metrics`:
+ * each metric occurs once, with HELP and TYPE, and has a name for its type; series are unique; histograms are consistent.
  */
 export function readExposition(text: string): Map<string, Metric> {
   const metrics = new Map<string, { readonly type: string; readonly samples: Sample[] }>();
-  assert.ok(text.endsWith('\n'), 'the last line does not end');
+  assert.ok(text.endsWith('\n'), 'the last line has no line break');
   const lines = text.slice(0, -1).split('\n');
   let name = '';
   for (const [index, line] of lines.entries()) {
     const [, helped] = /^# HELP ([a-z_][a-z0-9_]*) (?=\S)[^\\]*$/.exec(line) ?? [];
     const [, typed, type = ''] = /^# TYPE ([a-z_][a-z0-9_]*) (counter|gauge|histogram)$/.exec(line) ?? [];
     if (helped !== undefined) {
-      assert.ok(!metrics.has(helped), `${helped} comes twice`);
-      assert.ok(lines[index + 1]?.startsWith(`# TYPE ${helped} `), `${helped} has no type`);
+      assert.ok(!metrics.has(helped), `${helped} occurs twice`);
+      assert.ok(lines[index + 1]?.startsWith(`# TYPE ${helped} `), `${helped} has no TYPE`);
     } else if (typed !== undefined) {
-      assert.ok(lines[index - 1]?.startsWith(`# HELP ${typed} `), `${typed} has no text`);
+      assert.ok(lines[index - 1]?.startsWith(`# HELP ${typed} `), `${typed} has no HELP`);
       name = typed;
       metrics.set(name, { type, samples: [] });
     } else {
       const sample = readSample(line);
       const { type: of = '', samples } = metrics.get(name) ?? {};
       const suffix = sample.name.slice(name.length);
-      assert.ok(sample.name.startsWith(name), `${line} stands under ${name}`);
+      assert.ok(sample.name.startsWith(name), `${line} follows the TYPE of ${name}`);
       assert.match(suffix, of === 'histogram' ? /^_(bucket|sum|count)$/ : /^$/);
       samples?.push(sample);
     }
   }
-  for (const [metric, { type, samples }] of metrics) assertSound(metric, type, samples);
+  for (const [metric, { type, samples }] of metrics) assertValid(metric, type, samples);
   return metrics;
 }
 
-/** The sum of the values whose labels are these, or more. */
+/** The sum of the samples that have all these labels. */
 export function sumOf(
   metrics: ReadonlyMap<string, Metric>,
   sampleName: string,
@@ -75,7 +74,7 @@ function readSample(line: string): Sample {
   return { name, labels, value: number };
 }
 
-function assertSound(name: string, type: string, samples: readonly Sample[]): void {
+function assertValid(name: string, type: string, samples: readonly Sample[]): void {
   assert.ok(samples.length > 0, `${name} has no samples`);
   const series = samples.map(
     ({ name: sample, labels }) => `${sample} ${Object.entries(labels).map(String).toSorted().join()}`,
@@ -84,11 +83,11 @@ function assertSound(name: string, type: string, samples: readonly Sample[]): vo
   assert.equal(name.endsWith('_total'), type === 'counter', `${name} is a ${type}`);
   assert.doesNotMatch(name, /_(ms|milliseconds|minutes|kilobytes|percent)\b/);
   if (type !== 'gauge') assert.ok(samples.every(({ value }) => value >= 0));
-  if (type === 'histogram') assertAddsUp(name, samples);
+  if (type === 'histogram') assertHistogram(name, samples);
 }
 
-/** Buckets are in one piece with their sum and count, in the order of their bounds, and each holds those before. */
-function assertAddsUp(name: string, samples: readonly Sample[]): void {
+/** Asserts that buckets are cumulative, ordered by bound, and followed by their sum and count. */
+function assertHistogram(name: string, samples: readonly Sample[]): void {
   let [bound, count] = [Number.NEGATIVE_INFINITY, 0];
   for (const { name: sample, labels, value } of samples) {
     if (sample === `${name}_bucket`) {

@@ -17,13 +17,13 @@ import { scrape, scrapeText } from './scrape.ts';
 const BOOK = JSON.stringify({ title: TITLE });
 const REQUESTS = 'bookkeeping_http_requests_total';
 const DURATIONS = 'bookkeeping_http_request_duration_seconds_count';
-const TRIPS = 'bookkeeping_store_trip_calls';
+const BATCH_CALLS = 'bookkeeping_store_trip_calls';
 
 describe('GET /metrics', () => {
   for (const engine of ['SQLite', 'PostgreSQL'] as const) {
-    test(`counts what was asked, exactly: 500 reads, 50 creates, 20 of nothing, on ${engine}`, async () => {
+    test(`counts 573 requests by route, method and status on ${engine}`, async () => {
       await using service = await startService({ engine });
-      // The token is verified once when others do not come at the same time.
+      // Concurrent requests would verify the token several times.
       await repeat(service, 1, 'POST /book', BOOK);
       await repeat(service, 49, 'POST /book', BOOK);
       await repeat(service, 500, 'GET /book/1');
@@ -49,19 +49,19 @@ describe('GET /metrics', () => {
       assert.equal(sumOf(metrics, DURATIONS, { route: '/book/:id', method: 'GET' }), 515);
 
       const [find, create] = engine === 'SQLite' ? ['find', 'write'] : ['find', 'create'];
-      assert.equal(sumOf(metrics, `${TRIPS}_sum`, { operation: find }), 515);
-      assert.equal(sumOf(metrics, `${TRIPS}_sum`, { operation: create }), 50);
-      assert.ok(sumOf(metrics, `${TRIPS}_count`, { operation: find }) <= 515);
+      assert.equal(sumOf(metrics, `${BATCH_CALLS}_sum`, { operation: find }), 515);
+      assert.equal(sumOf(metrics, `${BATCH_CALLS}_sum`, { operation: create }), 50);
+      assert.ok(sumOf(metrics, `${BATCH_CALLS}_count`, { operation: find }) <= 515);
       assert.equal(sumOf(metrics, 'bookkeeping_store_trip_failures_total'), 0);
       assert.equal(sumOf(metrics, 'bookkeeping_store_waiting_calls'), 0);
       assert.equal(sumOf(metrics, 'bookkeeping_token_cache_total', { result: 'miss' }), 1);
       assert.equal(sumOf(metrics, 'bookkeeping_token_cache_total', { result: 'hit' }), 567);
-      // The scrape itself came after its numbers.
+      // A scrape does not count itself.
       assert.equal(sumOf(await scrape(service.url), REQUESTS, { route: '/metrics' }), 1);
     });
   }
 
-  test('counts logins by what came of them', async () => {
+  test('counts logins by result', async () => {
     await using service = await startService({ throttleLimits: { failuresMax: 2, windowSeconds: 60 } });
     for (const body of [LOGIN, WRONG_LOGIN, LOGIN, '{', WRONG_LOGIN, WRONG_LOGIN, LOGIN]) {
       await service.fetch('POST', '/token', body);
@@ -71,7 +71,7 @@ describe('GET /metrics', () => {
     assert.deepEqual([logins('succeeded'), logins('failed'), logins('throttled')], [2, 2, 2]);
   });
 
-  test('counts what is refused on its connection, and shows failures that have not happened as 0', async () => {
+  test('counts rejected connections, and has failures that have not occurred as 0', async () => {
     await using service = await startService();
     await service.fetch('GET', '/healthz');
     using connection = await Connection.open(service);
@@ -99,7 +99,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  test('tells connections with a request under way from those without', async () => {
+  test('distinguishes active and idle connections', async () => {
     await using service = await startService();
     using idle = await Connection.open(service);
     using active = await Connection.open(service);
@@ -111,11 +111,11 @@ describe('GET /metrics', () => {
     assert.equal((await active.answer()).status, 100);
     const metrics = await scrape(service.url);
     const connections = (state: string) => sumOf(metrics, 'bookkeeping_http_connections', { state });
-    // The scrape is under way, too.
+    // The scrape is active as well.
     assert.deepEqual([connections('active'), connections('idle')], [2, 1]);
   });
 
-  test('keeps its series few, whatever clients ask for', async () => {
+  test('limits its series for unknown paths and methods', async () => {
     await using service = await startService();
     await service.fetch('GET', '/nowhere/1');
     const before = await scrape(service.url);
@@ -135,7 +135,7 @@ describe('GET /metrics', () => {
     );
   });
 
-  test('tells of the process and of what is running', async () => {
+  test('has metrics of the process, the build and the pool', async () => {
     await using service = await startService({ engine: 'PostgreSQL' });
     await repeat(service, 10, 'GET /book/1');
     const metrics = await scrape(service.url);
@@ -154,7 +154,7 @@ describe('GET /metrics', () => {
     assert.equal(sumOf(metrics, 'bookkeeping_store_pool_connections', { pool: 'books', state: 'idle' }), 1);
   });
 
-  test('tells no secret, no title and no path of a client, and needs no token', async () => {
+  test('contains no secret, title or path of a client, and requires no token', async () => {
     await using service = await startService();
     await repeat(service, 1, 'POST /book', BOOK);
     await service.fetch('GET', `/${encodeURIComponent(TITLE)}`);
@@ -164,20 +164,20 @@ describe('GET /metrics', () => {
     assert.equal((await fetch(`${service.url}/metrics`, { method: 'HEAD' })).status, 200);
   });
 
-  test('is no line of the log', async () => {
+  test('is not logged', async () => {
     await using service = await startService();
     const lines = service.log.length;
     await scrape(service.url);
     assert.equal(service.log.length, lines);
   });
 
-  test('is no path at all with METRICS=off', async () => {
+  test('responds 404 with METRICS=off', async () => {
     await using service = await startService({ hasMetrics: false });
     const answer = await service.fetch('GET', '/metrics');
     assert.deepEqual(await answer.json(), { status: 404, message: 'Not found', data: null });
   });
 
-  test('is 503 when the other processes cannot be asked in time', async () => {
+  test('responds 503 when the other processes do not reply in time', async () => {
     await using service = await startService({ shareMetrics: () => async () => undefined });
     const answer = await fetch(`${service.url}/metrics`);
     assert.equal(answer.status, 503);
@@ -185,7 +185,7 @@ describe('GET /metrics', () => {
   });
 });
 
-/** Sends one request many times over, from a few clients at once. */
+/** Sends a request `count` times from 8 concurrent clients. */
 async function repeat(
   { port, authorization }: Service,
   count: number,

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBook, send } from '../process/service-process.ts';
-import { findAnswering, startTwoWorkers, type TwoWorkers } from '../process/worker-processes.ts';
+import { startTwoWorkers, type TwoWorkers, waitForProcesses } from '../process/worker-processes.ts';
 import { type Metric, sumOf } from './exposition.ts';
 import { scrape } from './scrape.ts';
 
 const REQUESTS = 'bookkeeping_http_requests_total';
 
 describe('GET /metrics of two workers', { concurrency: 2, timeout: 120_000 }, () => {
-  test('counts what both were asked, exactly, whichever is asked', async () => {
+  test('has the sums of both workers, whichever responds', async () => {
     await using workers = await startTwoWorkers();
     await load(workers);
     for (let scrapes = 0; scrapes < 4; scrapes++) {
@@ -22,13 +22,13 @@ describe('GET /metrics of two workers', { concurrency: 2, timeout: 120_000 }, ()
     }
   });
 
-  test('keeps what a worker had counted that was killed, and goes on with the next one', async () => {
+  test('keeps the counters of a killed worker, and adds those of its replacement', async () => {
     await using workers = await startTwoWorkers();
     const { service, pids } = workers;
     await load(workers);
     const before = await scrapeAll(workers);
     process.kill(pids[0] ?? 0, 'SIGKILL');
-    await findAnswering(service.url, 2);
+    await waitForProcesses(service.url, 2);
     const after = await scrape(service.url);
     for (const route of ['/book', '/book/:id']) {
       assert.equal(sumOf(after, REQUESTS, { route }), sumOf(before, REQUESTS, { route }));
@@ -39,13 +39,13 @@ describe('GET /metrics of two workers', { concurrency: 2, timeout: 120_000 }, ()
     assert.equal(sumOf(after, 'bookkeeping_processes'), 2);
   });
 
-  test('does not wait for a worker that hangs, which stands as it was known last', async () => {
+  test('does not wait for a worker that hangs, and uses its last metrics', async () => {
     await using workers = await startTwoWorkers();
     const { service, pids } = workers;
     await load(workers);
     const before = await scrapeAll(workers);
     process.kill(pids[0] ?? 0, 'SIGSTOP');
-    // Every other connection is for the worker that hangs.
+    // The worker that hangs gets every other connection.
     const after = await Promise.any([scrape(service.url), sleep(50).then(() => scrape(service.url))]);
     process.kill(pids[0] ?? 0, 'SIGCONT');
     for (const route of ['/book', '/book/:id']) {
@@ -57,7 +57,7 @@ describe('GET /metrics of two workers', { concurrency: 2, timeout: 120_000 }, ()
 const CREATES = 20;
 const READS = 40;
 
-/** Creates and reads books, each on a connection of its own, so that both workers have some of them. */
+/** Creates and reads books, each on a new connection, so that both workers get requests. */
 async function load({ service, token }: TwoWorkers): Promise<void> {
   for (let index = 0; index < CREATES; index++) {
     const id = await createBook(service, token, `Volume ${index}`);
@@ -67,7 +67,7 @@ async function load({ service, token }: TwoWorkers): Promise<void> {
   }
 }
 
-/** Asks for metrics until they hold all of {@link load}: on a crowded machine a worker may answer too late. */
+/** Scrapes until the metrics include all of {@link load}: on a slow machine a worker may reply too late. */
 async function scrapeAll({ service }: TwoWorkers): Promise<Map<string, Metric>> {
   for (;;) {
     const metrics = await scrape(service.url);

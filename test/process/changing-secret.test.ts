@@ -4,13 +4,13 @@ import { readText } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
 import { send, signIn, startService, type Variables } from './service-process.ts';
 
-const OLD = 'the secret that is to go, of 32 bytes or more';
-const NEW = 'the secret that is to come, of 32 bytes or more';
+const OLD = 'the old secret, which has 32 bytes or more';
+const NEW = 'the new secret, which has 32 bytes or more';
 const PASSWORD = 'the password of these tests';
 
 const GUIDE = readText('docs/operating.md').split('## Changing the secret\n')[1]?.split('\n## ')[0] ?? '';
 
-/** The variables after a step that says what each is set to, and which is removed. */
+/** The variables after a step of the guide. */
 function afterStep(variables: Variables, step: string): Variables {
   const values = [...step.matchAll(/`(SECRET_TOKEN\w*)` to the (new|old)/g)];
   const removed = [...step.matchAll(/remove\s+`(SECRET_TOKEN\w*)`/g)].map(([, name]) => name);
@@ -20,7 +20,7 @@ function afterStep(variables: Variables, step: string): Variables {
   return Object.fromEntries(Object.entries(all).filter(([name]) => !removed.includes(name)));
 }
 
-/** The start, and the numbered steps of the guide. */
+/** The variables before and after each numbered step of the guide. */
 function readSteps(): Variables[] {
   const steps: Variables[] = [{ SECRET_TOKEN: OLD }];
   for (const [step] of GUIDE.matchAll(/^[0-9]\. .*(?:\n {3}.*)*/gm)) {
@@ -29,7 +29,7 @@ function readSteps(): Variables[] {
   return steps;
 }
 
-/** Which of the steps have tokens that each of them accepts. */
+/** The steps whose tokens each step accepts. */
 const ACCEPTED = [
   [0, 1],
   [0, 1, 2, 3],
@@ -37,7 +37,7 @@ const ACCEPTED = [
   [2, 3],
 ];
 
-test('A secret is changed in steps, two of which may be at work at once without a token refused', async () => {
+test('During a rotation of SECRET_TOKEN, copies at adjacent steps accept the tokens of each other', async () => {
   await using folder = await createFolder();
   await using services = new AsyncDisposableStack();
   const copies = await Promise.all(
@@ -58,7 +58,7 @@ test('A secret is changed in steps, two of which may be at work at once without 
   }
 });
 
-test('A secret that has leaked is changed at once, so that none of its tokens is accepted', () => {
+test('After a leak, the guide changes SECRET_TOKEN in one step, and no old token is accepted', () => {
   const [paragraph = ''] = /^If the old secret has leaked.*?\n$/ms.exec(GUIDE) ?? [];
   for (const variables of readSteps().slice(0, -1)) {
     assert.deepEqual(afterStep(variables, paragraph), { SECRET_TOKEN: NEW });

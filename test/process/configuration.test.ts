@@ -13,8 +13,8 @@ import {
   tokenFrom,
 } from './service-process.ts';
 
-describe('A first start in an empty folder', { concurrency: 2 }, () => {
-  test('generates what is unset into .env, for its owner only', async () => {
+describe('The first start in an empty folder', { concurrency: 2 }, () => {
+  test('generates the unset secrets and writes them to .env with mode 0600', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path);
     const variables = await readEnvironmentFile(folder.path);
@@ -26,7 +26,7 @@ describe('A first start in an empty folder', { concurrency: 2 }, () => {
     assert.equal(status, 200);
   });
 
-  test('says so by names, and prints no value', async () => {
+  test('prints the names of generated variables, but no values', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path);
     const { SECRET_TOKEN = '', AUTH_PASSWORD = '' } = await readEnvironmentFile(folder.path);
@@ -37,13 +37,13 @@ describe('A first start in an empty folder', { concurrency: 2 }, () => {
     for (const value of [SECRET_TOKEN, AUTH_PASSWORD]) assert.ok(!`${output}${complaints}`.includes(value));
   });
 
-  test('keeps books in data/books.db', async () => {
+  test('stores books in data/books.db', async () => {
     await using folder = await createFolder();
     await (await startService(folder.path)).stop();
     assert.ok((await readdir(join(folder.path, 'data'))).includes('books.db'));
   });
 
-  test('may be that of several processes at once: they share what is generated', async () => {
+  test('of several processes at once generates one set of secrets', async () => {
     await using folder = await createFolder();
     await using processes = new AsyncDisposableStack();
     const services = Array.from({ length: 4 }, () => processes.use(new ServiceProcess(folder.path)));
@@ -58,8 +58,8 @@ describe('A first start in an empty folder', { concurrency: 2 }, () => {
   });
 });
 
-describe('Later starts', { concurrency: 2 }, () => {
-  test('read .env, and change nothing in it', async () => {
+describe('A later start', { concurrency: 2 }, () => {
+  test('reads .env and does not change it', async () => {
     await using folder = await createFolder();
     await (await startService(folder.path)).stop();
     const text = await readFile(join(folder.path, '.env'), 'utf8');
@@ -71,7 +71,7 @@ describe('Later starts', { concurrency: 2 }, () => {
     assert.equal(complaints, '');
   });
 
-  test('add to .env what has come to be missing', async () => {
+  test('adds missing secrets to .env', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, '.env'), '# ours\nAUTH_PASSWORD=hunter2\n');
     await using service = await startService(folder.path);
@@ -85,7 +85,7 @@ describe('Later starts', { concurrency: 2 }, () => {
 });
 
 describe('The environment', { concurrency: 2 }, () => {
-  test('wins over .env', async () => {
+  test('takes precedence over .env', async () => {
     await using folder = await createFolder();
     await writeFile(
       join(folder.path, '.env'),
@@ -99,7 +99,7 @@ describe('The environment', { concurrency: 2 }, () => {
     assert.ok((await readdir(folder.path)).includes('other.db'));
   });
 
-  test('counts an empty value as unset', async () => {
+  test('treats an empty value as unset', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, '.env'), 'AUTH_USERNAME=librarian\nAUTH_PASSWORD=\n');
     await using service = await startService(folder.path, {
@@ -113,7 +113,7 @@ describe('The environment', { concurrency: 2 }, () => {
     assert.equal((await signIn(service, 'librarian', AUTH_PASSWORD)).status, 200);
   });
 
-  test('that says all needs no .env', async () => {
+  test('with all secrets makes .env unnecessary', async () => {
     await using folder = await createFolder();
     const variables = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', NODE_ENV: 'production' };
     await using service = await startService(folder.path, variables);
@@ -123,7 +123,7 @@ describe('The environment', { concurrency: 2 }, () => {
     assert.equal((await service.stop()).complaints, '');
   });
 
-  test('with a short SECRET_TOKEN gets a warning', async () => {
+  test('with a short SECRET_TOKEN causes a warning', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, {
       SECRET_TOKEN: 'short',

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-// A stand-in for curl: prints the answer to one request.
+// A replacement for curl: prints the response to one request.
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

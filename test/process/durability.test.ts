@@ -8,8 +8,8 @@ const CLIENTS = 16;
 const ROUNDS = 3;
 const ACKNOWLEDGED_MIN = 60;
 
-/** Creates books, many at a time, and notes what was acknowledged, until the service does not answer any more. */
-async function createUntilGone(service: ServiceProcess, token: string, acknowledged: Map<number, string>) {
+/** Creates books concurrently and records the acknowledged ones, until the service is killed. */
+async function createUntilKilled(service: ServiceProcess, token: string, acknowledged: Map<number, string>) {
   const client = async (name: string) => {
     for (let volume = 0; ; volume++) {
       const title = `${name}, volume ${volume}`;
@@ -29,7 +29,7 @@ for (const engine of engines) {
       for (let round = 1; round <= ROUNDS; round++) {
         await using service = await startService(folder.path, { DB_URL: address.dbUrl });
         const token = await tokenFrom(service, folder.path);
-        const clients = createUntilGone(service, token, acknowledged);
+        const clients = createUntilKilled(service, token, acknowledged);
         while (acknowledged.size < round * ACKNOWLEDGED_MIN) await new Promise(setImmediate);
         service.signal('SIGKILL');
         await clients;
@@ -39,11 +39,11 @@ for (const engine of engines) {
       await using service = await startService(folder.path, { DB_URL: address.dbUrl });
       const stored = await listTitles(service, await tokenFrom(service, folder.path));
       for (const [id, title] of acknowledged) assert.equal(stored.get(id), title);
-      // No more than the requests under way at a kill may have happened without an answer.
+      // Only requests that were pending at a kill may have taken effect without a response.
       assert.ok(stored.size <= acknowledged.size + ROUNDS * CLIENTS);
     });
 
-    test('two processes share one store', async () => {
+    test('two processes can use one store', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       await using first = await startService(folder.path, { DB_URL: address.dbUrl });

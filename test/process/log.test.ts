@@ -11,26 +11,26 @@ import { Connection, request } from '../http/connection.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { findAnswering, NAMING_PROCESSES } from './worker-processes.ts';
+import { WITH_PROCESS_IDS, waitForProcesses } from './worker-processes.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
 const CONNECTIONS = 8;
 
-/** So many requests have lines that are several times what a pipe holds. */
+/** The log lines of these requests exceed the capacity of a pipe several times. */
 const MANY = 4_000;
 
-/** So many have lines that are a little more than that. */
+/** Their log lines slightly exceed the capacity of a pipe. */
 const ENOUGH = 720;
 
 describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
-  test('of several workers is whole lines, also when their reader is late', async () => {
+  test('of several workers has whole lines, even if the reader is slow', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
     const { reader, writer } = await openPipe(folder.path);
     await using service = await startLoggingTo(writer, folder.path, { DB_URL: database.url, WORKERS: '2' });
     await writer.close();
-    await findAnswering(service.url, 2);
+    await waitForProcesses(service.url, 2);
     await sendRequests(service, MANY);
 
     let log = '';
@@ -41,22 +41,22 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     assert.equal(countRequests(log), MANY);
   });
 
-  test('is written to its end, also when its reader is late', async () => {
+  test('is written completely at a stop, even if the reader is slow', async () => {
     await using folder = await createFolder();
     const { reader, writer } = await openPipe(folder.path);
     await using service = await startLoggingTo(writer, folder.path);
     await writer.close();
-    await findAnswering(service.url, 1);
+    await waitForProcesses(service.url, 1);
     await sendRequests(service, ENOUGH);
 
-    const isEnded = endOf(service);
+    const exitCode = endOf(service);
     await sleep(200);
     const log = await text(reader.createReadStream());
-    assert.equal(await isEnded, 0);
+    assert.equal(await exitCode, 0);
     assert.equal(countRequests(log), ENOUGH);
   });
 
-  test('loses lines when 16 MiB wait for their reader', async () => {
+  test('drops lines when 16 MiB are buffered', async () => {
     const script = `
       import { openLog } from '${import.meta.resolve('../../src/log/log.ts')}';
       const log = openLog({ isShared: false });
@@ -78,32 +78,32 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     assert.ok(length > 0 && length < 17 * 1_024 * 1_024, `${length} bytes`);
   });
 
-  test('does not keep a service from ending when nobody reads it', async () => {
+  test('does not prevent a stop when the reader does not read', async () => {
     await using folder = await createFolder();
     const { reader, writer } = await openPipe(folder.path);
     await using service = await startLoggingTo(writer, folder.path);
     await writer.close();
-    await findAnswering(service.url, 1);
+    await waitForProcesses(service.url, 1);
     await sendRequests(service, MANY);
 
     assert.equal(await endOf(service), 0);
     await reader.close();
   });
 
-  test('does not keep a service from serving and ending when it cannot be written', async () => {
+  test('does not prevent requests and a stop when it cannot be written', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'log');
     await writeFile(path, '');
     await using log = await open(path, 'r');
     await using service = await startLoggingTo(log, folder.path);
-    await findAnswering(service.url, 1);
+    await waitForProcesses(service.url, 1);
     await sendRequests(service, MANY);
 
     assert.equal(await endOf(service), 0);
   });
 });
 
-/** A pipe, as shells have them: what Node gives to children are sockets, which take longer blocks in one piece. */
+/** A pipe as in a shell. Node gives children sockets, which accept longer blocks atomically. */
 async function openPipe(folder: string): Promise<{ reader: FileHandle; writer: FileHandle }> {
   const path = join(folder, 'pipe');
   await promisify(execFile)('mkfifo', [path]);
@@ -117,31 +117,31 @@ interface LoggingService extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a service whose log goes to a file or a pipe. Disposing kills it. */
+/** Starts a service that writes its log to a file or a pipe. Disposing kills it. */
 async function startLoggingTo(
   log: FileHandle,
   folder: string,
   variables: Record<string, string> = {},
 ): Promise<LoggingService> {
   const port = await findFreePort();
-  const child = spawn(process.execPath, [...NAMING_PROCESSES, MAIN], {
+  const child = spawn(process.execPath, [...WITH_PROCESS_IDS, MAIN], {
     cwd: folder,
     env: { HOST: '127.0.0.1', PORT: `${port}`, ...variables },
     stdio: ['ignore', log.fd, 'ignore'],
   });
-  const isGone = once(child, 'exit');
+  const exited = once(child, 'exit');
   return {
     process: child,
     port,
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
-      await isGone;
+      await exited;
     },
   };
 }
 
-/** Sends requests, each of which has a line in the log, and resolves when all are answered. */
+/** Sends requests, each of which is logged, and awaits the responses. */
 async function sendRequests(service: LoggingService, count: number): Promise<void> {
   const countEach = count / CONNECTIONS;
   await Promise.all(
@@ -155,16 +155,16 @@ async function sendRequests(service: LoggingService, count: number): Promise<voi
   );
 }
 
-/** @returns how many lines tell of a request that {@link sendRequests} sent; every line has to be whole */
+/** @returns the number of lines about requests of {@link sendRequests}; throws if a line is not JSON */
 function countRequests(log: string): number {
   const lines = log.trimEnd().split('\n');
   return lines.filter((line) => (JSON.parse(line) as { route?: string }).route === '/books').length;
 }
 
-/** Asks a service to end. @returns its exit code */
+/** Stops a service. @returns its exit code */
 async function endOf({ process: child }: LoggingService): Promise<unknown> {
-  const isGone = once(child, 'exit');
+  const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  const [code] = (await isGone) as [unknown];
+  const [code] = (await exited) as [unknown];
   return code;
 }

@@ -14,7 +14,7 @@ const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 /** Variables of the environment of a process. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** How a process ended, and what it had printed by then. */
+/** The end of a process, and its output. */
 export interface Ending {
   /** The exit code; null when a signal ended it. */
   readonly code: number | null;
@@ -22,10 +22,7 @@ export interface Ending {
   readonly complaints: string;
 }
 
-/**
- * A service in a process of its own, as its operator sees it. Disposing kills it, and asserts that nothing of what it
- * printed tells what must not be told.
- */
+/** A service in its own process. Disposing kills it, and asserts that its output has no confidential data. */
 export class ServiceProcess implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #confidential: readonly string[];
@@ -36,11 +33,11 @@ export class ServiceProcess implements AsyncDisposable {
   #port = 0;
 
   /**
-   * Starts `node src/main.ts` in a folder, on loopback and a port that the system chooses.
+   * Starts `node src/main.ts` in a folder, on a free port of loopback.
    *
-   * @param variables its environment; nothing else is inherited
-   * @param nodeOptions what `node` gets before the file
-   * @param main the file, where it is another than that of the sources
+   * @param variables the whole environment
+   * @param nodeOptions the options of `node`
+   * @param main another main module
    */
   constructor(
     folder: string,
@@ -69,13 +66,12 @@ export class ServiceProcess implements AsyncDisposable {
     this.#listening.promise.catch(() => {});
   }
 
-  /** Resolves when the service listens. @throws Error when it ends instead */
+  /** Resolves when the service listens. @throws Error when it exits before */
   async listening(): Promise<this> {
     this.#port = await this.#listening.promise;
     return this;
   }
 
-  /** The id of its process. */
   get pid(): number {
     return this.#process.pid ?? 0;
   }
@@ -88,18 +84,18 @@ export class ServiceProcess implements AsyncDisposable {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** What it has printed to its standard output so far. */
+  /** Its standard output so far. */
   get output(): string {
     return this.#output;
   }
 
-  /** Sends a signal, and does not wait for what it does. */
+  /** Sends a signal, and returns at once. */
   signal(name: NodeJS.Signals): void {
     this.#process.kill(name);
   }
 
-  /** Resolves when the service takes no new connections. */
-  async refusesConnections(): Promise<void> {
+  /** Resolves when the service refuses new connections. */
+  async portClosed(): Promise<void> {
     for (;;) {
       const socket = connect(this.#port, '127.0.0.1');
       try {
@@ -113,12 +109,12 @@ export class ServiceProcess implements AsyncDisposable {
     }
   }
 
-  /** Resolves when the process has ended. */
+  /** Resolves when the process has exited. */
   ended(): Promise<Ending> {
     return this.#ending;
   }
 
-  /** Asks the service to end, and resolves when it has. */
+  /** Sends SIGTERM; resolves when the process has exited. */
   stop(): Promise<Ending> {
     this.signal('SIGTERM');
     return this.#ending;
@@ -128,18 +124,18 @@ export class ServiceProcess implements AsyncDisposable {
     this.signal('SIGKILL');
     const { output, complaints } = await this.#ending;
     for (const text of this.#confidential)
-      assert.ok(!(output + complaints).includes(text), 'a secret is told');
-    // On a terminal there are words for people, too, and a kill may cut the last line off.
+      assert.ok(!(output + complaints).includes(text), 'a secret was printed');
+    // On a terminal there is other text, and a kill may truncate the last line.
     const whole = output.split('\n').slice(0, -1);
     const lines = whole.filter((line) => line.startsWith('{'));
     assertLogTellsNothing(lines, this.#confidential);
   }
 }
 
-/** A shorter secret stands in any text by chance. */
+/** Shorter secrets may occur in any text. */
 const SECRET_LENGTH_MIN = 6;
 
-/** What of the configuration nobody may print: the secrets, and the password of the store. */
+/** The secrets of the configuration, and the password of the store. */
 function confidentialIn(variables: Variables): string[] {
   const { SECRET_TOKEN = '', SECRET_TOKEN_PREVIOUS = '', AUTH_PASSWORD = '', DB_URL = '' } = variables;
   const [, storePassword = ''] = /^\w+:\/\/[^:/@]*:([^@]*)@/.exec(DB_URL) ?? [];
@@ -162,19 +158,18 @@ export async function readEnvironmentFile(folder: string): Promise<Record<string
   return parseEnv(await readFile(join(folder, '.env'), 'utf8'));
 }
 
-/** An answer of the service. */
 export interface Answer {
   readonly status: number;
   readonly message: string;
   readonly data: unknown;
 }
 
-/** Asks the service for a token. */
+/** Requests a token. */
 export async function signIn(service: ServiceProcess, username: string, password: string): Promise<Answer> {
   return send(service, 'POST', '/token', { body: JSON.stringify({ username, password }) });
 }
 
-/** Asks the service in a folder for a token with the credentials that were generated there. */
+/** Requests a token with the credentials in `.env` of a folder. @returns the token */
 export async function tokenFrom(service: ServiceProcess, folder: string): Promise<string> {
   const { AUTH_USERNAME = '', AUTH_PASSWORD = '' } = await readEnvironmentFile(folder);
   const { status, data } = await signIn(service, AUTH_USERNAME, AUTH_PASSWORD);
@@ -182,7 +177,7 @@ export async function tokenFrom(service: ServiceProcess, folder: string): Promis
   return (data as { token: string }).token;
 }
 
-/** Sends a request on a connection of its own. @throws Error when there is no answer */
+/** Sends a request on a new connection. @throws Error when there is no response */
 export async function send(
   service: ServiceProcess,
   method: string,
@@ -203,7 +198,7 @@ export async function createBook(service: ServiceProcess, token: string, title: 
   return (data as { id: number }).id;
 }
 
-/** The titles of all books by their ids. */
+/** The titles of all books, by id. */
 export async function listTitles(service: ServiceProcess, token: string): Promise<Map<number, string>> {
   const { status, data } = await send(service, 'GET', '/books', { token });
   assert.equal(status, 200);

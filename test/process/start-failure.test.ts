@@ -11,14 +11,10 @@ import { ServiceProcess, type Variables } from './service-process.ts';
 
 const COMPLETE = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
 
-/** A folder where nobody can write, root included. */
+/** A folder that not even root can write to. */
 const UNWRITABLE = process.platform === 'linux' ? '/sys' : '/';
 
-/**
- * Asserts that a start ends with exit code 1 and one line, without having listened.
- *
- * @returns what the line says
- */
+/** Asserts that a start prints one line and exits with 1, without listening. @returns the error in the line */
 async function assertFails(folder: string, variables: Variables): Promise<string> {
   await using service = new ServiceProcess(folder, variables);
   const { code, output, complaints } = await service.ended();
@@ -29,18 +25,18 @@ async function assertFails(folder: string, variables: Variables): Promise<string
   return complaints.slice('bookkeeping cannot start: '.length, -1);
 }
 
-describe('A start fails with one line about the configuration:', { concurrency: 2 }, () => {
-  test('in production nothing is generated, and what is missing is named', async () => {
+describe('A start with an invalid configuration prints one line and exits with 1', { concurrency: 2 }, () => {
+  test('when secrets are missing in production, where none are generated', async () => {
     await using folder = await createFolder();
-    const complaint = await assertFails(folder.path, { NODE_ENV: 'production' });
+    const error = await assertFails(folder.path, { NODE_ENV: 'production' });
 
-    assert.equal(complaint, 'SECRET_TOKEN: must be set; AUTH_PASSWORD: must be set');
+    assert.equal(error, 'SECRET_TOKEN: must be set; AUTH_PASSWORD: must be set');
     assert.deepEqual(await readdir(folder.path), []);
   });
 
-  test('all faults at once, without a value', async () => {
+  test('with all errors, but no values', async () => {
     await using folder = await createFolder();
-    const complaint = await assertFails(folder.path, {
+    const error = await assertFails(folder.path, {
       PORT: 'hunter2',
       DB_URL: 'mysql://root:hunter2@db/books',
       CORS_ORIGINS: 'hunter2',
@@ -48,7 +44,7 @@ describe('A start fails with one line about the configuration:', { concurrency: 
       NODE_ENV: 'production',
     });
 
-    const names = complaint.split('; ').map((fault) => fault.split(':')[0]);
+    const names = error.split('; ').map((part) => part.split(':')[0]);
     assert.deepEqual(names, [
       'PORT',
       'DB_URL',
@@ -59,45 +55,45 @@ describe('A start fails with one line about the configuration:', { concurrency: 
     ]);
   });
 
-  test('a first start that cannot be writes nothing', async () => {
+  test('without writing files', async () => {
     await using folder = await createFolder();
     assert.match(await assertFails(folder.path, { PORT: 'eighty' }), /^PORT: [^;]+$/);
     assert.deepEqual(await readdir(folder.path), []);
   });
 
-  test('the store of another product', async () => {
+  test('when DB_URL has an unknown scheme', async () => {
     await using folder = await createFolder();
-    const complaint = await assertFails(folder.path, {
+    const error = await assertFails(folder.path, {
       ...COMPLETE,
       DB_URL: 'mysql://root:hunter2@db/books',
     });
-    assert.match(complaint, /^DB_URL: it must begin with sqlite:, postgres:\/\/ or postgresql:\/\//);
+    assert.match(error, /^DB_URL: it must begin with sqlite:, postgres:\/\/ or postgresql:\/\//);
   });
 
-  test('networks that nobody can be in', async () => {
+  test('when TRUST_PROXY has an invalid network', async () => {
     await using folder = await createFolder();
     for (const TRUST_PROXY of ['10.0.0.0/8/9', '0.0.0.0/0', '::/0']) {
       assert.match(await assertFails(folder.path, { ...COMPLETE, TRUST_PROXY }), /^TRUST_PROXY: /);
     }
   });
 
-  test('lines of .env that are not assignments', async () => {
+  test('when lines of .env are not assignments', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, '.env'), 'PORT: 19803\nAUTH_PASSWORD=hunter2\nhunter2\n');
-    const fault = 'must be an assignment such as PORT=8080';
+    const problem = 'must be an assignment such as PORT=8080';
     for (const variables of [{}, COMPLETE, { ...COMPLETE, NODE_ENV: 'production' }]) {
-      const complaint = await assertFails(folder.path, variables);
-      assert.equal(complaint, `.env, line 1: ${fault}; .env, line 3: ${fault}`);
+      const error = await assertFails(folder.path, variables);
+      assert.equal(error, `.env, line 1: ${problem}; .env, line 3: ${problem}`);
     }
   });
 
-  test('a .env that cannot be read', async () => {
+  test('when .env cannot be read', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, '.env'));
     assert.match(await assertFails(folder.path, {}), /\.env cannot be read or written \(EISDIR\)/);
   });
 
-  test('a .env that cannot be written', async () => {
+  test('when .env cannot be written', async () => {
     assert.match(
       await assertFails(UNWRITABLE, {}),
       /\.env cannot be read or written \(E[A-Z]+\): set SECRET_TOKEN/,
@@ -105,21 +101,21 @@ describe('A start fails with one line about the configuration:', { concurrency: 
   });
 });
 
-describe('A start fails with one line about the store:', { concurrency: 2 }, () => {
-  test('a SQLite file that is none', async () => {
+describe('A start without a usable store prints one line and exits with 1', { concurrency: 2 }, () => {
+  test('when the file is no SQLite database', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, 'books.db'), 'This is a shopping list. '.repeat(1_000));
-    const complaint = await assertFails(folder.path, { ...COMPLETE, DB_URL: 'sqlite:books.db' });
-    assert.match(complaint, /books\.db .*\(SQLITE_NOTADB\)$/);
+    const error = await assertFails(folder.path, { ...COMPLETE, DB_URL: 'sqlite:books.db' });
+    assert.match(error, /books\.db .*\(SQLITE_NOTADB\)$/);
   });
 
-  test('a folder in place of the file', async () => {
+  test('when the SQLite file is a folder', async () => {
     await using folder = await createFolder();
-    const complaint = await assertFails(folder.path, { ...COMPLETE, DB_URL: 'sqlite:.' });
-    assert.match(complaint, /\(SQLITE_CANTOPEN\)$/);
+    const error = await assertFails(folder.path, { ...COMPLETE, DB_URL: 'sqlite:.' });
+    assert.match(error, /\(SQLITE_CANTOPEN\)$/);
   });
 
-  test('a folder that cannot be made or written', async () => {
+  test('when the folder cannot be created or written', async () => {
     await using folder = await createFolder();
     for (const path of ['books.db', 'data/books.db']) {
       const DB_URL = `sqlite:${join(UNWRITABLE, path)}`;
@@ -127,7 +123,7 @@ describe('A start fails with one line about the store:', { concurrency: 2 }, () 
     }
   });
 
-  test('a PostgreSQL server that is not there', async () => {
+  test('when PostgreSQL does not listen', async () => {
     await using folder = await createFolder();
     const DB_URL = `postgres://app:hunter2@127.0.0.1:${await findFreePort()}/books`;
     assert.match(
@@ -136,7 +132,7 @@ describe('A start fails with one line about the store:', { concurrency: 2 }, () 
     );
   });
 
-  test('a PostgreSQL server that refuses the password, or has no such database', async () => {
+  test('when PostgreSQL rejects the password or lacks the database', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
     const wrongPassword = Object.assign(new URL(database.url), { password: 'hunter2' }).href;
@@ -152,7 +148,7 @@ describe('A start fails with one line about the store:', { concurrency: 2 }, () 
     );
   });
 
-  test('a PostgreSQL server that wants a password, where there is none', async () => {
+  test('when PostgreSQL requires a password and there is none', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
     const DB_URL = Object.assign(new URL(database.url), { password: '' }).href;
@@ -161,24 +157,24 @@ describe('A start fails with one line about the store:', { concurrency: 2 }, () 
   });
 });
 
-describe('A start fails with one line about its address:', { concurrency: 2 }, () => {
-  test('a port that is taken', async () => {
+describe('A start that cannot listen prints one line and exits with 1', { concurrency: 2 }, () => {
+  test('when the port is in use', async () => {
     await using folder = await createFolder();
     await using owner = createServer().listen(0, '127.0.0.1');
     await once(owner, 'listening');
     const address = owner.address();
     assert.ok(address && typeof address === 'object');
 
-    const complaint = await assertFails(folder.path, { ...COMPLETE, PORT: `${address.port}` });
-    assert.equal(complaint, `the port ${address.port} is already in use; set PORT to another one`);
+    const error = await assertFails(folder.path, { ...COMPLETE, PORT: `${address.port}` });
+    assert.equal(error, `the port ${address.port} is already in use; set PORT to another one`);
   });
 
-  test('an address that is not of this machine, or none at all', async () => {
+  test('when HOST is no address of this machine', async () => {
     await using folder = await createFolder();
     for (const HOST of ['192.0.2.1', 'fe80::1', 'no host']) {
-      const complaint = await assertFails(folder.path, { ...COMPLETE, HOST });
-      assert.match(complaint, /see HOST and PORT$/, HOST);
-      assert.ok(complaint.includes(HOST), complaint);
+      const error = await assertFails(folder.path, { ...COMPLETE, HOST });
+      assert.match(error, /see HOST and PORT$/, HOST);
+      assert.ok(error.includes(HOST), error);
     }
   });
 });

@@ -6,7 +6,7 @@ import { promisify, stripVTControlCharacters } from 'node:util';
 import { createFolder } from '../support/folder.ts';
 import { readEnvironmentFile, type ServiceProcess, startService, type Variables } from './service-process.ts';
 
-/** What `node` gets to take its standard output for a terminal. */
+/** Options of `node` that make its standard output look like a terminal. */
 const ON_TERMINAL = [
   '--import',
   `data:text/javascript,import { WriteStream } from 'node:tty';
@@ -14,18 +14,18 @@ const ON_TERMINAL = [
   Object.assign(process.stdout, { isTTY: true, getColorDepth });`,
 ];
 
-/** A stand-in for curl, which not every machine has, as far as the greeting uses it. */
+/** Replaces curl, which may not be installed. */
 const CURL = 'curl() { "$NODE" "$CURL" "$@"; }';
 
-/** The greeting, once all of it has been printed. */
-async function greetingOf(service: ServiceProcess): Promise<string> {
+/** Awaits the complete startup message. */
+async function startupMessageOf(service: ServiceProcess): Promise<string> {
   while (!/Authorization: .*\n/.test(service.output)) await new Promise(setImmediate);
   return service.output;
 }
 
-/** Does what the greeting says to try, in a shell of its own. @returns what is printed */
-async function follow(greeting: string, folder: string, variables: Variables): Promise<string> {
-  const commands = greeting.split('\n').filter((line) => line.includes('curl'));
+/** Runs the commands of the startup message in a shell. @returns their output */
+async function runCommands(message: string, folder: string, variables: Variables): Promise<string> {
+  const commands = message.split('\n').filter((line) => line.includes('curl'));
   const { stdout } = await promisify(execFile)('sh', ['-euc', [CURL, ...commands].join('\n')], {
     cwd: folder,
     env: {
@@ -40,49 +40,49 @@ async function follow(greeting: string, folder: string, variables: Variables): P
 
 const NO_BOOKS = '{"status":200,"message":"Books retrieved successfully","data":[]}';
 
-describe('On a terminal the greeting has commands that work as they are', { concurrency: 2 }, () => {
-  test('with what was generated, in the same folder', async () => {
+describe('The commands of the startup message on a terminal work', { concurrency: 2 }, () => {
+  test('with generated credentials, in the same folder', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, {}, ON_TERMINAL);
-    const greeting = await greetingOf(service);
+    const message = await startupMessageOf(service);
 
-    assert.ok(greeting.includes(`The bookkeeping service listens at ${service.url}\n`));
-    assert.ok(greeting.includes(` ${service.url}/console/\n`));
-    assert.ok(greeting.includes(` ${service.url}/docs\n`));
-    assert.equal(await follow(greeting, folder.path, {}), NO_BOOKS);
+    assert.ok(message.includes(`The bookkeeping service listens at ${service.url}\n`));
+    assert.ok(message.includes(` ${service.url}/console/\n`));
+    assert.ok(message.includes(` ${service.url}/docs\n`));
+    assert.equal(await runCommands(message, folder.path, {}), NO_BOOKS);
   });
 
-  test('with credentials of the environment, in the same environment', async () => {
+  test('with credentials of the environment', async () => {
     await using folder = await createFolder();
     const credentials = { AUTH_USERNAME: 'librarian', AUTH_PASSWORD: 'hunter 2' };
     await using service = await startService(folder.path, credentials, ON_TERMINAL);
 
-    assert.equal(await follow(await greetingOf(service), folder.path, credentials), NO_BOOKS);
+    assert.equal(await runCommands(await startupMessageOf(service), folder.path, credentials), NO_BOOKS);
   });
 
-  test('with a username of the environment and a generated password, in the same folder', async () => {
+  test('with a username of the environment and a generated password', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, { AUTH_USERNAME: 'librarian' }, ON_TERMINAL);
 
-    assert.equal(await follow(await greetingOf(service), folder.path, {}), NO_BOOKS);
+    assert.equal(await runCommands(await startupMessageOf(service), folder.path, {}), NO_BOOKS);
   });
 
-  test('without the password in it', async () => {
+  test('and do not contain the password', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, {}, ON_TERMINAL);
-    const greeting = await greetingOf(service);
+    const message = await startupMessageOf(service);
     const { AUTH_PASSWORD = '', SECRET_TOKEN = '' } = await readEnvironmentFile(folder.path);
 
-    assert.ok(!greeting.includes(AUTH_PASSWORD) && !greeting.includes(SECRET_TOKEN));
+    assert.ok(!message.includes(AUTH_PASSWORD) && !message.includes(SECRET_TOKEN));
   });
 });
 
-describe('The log on a terminal is for people', { concurrency: 2 }, () => {
-  for (const [what, variables, isColoured] of [
-    ['coloured', { FORCE_COLOR: '1' }, true],
-    ['plain with NO_COLOR', { NO_COLOR: '1' }, false],
+describe('The log on a terminal is formatted,', { concurrency: 2 }, () => {
+  for (const [how, variables, isColoured] of [
+    ['in colour', { FORCE_COLOR: '1' }, true],
+    ['without colour if NO_COLOR is set', { NO_COLOR: '1' }, false],
   ] as const) {
-    test(what, async () => {
+    test(how, async () => {
       await using folder = await createFolder();
       await using service = await startService(folder.path, variables, ON_TERMINAL);
       assert.equal((await fetch(`${service.url}/nowhere`)).status, 404);
@@ -100,7 +100,7 @@ describe('The log on a terminal is for people', { concurrency: 2 }, () => {
   }
 });
 
-test('Elsewhere there is no greeting: every line of the output is one of the log', async () => {
+test('Without a terminal, standard output has only log lines', async () => {
   await using folder = await createFolder();
   await using service = await startService(folder.path);
   const { output } = await service.stop();

@@ -8,12 +8,12 @@ import { startCluster } from '../support/cluster.ts';
 import { createFolder } from '../support/folder.ts';
 import { createBook, listTitles, type ServiceProcess, startService, tokenFrom } from './service-process.ts';
 
-/** Longer than a stop takes on any machine, and shorter than statements of the search are waited for. */
-const PATIENCE_MS = 30_000;
+/** More than a stop takes, and less than the timeout of a search statement. */
+const STOP_MS_MAX = 30_000;
 
 const BODY = '{"title":"The Iliad","author":"Homer","year":-750}';
 
-/** Sends the head of a POST /book and the first half of its body; resolves when the service is reading it. */
+/** Sends the headers of a POST /book and half of its body; resolves when the service reads it. */
 async function beginRequest(service: ServiceProcess, token: string): Promise<Socket> {
   const socket = connect(service.port, '127.0.0.1');
   const head = ['POST /book HTTP/1.1', 'Host: books', `Authorization: ${token}`, 'Expect: 100-continue'];
@@ -24,21 +24,21 @@ async function beginRequest(service: ServiceProcess, token: string): Promise<Soc
   return socket;
 }
 
-/** @returns the status of the answer; undefined when there is none */
-async function ask(
+/** @returns the status of the response; undefined when there is none */
+async function statusOf(
   { url }: ServiceProcess,
   token: string,
   method: string,
   path: string,
   body: string | null = null,
 ): Promise<number | undefined> {
-  const answer = await fetch(`${url}${path}`, { method, body, headers: { Authorization: token } }).catch(
+  const response = await fetch(`${url}${path}`, { method, body, headers: { Authorization: token } }).catch(
     () => undefined,
   );
-  return answer?.status;
+  return response?.status;
 }
 
-/** Sends the rest of the body. @returns everything that is answered until the connection closes */
+/** Sends the rest of the body. @returns the bytes until the connection closes */
 async function finishRequest(socket: Socket): Promise<string> {
   socket.write(BODY.slice(20));
   return text(socket);
@@ -46,7 +46,7 @@ async function finishRequest(socket: Socket): Promise<string> {
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   describe(`At ${signal} a service`, { concurrency: 2 }, () => {
-    test('ends with 0, and says nothing', async () => {
+    test('exits with 0 and prints no errors', async () => {
       await using folder = await createFolder();
       await using service = await startService(folder.path, {
         SECRET_TOKEN: 'k'.repeat(32),
@@ -59,18 +59,18 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       assert.equal(complaints, '');
     });
 
-    test('answers the request under way, as the last one of its connection', async () => {
+    test('completes the pending request and closes its connection', async () => {
       await using folder = await createFolder();
       await using service = await startService(folder.path);
       const token = await tokenFrom(service, folder.path);
       const socket = await beginRequest(service, token);
       service.signal(signal);
-      await service.refusesConnections();
-      const answer = await finishRequest(socket);
+      await service.portClosed();
+      const response = await finishRequest(socket);
 
-      assert.match(answer, /^HTTP\/1\.1 201 Created\r\n/);
-      assert.match(answer, /\r\nconnection: close\r\n/i);
-      assert.match(answer, /"title":"The Iliad"/);
+      assert.match(response, /^HTTP\/1\.1 201 Created\r\n/);
+      assert.match(response, /\r\nconnection: close\r\n/i);
+      assert.match(response, /"title":"The Iliad"/);
       assert.equal((await service.ended()).code, 0);
       await using next = await startService(folder.path);
       assert.deepEqual([...(await listTitles(next, token)).values()], ['The Iliad']);
@@ -79,25 +79,25 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 describe('STOP_DELAY_SECONDS', { concurrency: 2 }, () => {
-  test('lets a stop begin with /readyz alone: all else is served as before, new connections too', async () => {
+  test('delays the stop: /readyz responds 503, and everything else is served, also on new connections', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, { STOP_DELAY_SECONDS: '3600' });
     const token = await tokenFrom(service, folder.path);
-    assert.equal(await ask(service, '', 'GET', '/readyz'), 200);
+    assert.equal(await statusOf(service, '', 'GET', '/readyz'), 200);
     service.signal('SIGTERM');
-    while ((await ask(service, '', 'GET', '/readyz')) === 200);
+    while ((await statusOf(service, '', 'GET', '/readyz')) === 200);
 
-    assert.equal(await ask(service, '', 'GET', '/readyz'), 503);
-    assert.equal(await ask(service, '', 'GET', '/healthz'), 200);
-    const answer = await fetch(`${service.url}/book`, {
+    assert.equal(await statusOf(service, '', 'GET', '/readyz'), 503);
+    assert.equal(await statusOf(service, '', 'GET', '/healthz'), 200);
+    const response = await fetch(`${service.url}/book`, {
       method: 'POST',
       body: BODY,
       headers: { Authorization: token },
     });
-    assert.deepEqual([answer.status, answer.headers.get('connection')], [201, 'keep-alive']);
+    assert.deepEqual([response.status, response.headers.get('connection')], [201, 'keep-alive']);
   });
 
-  test('ends, and then the service does', async () => {
+  test('is followed by the exit', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path, { STOP_DELAY_SECONDS: '1' });
     const signalled = performance.now();
@@ -107,13 +107,13 @@ describe('STOP_DELAY_SECONDS', { concurrency: 2 }, () => {
   });
 });
 
-describe('A service that is stopping', { concurrency: 2 }, () => {
-  test('takes no notice of further signals', async () => {
+describe('A stopping service', { concurrency: 2 }, () => {
+  test('ignores further signals', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path);
     const socket = await beginRequest(service, await tokenFrom(service, folder.path));
     service.signal('SIGTERM');
-    await service.refusesConnections();
+    await service.portClosed();
     service.signal('SIGTERM');
     service.signal('SIGINT');
 
@@ -121,7 +121,7 @@ describe('A service that is stopping', { concurrency: 2 }, () => {
     assert.equal((await service.ended()).code, 0);
   });
 
-  test('does not wait for idle connections, but for a request under way', async () => {
+  test('waits for pending requests, but not for idle connections', async () => {
     await using folder = await createFolder();
     await using idle = await startService(folder.path);
     await using busy = await startService(folder.path);
@@ -140,41 +140,41 @@ describe('A service that is stopping', { concurrency: 2 }, () => {
     silent.destroy();
   });
 
-  test('cuts off a client that stalls, without an answer', async () => {
+  test('closes the connection of a stalled client without a response', async () => {
     await using folder = await createFolder();
     await using service = await startService(folder.path);
     const socket = await beginRequest(service, await tokenFrom(service, folder.path));
-    const answer = text(socket).catch((error: NodeJS.ErrnoException) => error.code);
+    const response = text(socket).catch((error: NodeJS.ErrnoException) => error.code);
     const { code } = await service.stop();
 
     assert.equal(code, 0);
-    assert.ok(['', 'ECONNRESET'].includes((await answer) ?? ''));
+    assert.ok(['', 'ECONNRESET'].includes((await response) ?? ''));
   });
 
-  test('does not wait for a database that is frozen', async () => {
+  test('does not wait for a database that hangs', async () => {
     await using cluster = await startCluster();
     await using folder = await createFolder();
     await using service = await startService(folder.path, { DB_URL: cluster.url });
     const token = await tokenFrom(service, folder.path);
     await createBook(service, token, 'Dune');
-    await ask(service, token, 'GET', '/books?q=dune');
+    await statusOf(service, token, 'GET', '/books?q=dune');
     await cluster.freeze();
     const calls = [
-      ask(service, token, 'POST', '/book', BODY),
-      ask(service, token, 'POST', '/books', `[${BODY}]`),
-      ask(service, token, 'GET', '/books?q=dune'),
-      ask(service, token, 'GET', '/books'),
+      statusOf(service, token, 'POST', '/book', BODY),
+      statusOf(service, token, 'POST', '/books', `[${BODY}]`),
+      statusOf(service, token, 'GET', '/books?q=dune'),
+      statusOf(service, token, 'GET', '/books'),
     ];
     await sleep(100);
     const signalledMs = performance.now();
     const { code } = await service.stop();
 
     assert.equal(code, 0);
-    assert.ok(performance.now() - signalledMs < PATIENCE_MS);
+    assert.ok(performance.now() - signalledMs < STOP_MS_MAX);
     assert.ok((await Promise.all(calls)).every((status) => status === 503 || status === undefined));
   });
 
-  test('keeps what it has acknowledged: it is there at the next start, and the token is still good', async () => {
+  test('has stored every acknowledged book, and its tokens remain valid after the next start', async () => {
     await using folder = await createFolder();
     const first = await startService(folder.path);
     const token = await tokenFrom(first, folder.path);

@@ -5,8 +5,8 @@ import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import { type ServiceProcess, startService, tokenFrom } from './service-process.ts';
 
-/** What `node` gets so that every answer names the process that gave it, and the one that started that. */
-export const NAMING_PROCESSES = [
+/** Options of `node` that add the ids of the process and its parent to every response. */
+export const WITH_PROCESS_IDS = [
   '--import',
   `data:text/javascript,${encodeURIComponent(`
     import { subscribe } from 'node:diagnostics_channel';
@@ -16,51 +16,49 @@ export const NAMING_PROCESSES = [
   `)}`,
 ];
 
-/** What {@link startTwoWorkers} makes a service say, once. */
-export const GREETING =
+/** The standard error of a service of {@link startTwoWorkers}. */
+export const STARTUP_ERROR_OUTPUT =
   'bookkeeping: warning: SECRET_TOKEN is shorter than 32 bytes\n' +
   'bookkeeping: generated AUTH_USERNAME, AUTH_PASSWORD in .env\n';
 
-/** A service in two workers on PostgreSQL. Disposing kills it, and takes its books away. */
+/** A service with two workers on PostgreSQL. Disposing kills it and drops its database. */
 export interface TwoWorkers extends AsyncDisposable {
   readonly service: ServiceProcess;
   readonly pids: readonly number[];
-  /** A good token. */
   readonly token: string;
   readonly database: Database;
-  /** The file with its whole configuration. */
+  /** Contains the configuration. */
   readonly envFile: string;
 }
 
-/** Starts a service in two workers, and waits until both of them answer. */
+/** Starts a service with two workers, and waits for responses of both. */
 export async function startTwoWorkers(): Promise<TwoWorkers> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await createFolder());
   const database = parts.use(await createDatabase());
   const envFile = join(folder.path, '.env');
   await writeFile(envFile, `DB_URL=${database.url}\nWORKERS=2\nSECRET_TOKEN=short\n`);
-  const service = parts.use(await startService(folder.path, {}, NAMING_PROCESSES));
-  const pids = [...(await findAnswering(service.url, 2))];
+  const service = parts.use(await startService(folder.path, {}, WITH_PROCESS_IDS));
+  const pids = [...(await waitForProcesses(service.url, 2))];
   const token = await tokenFrom(service, folder.path);
   const owned = parts.move();
   return { service, pids, token, database, envFile, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Enough for the slowest start. */
 const ATTEMPTS_MAX = 5_000;
 
 /**
- * Asks again and again until so many processes have answered. No answer is waited for: a connection that was just
- * being given to a process that ends gets none.
+ * Sends requests until `count` processes have responded. Each request is sent without awaiting the others: a connection that
+ * was given to an exiting process gets no response.
  *
  * @returns their ids
  */
-export async function findAnswering(url: string, count: number): Promise<ReadonlySet<number>> {
+export async function waitForProcesses(url: string, count: number): Promise<ReadonlySet<number>> {
   const pids = new Set<number>();
   const controller = new AbortController();
   for (let attempt = 0; pids.size < count; attempt++) {
-    if (attempt === ATTEMPTS_MAX) throw new Error(`of ${count} processes ${pids.size} answer`);
-    askWho(url, controller.signal).then(
+    if (attempt === ATTEMPTS_MAX) throw new Error(`only ${pids.size} of ${count} processes respond`);
+    identifyProcess(url, controller.signal).then(
       ({ pid }) => pids.add(pid),
       () => {},
     );
@@ -70,8 +68,8 @@ export async function findAnswering(url: string, count: number): Promise<Readonl
   return pids;
 }
 
-/** Asks on a connection of its own. @returns the process that answers, and the one that started it */
-export async function askWho(
+/** Sends a request on a new connection. @returns the ids of the process that responds and of its parent */
+export async function identifyProcess(
   url: string,
   signal: AbortSignal | null = null,
 ): Promise<{ pid: number; parent: number }> {

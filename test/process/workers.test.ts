@@ -9,63 +9,63 @@ import { findFreePort } from '../support/free-port.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { createBook, listTitles, ServiceProcess, startService, type Variables } from './service-process.ts';
 import {
-  askWho,
-  findAnswering,
-  GREETING,
-  NAMING_PROCESSES,
+  identifyProcess,
+  STARTUP_ERROR_OUTPUT,
   startTwoWorkers,
   type TwoWorkers,
+  WITH_PROCESS_IDS,
+  waitForProcesses,
 } from './worker-processes.ts';
 
 const COMPLETE = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', WORKERS: '2' };
 
 describe('Two workers', { concurrency: 2 }, () => {
-  test('answer on one port, and the process that started them does not', async () => {
+  test('serve on one port, and the primary does not', async () => {
     await using workers = await startTwoWorkers();
-    const { parent } = await askWho(workers.service.url);
+    const { parent } = await identifyProcess(workers.service.url);
 
     assert.equal(new Set(workers.pids).size, 2);
     assert.ok(![...workers.pids, process.pid].includes(parent));
   });
 
-  test('share books, tokens and what was generated', async () => {
+  test('share books, tokens and generated secrets', async () => {
     await using workers = await startTwoWorkers();
     const { service, token, pids } = workers;
     const titles = Array.from({ length: 10 }, (_, index) => `Volume ${index}`);
     for (const title of titles) await createBook(service, token, title);
 
     for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], titles);
-    assert.equal((await service.stop()).complaints, GREETING);
+    assert.equal((await service.stop()).complaints, STARTUP_ERROR_OUTPUT);
   });
 
-  test('are replaced: when one is killed, the other goes on until there is a new one', async () => {
+  test('are replaced when they are killed, while the others serve', async () => {
     await using workers = await startTwoWorkers();
     const { service, pids } = workers;
     const [killed = 0, other = 0] = pids;
     process.kill(killed, 'SIGKILL');
-    const answering = await findAnswering(service.url, 2);
+    const answering = await waitForProcesses(service.url, 2);
 
     assert.ok(answering.has(other) && !answering.has(killed));
     assert.equal(
       (await service.stop()).complaints,
-      `${GREETING}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,
+      `${STARTUP_ERROR_OUTPUT}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,
     );
   });
 
-  test('are replaced by the like, whatever has become of .env', async () => {
+  test('are replaced with the same configuration, even if .env has changed', async () => {
     await using workers = await startTwoWorkers();
     const { service, token, pids, envFile } = workers;
     await createBook(service, token, 'Dune');
     await writeFile(envFile, 'DB_URL=sqlite:other.db\nSECRET_TOKEN=other\nAUTH_PASSWORD=other\n');
     process.kill(pids[0] ?? 0, 'SIGKILL');
-    await findAnswering(service.url, 2);
+    await waitForProcesses(service.url, 2);
 
     for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], ['Dune']);
   });
 });
 
-describe('Workers end', { concurrency: 2, timeout: 120_000 }, () => {
-  test('with 0 and in silence, when signals reach all processes again and again', async () => {
+describe('Workers exit', { concurrency: 2, timeout: 120_000 }, () => {
+  test('with 0 and without output when all processes get several signals', async () => {
     await using workers = await startTwoWorkers();
     const { service, pids } = workers;
     const requests = await beginRequests(workers);
@@ -73,23 +73,23 @@ describe('Workers end', { concurrency: 2, timeout: 120_000 }, () => {
       service.signal(signal);
       for (const pid of pids) process.kill(pid, signal);
     }
-    await service.refusesConnections();
+    await service.portClosed();
 
     await finishRequests(requests);
     const { code, complaints } = await service.ended();
-    assert.deepEqual([code, complaints], [0, GREETING]);
+    assert.deepEqual([code, complaints], [0, STARTUP_ERROR_OUTPUT]);
   });
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`at ${signal} to the one that started them, under load, and lose nothing`, async () => {
+    test(`at ${signal} to the primary under load, without losing an acknowledged book`, async () => {
       await using workers = await startTwoWorkers();
       const { service, database } = workers;
       const requests = await beginRequests(workers);
       const acknowledged: number[] = [];
-      const clients = Array.from({ length: 16 }, () => createUntilSentAway(workers, acknowledged));
+      const clients = Array.from({ length: 16 }, () => createUntilClosed(workers, acknowledged));
       while (acknowledged.length < 200) await new Promise(setImmediate);
       service.signal(signal);
-      await service.refusesConnections();
+      await service.portClosed();
 
       await finishRequests(requests);
       await Promise.all(clients);
@@ -103,7 +103,7 @@ describe('Workers end', { concurrency: 2, timeout: 120_000 }, () => {
     });
   }
 
-  test('when clients stall, and when a worker hangs', async () => {
+  test('although clients stall and a worker hangs', async () => {
     await using workers = await startTwoWorkers();
     const { service, pids } = workers;
     const stalled = await beginRequests(workers);
@@ -113,22 +113,22 @@ describe('Workers end', { concurrency: 2, timeout: 120_000 }, () => {
     for (const connection of stalled) assert.equal(await connection.rest(), '');
   });
 
-  test('when the one that started them is killed, after the requests under way', async () => {
+  test('after their pending requests when the primary is killed', async () => {
     await using workers = await startTwoWorkers();
     const { service } = workers;
     const requests = await beginRequests(workers);
     service.signal('SIGKILL');
-    await service.refusesConnections();
+    await service.portClosed();
 
     await finishRequests(requests);
-    // Its output closes when nobody holds it any more.
+    // The output closes when all workers have exited.
     await service.ended();
   });
 });
 
 const BODY = '{"title":"The Iliad","author":"Homer","year":-750}';
 
-/** Clients that have sent the first half of a POST /book, which is being read by one of the workers. */
+/** Sends the first halves of POST /book from several clients; resolves when workers read them. */
 async function beginRequests({ service, token }: TwoWorkers): Promise<readonly Connection[]> {
   const head = [`Authorization: ${token}`, 'Expect: 100-continue', `Content-Length: ${BODY.length}`];
   return Promise.all(
@@ -142,7 +142,7 @@ async function beginRequests({ service, token }: TwoWorkers): Promise<readonly C
   );
 }
 
-/** Sends the other half, and asserts that the book is created, with the last answer of the connection. */
+/** Sends the second halves, and asserts 201 and the end of each connection. */
 async function finishRequests(connections: readonly Connection[]): Promise<void> {
   for (const connection of connections) await connection.send(BODY.slice(20));
   for (const connection of connections) {
@@ -152,8 +152,8 @@ async function finishRequests(connections: readonly Connection[]): Promise<void>
   }
 }
 
-/** Creates books on one connection until it is closed, and notes what was acknowledged. */
-async function createUntilSentAway({ service, token }: TwoWorkers, acknowledged: number[]): Promise<void> {
+/** Creates books on one connection until it is closed, and records the acknowledged ids. */
+async function createUntilClosed({ service, token }: TwoWorkers, acknowledged: number[]): Promise<void> {
   using connection = await Connection.open(service);
   try {
     for (let isLast = false; !isLast; ) {
@@ -168,17 +168,17 @@ async function createUntilSentAway({ service, token }: TwoWorkers, acknowledged:
   }
 }
 
-describe('A start of workers fails with one line:', { concurrency: 2 }, () => {
-  test('a number that is none', async () => {
-    assert.match(await complaintAbout({ WORKERS: 'all' }), /WORKERS: must be a whole number from 1 to 64$/);
+describe('A start of workers prints one line and exits with 1', { concurrency: 2 }, () => {
+  test('when WORKERS is no number', async () => {
+    assert.match(await startErrorOf({ WORKERS: 'all' }), /WORKERS: must be a whole number from 1 to 64$/);
   });
 
-  test('a PostgreSQL server that is not there', async () => {
+  test('when PostgreSQL does not listen', async () => {
     const DB_URL = `postgres://app:hunter2@127.0.0.1:${await findFreePort()}/books`;
-    assert.match(await complaintAbout({ DB_URL }), /cannot be reached \(ECONNREFUSED\)$/);
+    assert.match(await startErrorOf({ DB_URL }), /cannot be reached \(ECONNREFUSED\)$/);
   });
 
-  test('a port that is taken, and an address that is not of this machine', async () => {
+  test('when the port is in use, or HOST is no address of this machine', async () => {
     await using database = await createDatabase();
     await using owner = createServer().listen(0, '127.0.0.1');
     await once(owner, 'listening');
@@ -186,15 +186,15 @@ describe('A start of workers fails with one line:', { concurrency: 2 }, () => {
 
     const DB_URL = database.url;
     assert.match(
-      await complaintAbout({ DB_URL, PORT }),
+      await startErrorOf({ DB_URL, PORT }),
       new RegExp(`the port ${PORT} is already in use; set PORT to another one$`),
     );
-    assert.match(await complaintAbout({ DB_URL, HOST: '192.0.2.1' }), /see HOST and PORT$/);
+    assert.match(await startErrorOf({ DB_URL, HOST: '192.0.2.1' }), /see HOST and PORT$/);
   });
 });
 
-/** Asserts that a start ends with exit code 1 and one line, without having listened. @returns the line */
-async function complaintAbout(variables: Variables): Promise<string> {
+/** Asserts that a start prints one line and exits with 1, without listening. @returns the line */
+async function startErrorOf(variables: Variables): Promise<string> {
   await using folder = await createFolder();
   await using service = new ServiceProcess(folder.path, { ...COMPLETE, ...variables });
   const { code, output, complaints } = await service.ended();
@@ -205,9 +205,9 @@ async function complaintAbout(variables: Variables): Promise<string> {
 
 test('On SQLite WORKERS is ignored, with a warning', async () => {
   await using folder = await createFolder();
-  await using service = await startService(folder.path, { ...COMPLETE, WORKERS: '4' }, NAMING_PROCESSES);
+  await using service = await startService(folder.path, { ...COMPLETE, WORKERS: '4' }, WITH_PROCESS_IDS);
 
-  assert.equal((await askWho(service.url)).parent, process.pid);
+  assert.equal((await identifyProcess(service.url)).parent, process.pid);
   assert.equal(
     (await service.stop()).complaints,
     'bookkeeping: warning: WORKERS is ignored: SQLite is served by one process\n',

@@ -10,7 +10,7 @@ const rows = rowsUnder(readText('SECURITY.md'), 'bound', 'value', 'constant').ma
   },
 );
 
-/** Sizes of steps, waits between attempts and the like: what is beyond them is done later, or needs no more. */
+/** Sizes of steps, waits between attempts and similar constants, which reject nothing. */
 const NO_BOUNDS = [
   'src/book/book.ts#ID_MAX',
   'src/book/book.ts#YEAR_MAX',
@@ -49,7 +49,7 @@ const UNITS: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-/** What a cell of the table says, times in milliseconds. */
+/** The amount in a cell of the table; times in milliseconds. */
 function amountIn(cell: string): number {
   const [, digits = '', unit = ''] = /^([0-9.,]+)(?: ([A-Za-z]+))?$/.exec(cell) ?? [];
   return Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? 1);
@@ -63,7 +63,7 @@ function amountOf(constant: string): number {
   const start = object === undefined ? 0 : source.search(new RegExp(`\\b${object}\\b.*[=:]`));
   const definition = new RegExp(`\\b${member} ?[=:] ?'?([0-9A-Z][\\w* ]*)`);
   const [, expression = ''] = definition.exec(source.slice(start)) ?? [];
-  assert.ok(start >= 0 && expression !== '', `${constant} is not there`);
+  assert.ok(start >= 0 && expression !== '', `${constant} does not exist`);
   const factors = expression.trim().split(' * ');
   return factors.reduce(
     (product, factor) =>
@@ -73,7 +73,7 @@ function amountOf(constant: string): number {
 }
 
 describe('The table of bounds in SECURITY.md', () => {
-  test('has rows, each bound once', () => {
+  test('has each bound once', () => {
     assert.ok(rows.length > 40);
     assert.deepEqual(
       rows.map(({ bound }) => bound),
@@ -92,7 +92,7 @@ describe('The table of bounds in SECURITY.md', () => {
     });
   }
 
-  test('has every constant of the service that ends with MAX or TIMEOUT_MS', () => {
+  test('has every constant of the service whose name ends with MAX or TIMEOUT_MS', () => {
     const constants = listSources()
       .filter((path) => !/^src\/(cli|client|metrics)\//.test(path))
       .flatMap((path) => {

@@ -24,10 +24,10 @@ const rows = rowsUnder(readText('README.md'), 'variable', 'default');
 const variables = rows.map(([name = '']) => codeIn(name) ?? '');
 const port = rows.find(([name]) => name === '`PORT`')?.[1] ?? '';
 
-/** What Node and SQLite read themselves. */
+/** Variables of Node and SQLite. */
 const NOT_OURS = ['NODE_COMPILE_CACHE', 'SQLITE_TMPDIR'];
 
-/** How long the service may take to end, crowded machines aside. */
+/** The maximum time of a stop. */
 const STOP_MS = FIXED_LIMITS.drainMs + FIXED_LIMITS.graceMs;
 
 describe('The Dockerfile', () => {
@@ -35,42 +35,42 @@ describe('The Dockerfile', () => {
     .filter(({ name, value }) => name === 'COPY' && !value.startsWith('--from='))
     .flatMap(({ value }) => value.split(/ +/).slice(0, -1));
 
-  test('copies what exists, and what .dockerignore lets in', () => {
-    const letIn = [...readText('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, path = '']) => path);
+  test('copies exactly the files that .dockerignore includes', () => {
+    const included = [...readText('.dockerignore').matchAll(/^!(.*)$/gm)].map(([, path = '']) => path);
     assert.deepEqual(
       copied.filter((path) => !exists(path)),
       [],
     );
     const needed = new Set(copied.map((path) => path.replace(/\/.*/, '')));
-    assert.deepEqual([...needed].toSorted(), letIn.toSorted());
+    assert.deepEqual([...needed].toSorted(), included.toSorted());
     assert.match(readText('.dockerignore'), /^\*$/m);
   });
 
-  test('starts the service as npm start does', () => {
+  test('starts the service like npm start', () => {
     const command = (JSON.parse(lastValue('ENTRYPOINT')) as string[]).join(' ');
     assert.equal(`exec ${command}`, readPackage().scripts.start);
   });
 
-  test('has a Node that README calls good for production', () => {
+  test('has a version of Node that README.md recommends for production', () => {
     const [, least = ''] = /In production use Node ([0-9.]+) or newer/.exec(readText('README.md')) ?? [];
     const [, version = ''] = /^NODE=([0-9]+\.[0-9]+\.[0-9]+)-/.exec(lastValue('ARG')) ?? [];
     assert.ok(least && least.localeCompare(version, 'en', { numeric: true }) <= 0, version);
   });
 
-  test('serves as somebody else than root, and asks for the health of the process', () => {
+  test('does not run as root, and checks /healthz', () => {
     assert.notEqual(lastValue('USER'), 'root');
     assert.ok(lastValue('HEALTHCHECK').includes(`'${HEALTH_PATH}'`));
   });
 });
 
 describe('The files of deploy/', () => {
-  test('are YAML where they say so', () => {
+  test('are valid YAML', () => {
     const paths = listFiles('deploy/**/*.yaml');
     assert.ok(paths.length > 0);
     for (const path of paths) readYaml(path);
   });
 
-  test('set variables that README has', () => {
+  test('set only variables of README.md, and all required ones', () => {
     const secret = readYaml('deploy/kubernetes/secret.example.yaml');
     const names = [
       ...compose.at('environment').keys(),
@@ -93,7 +93,7 @@ describe('The files of deploy/', () => {
     }
   });
 
-  test('use the port that the service listens on', () => {
+  test('use the default port of the service', () => {
     assert.equal(lastValue('EXPOSE'), port);
     assert.match(compose.at('ports', 0).text, new RegExp(`:${port}$`));
     assert.equal(container.at('ports', 0, 'containerPort').text, port);
@@ -105,7 +105,7 @@ describe('The files of deploy/', () => {
     assert.match(readText(CADDY), new RegExp(`\\breverse_proxy 127\\.0\\.0\\.1:${port} `));
   });
 
-  test('ask for the health of the process before a restart, and for readiness before they send requests', () => {
+  test('use /healthz for restarts and /readyz for routing', () => {
     const paths = probes.map((probe) => probe.at('httpGet', 'path').value);
     assert.deepEqual(paths, [HEALTH_PATH, HEALTH_PATH, READINESS_PATH]);
     assert.deepEqual(valuesOf(CADDY, 'health_uri'), [READINESS_PATH]);
@@ -114,7 +114,7 @@ describe('The files of deploy/', () => {
     ]);
   });
 
-  test('leave the service the time that a stop takes', () => {
+  test('allow the time of a stop', () => {
     const delay = container
       .at('env')
       .list()
@@ -125,16 +125,16 @@ describe('The files of deploy/', () => {
     assert.ok(milliseconds(valuesOf(UNIT, 'TimeoutStopSec')[0] ?? '') > STOP_MS);
   });
 
-  test('start the service under systemd as npm start does', () => {
+  test('start the service under systemd like npm start', () => {
     const [, flags] = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '') ?? [];
     assert.deepEqual(valuesOf(UNIT, 'ExecStart'), [`/usr/bin/node ${flags} /opt/bookkeeping/src/main.ts`]);
   });
 });
 
-describe('The manifests for Kubernetes', () => {
+describe('The Kubernetes manifests', () => {
   const kustomization = readYaml('deploy/kubernetes/kustomization.yaml');
 
-  test('are applied, all but the example', () => {
+  test('are all applied, except the example', () => {
     const applied = kustomization
       .at('resources')
       .list()
@@ -143,7 +143,7 @@ describe('The manifests for Kubernetes', () => {
     assert.deepEqual([...applied, ...others].toSorted(), listFiles('deploy/kubernetes/*'));
   });
 
-  test('select the copies, and name the Secret', () => {
+  test('select the pods, and name the Secret', () => {
     const deployment = readYaml('deploy/kubernetes/deployment.yaml');
     const { value: labels } = deployment.at('spec', 'template', 'metadata', 'labels');
     const budget = readYaml('deploy/kubernetes/disruption-budget.yaml');
@@ -163,30 +163,30 @@ describe('The manifests for Kubernetes', () => {
 });
 
 describe('The proxies', () => {
-  test('end an idle connection before the service does', () => {
+  test('close idle connections before the service does', () => {
     for (const time of [...valuesOf(NGINX, 'keepalive_timeout'), ...valuesOf(CADDY, 'keepalive')]) {
       assert.ok(milliseconds(time) < FIXED_LIMITS.idleMs, time);
     }
   });
 
-  test('of nginx neither count the requests of a connection nor end it at an age, which loses requests over HTTP/2', () => {
+  test('nginx: has no limit of requests or time for a connection, because closing loses HTTP/2 requests', () => {
     assert.deepEqual(valuesOf(NGINX, 'keepalive_requests'), ['1000000000']);
     assert.deepEqual(valuesOf(NGINX, 'keepalive_time'), ['365d']);
   });
 
-  test('of nginx have a directive that only newer versions know as a comment', () => {
+  test('nginx: has the directive http2 of newer versions as a comment', () => {
     assert.deepEqual(valuesOf(NGINX, 'listen').slice(0, 2), ['443 ssl http2', '[::]:443 ssl http2']);
     assert.deepEqual(valuesOf(NGINX, 'http2'), []);
     assert.deepEqual(valuesOf(NGINX, '# http2'), ['on']);
   });
 
-  test('let the longest body pass', () => {
+  test('nginx: accepts the longest body', () => {
     const sizes = valuesOf(NGINX, 'client_max_body_size');
     assert.equal(sizes.length, 1);
     assert.ok(Number.parseInt(sizes[0] ?? '', 10) * 1_024 * 1_024 > BOOKS_BYTES_MAX);
   });
 
-  test('refuse in the envelope, with outcomes of the service', () => {
+  test('respond with errors in the envelope, with outcomes of the service', () => {
     for (const path of [NGINX, CADDY, HAPROXY]) {
       const envelopes = [...readText(path).matchAll(/\{"status"[^}]*\}/g)].map(([text]) => JSON.parse(text));
       assert.ok(envelopes.length > 0, path);
@@ -199,7 +199,7 @@ describe('The proxies', () => {
     }
   });
 
-  test('keep /metrics to themselves', () => {
+  test('respond 404 to /metrics', () => {
     assert.match(readText(NGINX), /^ *location = \/metrics \{\n.*\n *return 404 /m);
     assert.match(readText(CADDY), /^\s*respond \/metrics .* 404$/m);
   });

@@ -2,19 +2,19 @@ import { globSync } from 'node:fs';
 import { parseAllDocuments } from 'yaml';
 import { ROOT, readText } from './files.ts';
 
-/** The files of `deploy/` of one kind, such as `deploy/**\/*.yaml`. */
+/** The files of a pattern such as `deploy/**\/*.yaml`. */
 export function listFiles(pattern: string): string[] {
   return globSync(pattern, { cwd: ROOT }).toSorted();
 }
 
-/** The one document of a YAML file. @throws Error when it is no YAML, or says something twice */
+/** Reads a YAML file with one document. @throws Error for invalid YAML or duplicate keys */
 export function readYaml(path: string): Yaml {
   const [document, ...others] = parseAllDocuments(readText(path), { merge: true });
   if (document === undefined || !('toJS' in document) || others.length > 0) {
     throw new Error(`${path} is not one document`);
   }
-  const [fault] = [...document.errors, ...document.warnings];
-  if (fault) throw new Error(`${path}: ${fault.message}`);
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem) throw new Error(`${path}: ${problem.message}`);
   return new Yaml(document.toJS());
 }
 
@@ -26,14 +26,14 @@ export class Yaml {
     this.value = value;
   }
 
-  /** What is found by going along keys and indexes; nothing when one is missing. */
+  /** The value at a path of keys and indexes; undefined when one is missing. */
   at(...path: readonly (string | number)[]): Yaml {
     let value = this.value;
     for (const key of path) value = (value as Record<string | number, unknown> | undefined)?.[key];
     return new Yaml(value);
   }
 
-  /** As it is written; `undefined` when it is missing. */
+  /** The value as text. */
   get text(): string {
     return String(this.value);
   }
@@ -71,7 +71,7 @@ export function valuesOf(path: string, name: string): string[] {
   return [...readText(path).matchAll(line)].map(([, value = '']) => value);
 }
 
-/** A time as these files write it, in milliseconds. */
+/** Converts a time such as `300ms` or `5s` to milliseconds. */
 export function milliseconds(text: string): number {
   const [, number, unit = 's'] = /^([0-9]+)(ms|s|m)?$/.exec(text) ?? [];
   return Number(number) * { ms: 1, s: 1_000, m: 60_000 }[unit as 'ms' | 's' | 'm'];

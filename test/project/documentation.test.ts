@@ -18,11 +18,11 @@ describe('README.md', () => {
     const documented = rowsUnder(readme, 'status', 'message', 'when').map(
       ([status, message = '']) => `${status} ${codeIn(message)}`,
     );
-    const answered = Object.values(outcomes).map(({ status, message }) => `${status} ${message}`);
-    assert.deepEqual(documented.toSorted(), answered.toSorted());
+    const expected = Object.values(outcomes).map(({ status, message }) => `${status} ${message}`);
+    assert.deepEqual(documented.toSorted(), expected.toSorted());
   });
 
-  test('says of every outcome when it comes, of refusals in the words of /openapi.json', () => {
+  test('has the condition of every outcome, for errors in the words of /openapi.json', () => {
     const reasons = new Map(
       Object.entries(REASONS).map(([name, reason]) => [
         outcomes[name as OutcomeName].message as string,
@@ -84,7 +84,7 @@ describe('CONTRIBUTING.md', () => {
     for (const [name = '', why] of reasons) assert.ok(why, name);
   });
 
-  test('calls versions exact, and they are', () => {
+  test('states that versions are exact, and they are', () => {
     for (const [name, range] of Object.entries(dependencies)) {
       assert.match(range, /^[0-9]+\.[0-9]+\.[0-9]+(-[0-9A-Za-z.]+)?$/, name);
     }
@@ -129,19 +129,19 @@ for (const name of [
     for (const [command, script, shortcut] of commands) assert.ok(scripts[script ?? shortcut ?? ''], command);
   });
 
-  test(`The links in ${name} lead somewhere`, () => {
-    for (const link of linksOf(text)) assert.ok(leadsSomewhere(link, name), link);
+  test(`The links in ${name} have targets`, () => {
+    for (const link of linksOf(text)) assert.ok(hasTarget(link, name), link);
   });
 }
 
-test('A link to no file, and one to no heading, are noticed', () => {
-  assert.equal(leadsSomewhere('README.md#configuration', 'CHANGELOG.md'), true);
-  assert.equal(leadsSomewhere('MISSING.md', 'CHANGELOG.md'), false);
-  assert.equal(leadsSomewhere('README.md#missing', 'CHANGELOG.md'), false);
-  assert.equal(leadsSomewhere('#missing', 'README.md'), false);
+test('Links without a target are detected', () => {
+  assert.equal(hasTarget('README.md#configuration', 'CHANGELOG.md'), true);
+  assert.equal(hasTarget('MISSING.md', 'CHANGELOG.md'), false);
+  assert.equal(hasTarget('README.md#missing', 'CHANGELOG.md'), false);
+  assert.equal(hasTarget('#missing', 'README.md'), false);
 });
 
-/** Whether code in a document names a file or folder of the project. */
+/** Whether code in a document is a path of the project. */
 function isPath(code: string): boolean {
   return (
     /^(src|console|test|conformance|campaigns|scripts|bench|\.ci)\/[\w./-]*$/.test(code) ||
@@ -149,8 +149,8 @@ function isPath(code: string): boolean {
   );
 }
 
-/** Whether a link in a document leads to a file and, where it names one, to a heading in it. */
-function leadsSomewhere(link: string, from: string): boolean {
+/** Whether the file and heading of a link exist. */
+function hasTarget(link: string, from: string): boolean {
   if (/^https?:/.test(link)) return URL.canParse(link);
   const [path = '', heading] = link.split('#');
   const target = path === '' ? from : join(dirname(from), path);

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 /** The root of the project. */
 export const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The text of a file; its path counts from the root of the project. */
+/** The text of a file, by its path from the root of the project. */
 export function readText(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Whether there is a file or folder of this path. */
 export function exists(path: string): boolean {
   return existsSync(join(ROOT, path));
 }
@@ -24,7 +23,7 @@ export function listConsoleSources(): string[] {
   return globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT }).toSorted();
 }
 
-/** The paths of all modules of the project, with its tests and scripts; not those of `bench/textbook`, a project of its own. */
+/** The paths of all modules of the project, tests and scripts, except `bench/textbook`, which has its own package.json. */
 export function listModules(): string[] {
   const folders = '{src,console,test,campaigns,conformance,bench,scripts,bin}';
   return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
@@ -39,7 +38,7 @@ export function listLockFiles(): string[] {
   return globSync(`**/${names}`, { cwd: ROOT, exclude: ['**/node_modules', '**/dist'] }).toSorted();
 }
 
-/** What the tests need of a package.json. */
+/** The properties of package.json that tests use. */
 export interface Package {
   readonly version: string;
   readonly scripts: Readonly<Record<string, string>>;

@@ -1,21 +1,21 @@
 import { posix } from 'node:path';
 
-/** What may be imported where. Paths count from `src/`. */
+/** A rule for imports. Paths are relative to `src/`. */
 export interface ImportRule {
-  /** The rule in words. */
+  /** The description in error messages. */
   readonly rule: string;
-  /** The modules that it is about. */
+  /** The modules that it applies to. */
   readonly modules: RegExp;
-  /** The only modules of ours that these may import. */
+  /** The only modules of `src/` that these may import. */
   readonly mayImport?: RegExp;
-  /** Modules of ours, packages and modules of Node that these may not import. */
+  /** Modules of `src/`, packages and modules of Node that these may not import. */
   readonly mayNotImport?: RegExp;
 }
 
-/** The modules of the service: their sources by their paths within `src/`. */
+/** Sources by their paths within `src/`. */
 export type Sources = ReadonlyMap<string, string>;
 
-/** What a module imports: paths within `src/` for modules of ours, and the names of packages as they are written. */
+/** The imports of a module: paths within `src/`, and packages. */
 export function importsOf(path: string, source: string): string[] {
   const statements = source.matchAll(/^(?:import|export)\s(?:[^'"]*?\sfrom\s)?['"]([^'"]+)['"]/gm);
   const calls = source.matchAll(/\b(?:import|require)\(\s*['"]([^'"]+)['"]/g);
@@ -24,7 +24,7 @@ export function importsOf(path: string, source: string): string[] {
   );
 }
 
-/** Where sources break rules, one line each. */
+/** One line for each import that violates a rule. */
 export function violationsOf(sources: Sources, rules: readonly ImportRule[]): string[] {
   const violations: string[] = [];
   for (const [path, source] of sources) {
@@ -40,18 +40,18 @@ export function violationsOf(sources: Sources, rules: readonly ImportRule[]): st
   return violations;
 }
 
-/** The first cycle of imports, as the modules on its way, or undefined when there is none. */
+/** The modules of a cycle of imports, or undefined. */
 export function findCycle(sources: Sources): string[] | undefined {
-  const isDone = new Set<string>();
-  const visit = (path: string, way: readonly string[]): string[] | undefined => {
-    if (way.includes(path)) return [...way.slice(way.indexOf(path)), path];
+  const visited = new Set<string>();
+  const visit = (path: string, trail: readonly string[]): string[] | undefined => {
+    if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path];
     const source = sources.get(path);
-    if (source === undefined || isDone.has(path)) return undefined;
+    if (source === undefined || visited.has(path)) return undefined;
     for (const imported of importsOf(path, source)) {
-      const cycle = visit(imported, [...way, path]);
+      const cycle = visit(imported, [...trail, path]);
       if (cycle) return cycle;
     }
-    isDone.add(path);
+    visited.add(path);
     return undefined;
   };
   for (const path of sources.keys()) {

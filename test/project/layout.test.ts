@@ -10,11 +10,11 @@ import {
 } from './files.ts';
 import {
   crowdedFolders,
-  faultsOfWay,
+  errorsOfPath,
   filesWithoutTwin,
+  type RequestPath,
   repeatedNames,
   unusedPackages,
-  type Way,
 } from './layout.ts';
 import { codeIn, rowsUnder } from './markdown.ts';
 
@@ -34,7 +34,9 @@ const WRITE = {
 };
 const SQLITE = { engine: 'SQLite', filesMax: 10 };
 const POSTGRES = { engine: 'PostgreSQL', filesMax: 11 };
-const WAYS = [READ, WRITE].flatMap((way) => [SQLITE, POSTGRES].map((engine) => ({ ...way, ...engine })));
+const REQUEST_PATHS = [READ, WRITE].flatMap((rules) =>
+  [SQLITE, POSTGRES].map((engine) => ({ ...rules, ...engine })),
+);
 
 const filesMaxOf = (folder: string) => (folder === 'src' ? ROOT_FILES_MAX : FOLDER_FILES_MAX);
 const sources = new Map(listModules().map((path) => [path, readText(path)]));
@@ -44,7 +46,7 @@ describe('A folder', () => {
     assert.deepEqual(crowdedFolders([...listSources(), ...listConsoleSources()], filesMaxOf), []);
   });
 
-  test('with more files is noticed', () => {
+  test('with more files is detected', () => {
     const files = Array.from({ length: FOLDER_FILES_MAX }, (_, index) => `src/api/${index}.ts`);
     assert.deepEqual(crowdedFolders([...files, 'src/api/list/a.ts'], filesMaxOf), []);
     assert.deepEqual(crowdedFolders([...files, 'src/api/a.ts'], filesMaxOf), ['src/api has 13 files']);
@@ -53,11 +55,11 @@ describe('A folder', () => {
 });
 
 describe('The name of a file in src', () => {
-  test('comes once, but for the twins of the engines and index.ts', () => {
+  test('is unique, except for engine twins and index.ts', () => {
     assert.deepEqual(repeatedNames(listSources()), []);
   });
 
-  test('that comes twice is noticed', () => {
+  test('that is not unique is detected', () => {
     const twins = ['src/store/sqlite/sql.ts', 'src/store/postgres/sql.ts'];
     assert.deepEqual(repeatedNames([...twins, 'src/client/index.ts', 'src/formats/index.ts']), []);
     assert.deepEqual(repeatedNames(['src/http/limits.ts', 'src/store/limits.ts']), [
@@ -73,12 +75,12 @@ describe('The name of a file in src', () => {
 });
 
 describe('A file at the top of an engine', () => {
-  test('has its twin at the top of the other one', () => {
+  test('has a twin in the other engine', () => {
     assert.ok(listSources().includes('src/store/postgres/sql.ts'));
     assert.deepEqual(filesWithoutTwin(listSources()), []);
   });
 
-  test('that has none is noticed', () => {
+  test('without a twin is detected', () => {
     const twins = ['src/store/sqlite/sql.ts', 'src/store/postgres/sql.ts', 'src/store/postgres/pool/pool.ts'];
     assert.deepEqual(filesWithoutTwin(twins), []);
     assert.deepEqual(filesWithoutTwin([...twins, 'src/store/postgres/feature.ts']), ['feature.ts']);
@@ -105,7 +107,7 @@ describe('The methods of a BookStore', () => {
 });
 
 describe('A package that package.json or console/package.json names', () => {
-  /** Packages that are run or read, not imported: the file that does so, and the text there. */
+  /** Packages that are used without an import, with a file that uses them and its text. */
   const USED_OTHERWISE: Readonly<Record<string, readonly [path: string, text: string]>> = {
     '@biomejs/biome': ['package.json', '&& biome check'],
     '@redocly/cli': ['test/openapi/document.test.ts', 'node_modules/@redocly/cli/'],
@@ -135,7 +137,7 @@ describe('A package that package.json or console/package.json names', () => {
     );
   });
 
-  test('and that nothing uses is noticed', () => {
+  test('and is unused is detected', () => {
     const planted = new Map([
       ['src/a.ts', `import { x } from 'left/part';\nimport y from 'pino';`],
       ['package.json', '{ "scripts": { "check": "tsc" } }'],
@@ -146,7 +148,7 @@ describe('A package that package.json or console/package.json names', () => {
 });
 
 describe('The lock files', () => {
-  test('are two: of the service with its console, and of the service to compare with', () => {
+  test('are those of the project and of the textbook service', () => {
     assert.deepEqual(listLockFiles(), ['bench/textbook/package-lock.json', 'package-lock.json']);
   });
 });
@@ -159,25 +161,25 @@ describe('ARCHITECTURE.md', () => {
     assert.ok(words <= ARCHITECTURE_WORDS_MAX, `${words} words`);
   });
 
-  test('says of each file of a way which engine has it', () => {
+  test('has the engine of each file of a request path', () => {
     const engines = [READ, WRITE].flatMap(({ name }) =>
       rowsUnder(architecture, `\`${name}\``, 'engine').map(([, of]) => of),
     );
     assert.deepEqual(new Set(engines), new Set(['both', SQLITE.engine, POSTGRES.engine]));
   });
 
-  for (const { name, engine, ...rules } of WAYS) {
+  for (const { name, engine, ...rules } of REQUEST_PATHS) {
     test(`has the files of ${name} from the route to the SQL of ${engine}`, () => {
       const rows = rowsUnder(architecture, `\`${name}\``, 'engine').filter(
         ([, of]) => of === 'both' || of === engine,
       );
-      const way = { ...rules, files: rows.map(([file = '']) => codeIn(file) ?? file) };
-      assert.ok(way.files.length > 0);
-      assert.deepEqual(faultsOfWay(way, sources), []);
+      const requestPath = { ...rules, files: rows.map(([file = '']) => codeIn(file) ?? file) };
+      assert.ok(requestPath.files.length > 0);
+      assert.deepEqual(errorsOfPath(requestPath, sources), []);
     });
   }
 
-  test('and a way that is none is noticed', () => {
+  test('with a wrong request path is detected', () => {
     const planted = new Map([
       ['src/routes.ts', `import { x } from './handlers.ts';\napp.get('/book/:id', x);`],
       ['src/handlers.ts', `import type { BookStore } from './interface.ts';`],
@@ -186,18 +188,18 @@ describe('ARCHITECTURE.md', () => {
       ['src/thread.ts', `import { SELECT } from './sql.ts';`],
       ['src/sql.ts', 'export const SELECT = `select * from books`;'],
     ]);
-    const way: Way = {
+    const requestPath: RequestPath = {
       files: [...planted.keys()].filter((path) => path !== 'src/interface.ts'),
       route: `app.get('/book/:id'`,
       sql: /select .* from books/,
       filesMax: 5,
     };
-    const without = (path: string) => way.files.filter((file) => file !== path);
-    const faults = (changed: Partial<Way>) => faultsOfWay({ ...way, ...changed }, planted);
-    assert.deepEqual(faults({}), []);
-    assert.deepEqual(faults({ filesMax: 4 }), ['5 files']);
-    assert.deepEqual(faults({ route: `app.put('/book/:id'` }), [`src/routes.ts has no app.put('/book/:id'`]);
-    assert.deepEqual(faults({ files: without('src/sql.ts') }), [
+    const without = (path: string) => requestPath.files.filter((file) => file !== path);
+    const errors = (changed: Partial<RequestPath>) => errorsOfPath({ ...requestPath, ...changed }, planted);
+    assert.deepEqual(errors({}), []);
+    assert.deepEqual(errors({ filesMax: 4 }), ['5 files']);
+    assert.deepEqual(errors({ route: `app.put('/book/:id'` }), [`src/routes.ts has no app.put('/book/:id'`]);
+    assert.deepEqual(errors({ files: without('src/sql.ts') }), [
       'src/thread.ts has no /select .* from books/',
     ]);
     for (const [missing, unreached] of [
@@ -205,12 +207,12 @@ describe('ARCHITECTURE.md', () => {
       ['src/engine.ts', 'src/thread.ts'],
       ['src/thread.ts', 'src/sql.ts'],
     ] as const) {
-      assert.deepEqual(faults({ files: without(missing) }), [`${unreached} is imported by none before it`]);
+      assert.deepEqual(errors({ files: without(missing) }), [`${unreached} is imported by none before it`]);
     }
   });
 });
 
-/** The names of the methods of a class or an interface, in their order. */
+/** The methods of a class or interface, in order. */
 function methodsIn(source: string): (string | undefined)[] {
   return [...source.matchAll(/^ {2}(?:async )?(\[Symbol\.asyncDispose\]|[a-z]\w*)\(/gm)].map(
     ([, name]) => name,

@@ -1,24 +1,24 @@
 import { posix } from 'node:path';
 import { importsOf, type Sources } from './imports.ts';
 
-/** The folders that have more files of their own than they may, a line each. */
+/** One line for each folder with too many files. */
 export function crowdedFolders(paths: readonly string[], maxOf: (folder: string) => number): string[] {
   return [...Map.groupBy(paths, (path) => posix.dirname(path))]
     .filter(([folder, files]) => files.length > maxOf(folder))
     .map(([folder, files]) => `${folder} has ${files.length} files`);
 }
 
-/** The base names that several files have, but for `index.ts`, and for a file of each engine at the same place. */
+/** Base names of several files, except `index.ts` and engine twins. */
 export function repeatedNames(paths: readonly string[]): string[] {
-  const places = new Set(
+  const locations = new Set(
     paths.map((path) => path.replace(/^src\/store\/(sqlite|postgres)\//, 'src/store/ENGINE/')),
   );
-  return [...Map.groupBy(places, (path) => posix.basename(path))]
+  return [...Map.groupBy(locations, (path) => posix.basename(path))]
     .filter(([name, files]) => name !== 'index.ts' && files.length > 1)
     .map(([, files]) => files.join(', '));
 }
 
-/** The files that one engine has at the top of its folder, and the other one has not. */
+/** The top-level files that only one engine has. */
 export function filesWithoutTwin(paths: readonly string[]): string[] {
   const namesOf = (engine: string) =>
     new Set(
@@ -29,7 +29,7 @@ export function filesWithoutTwin(paths: readonly string[]): string[] {
   return [...namesOf('sqlite').symmetricDifference(namesOf('postgres'))];
 }
 
-/** The packages that no source imports, and of which the file that is said to use them does not have the text. */
+/** The packages that no source imports, and whose file of `usedOtherwise` lacks the text. */
 export function unusedPackages(
   names: readonly string[],
   sources: Sources,
@@ -43,27 +43,27 @@ export function unusedPackages(
   });
 }
 
-/** What a way from a route to its SQL has to be. */
-export interface Way {
-  /** The files in the order in which a request meets them. */
+/** The files of a request from its route to its SQL, and their rules. */
+export interface RequestPath {
+  /** In the order of the request. */
   readonly files: readonly string[];
-  /** The text of the route, in the first file. */
+  /** A text of the first file. */
   readonly route: string;
-  /** What the SQL in the last file matches. */
+  /** Matches the last file. */
   readonly sql: RegExp;
   readonly filesMax: number;
 }
 
 /**
- * Where a way is not one: each file is imported by one before it, is the module of a thread that one before it starts,
- * or implements the interface `BookStore` that one before it imports, whose module is not counted.
+ * The violations: each file is imported by one before it, is the module of a thread that one before it starts, or implements
+ * the interface `BookStore` that one before it imports.
  */
-export function faultsOfWay({ files, route, sql, filesMax }: Way, sources: Sources): string[] {
-  const faults: string[] = [];
+export function errorsOfPath({ files, route, sql, filesMax }: RequestPath, sources: Sources): string[] {
+  const errors: string[] = [];
   const textOf = (path: string | undefined) => sources.get(path ?? '') ?? '';
-  if (files.length > filesMax) faults.push(`${files.length} files`);
-  if (!textOf(files[0]).includes(route)) faults.push(`${files[0]} has no ${route}`);
-  if (!sql.test(textOf(files.at(-1)))) faults.push(`${files.at(-1)} has no ${sql}`);
+  if (files.length > filesMax) errors.push(`${files.length} files`);
+  if (!textOf(files[0]).includes(route)) errors.push(`${files[0]} has no ${route}`);
+  if (!sql.test(textOf(files.at(-1)))) errors.push(`${files.at(-1)} has no ${sql}`);
   for (const [index, file] of files.entries()) {
     const before = files.slice(0, index);
     const isReached = before.some((path) => leadsTo(path, textOf(path), file));
@@ -72,9 +72,9 @@ export function faultsOfWay({ files, route, sql, filesMax }: Way, sources: Sourc
       before
         .flatMap((path) => importsOf(path, textOf(path)))
         .some((path) => textOf(path).includes('interface BookStore'));
-    if (index > 0 && !isReached && !implementsStore) faults.push(`${file} is imported by none before it`);
+    if (index > 0 && !isReached && !implementsStore) errors.push(`${file} is imported by none before it`);
   }
-  return faults;
+  return errors;
 }
 
 function leadsTo(path: string, source: string, target: string): boolean {

@@ -23,7 +23,7 @@ Text with \`code\`, a [link](README.md#start) and \`[no](link)\`.
 |---|---|
 | c | \`three\` |`;
 
-describe('The reader of documents', () => {
+describe('The Markdown reader', () => {
   test('finds tables', () => {
     const head = ['name', 'meaning'];
     const [first, second] = [
@@ -47,13 +47,13 @@ describe('The reader of documents', () => {
     assert.deepEqual(headingsOf(DOCUMENT), ['The title', 'What counts, and why']);
   });
 
-  test('tells a cell of code from one with code', () => {
+  test('distinguishes cells that are code from cells with code', () => {
     assert.equal(codeIn('`a b`'), 'a b');
     assert.equal(codeIn('the `a`'), undefined);
     assert.equal(codeIn('`a` or `b`'), undefined);
   });
 
-  test('names headings as links do', () => {
+  test('makes the anchors of headings', () => {
     assert.equal(anchorOf('What counts, and why'), '#what-counts-and-why');
     assert.equal(anchorOf('Is it the contract?'), '#is-it-the-contract');
   });

@@ -1,10 +1,10 @@
-/** A table of a document: the cells of its head and of its rows, as they are written. */
+/** The unformatted cells of a table. */
 export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The tables of a document, in its order. */
+/** The tables of a document. */
 export function tablesOf(markdown: string): Table[] {
   const tables: Table[] = [];
   const lines = withoutCodeBlocks(markdown).split('\n');
@@ -17,19 +17,19 @@ export function tablesOf(markdown: string): Table[] {
   return tables;
 }
 
-/** The rows of all tables whose head begins like this. */
+/** The rows of all tables whose head begins with these cells. */
 export function rowsUnder(markdown: string, ...head: readonly string[]): (readonly string[])[] {
   return tablesOf(markdown)
     .filter((table) => head.every((text, index) => table.head[index] === text))
     .flatMap(({ rows }) => rows);
 }
 
-/** What stands in backticks within the text, outside code blocks. */
+/** Inline code of a document. */
 export function codeOf(markdown: string): string[] {
   return [...withoutCodeBlocks(markdown).matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
 }
 
-/** Where the links of a document lead. */
+/** The targets of links. */
 export function linksOf(markdown: string): string[] {
   const text = withoutCodeBlocks(markdown).replace(/`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
@@ -40,13 +40,13 @@ export function headingsOf(markdown: string): string[] {
   return [...withoutCodeBlocks(markdown).matchAll(/^#+ +(.*)$/gm)].map(([, text = '']) => text.trim());
 }
 
-/** The name by which a link finds a heading: `#what-counts-as-a-book`. */
+/** The anchor of a heading, such as `#what-counts-as-a-book`. */
 export function anchorOf(heading: string): string {
   const words = heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, '');
   return `#${words.replaceAll(' ', '-')}`;
 }
 
-/** The content of a cell that is nothing but code, or undefined. */
+/** The content of a cell that is only inline code, or undefined. */
 export function codeIn(cell: string): string | undefined {
   return /^`([^`]+)`$/.exec(cell)?.[1];
 }
@@ -55,7 +55,7 @@ function withoutCodeBlocks(markdown: string): string {
   return markdown.replace(/^```.*?^```$/gms, '');
 }
 
-/** The cells of a line `| a | b |`; a bar behind a backslash belongs to the cell. */
+/** The cells of a line `| a | b |`; `\\|` is part of a cell. */
 function cellsOf(line: string): string[] {
   const cells = line.trim().split(/(?<!\\)\|/);
   return cells.slice(1, -1).map((cell) => cell.replaceAll('\\|', '|').trim());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listConsoleSources, listSources, readText } from './files.ts';
 
-/** Beyond this a file has more than one subject. */
+/** Longer files have more than one subject. */
 const LINES_MAX = 230;
 
 for (const path of [...listSources(), ...listConsoleSources()]) {

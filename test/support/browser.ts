@@ -12,13 +12,13 @@ import {
 } from 'playwright-core';
 import { ROOT } from '../project/files.ts';
 
-/** The names under which systems install a browser of the kind. */
+/** The names of installed browsers. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** Longer than anything takes that a page or a browser does, on any machine. */
+/** More than any operation takes on a slow machine. */
 export const PATIENCE_MS = 60_000;
 
-/** The browser that the tests of a file share, where one starts. Disposing ends it. */
+/** The browser that the tests of a file share. Disposing closes it. */
 export class TestBrowser implements AsyncDisposable {
   readonly #browser: Browser | undefined;
   readonly #reason: string;
@@ -37,9 +37,9 @@ export class TestBrowser implements AsyncDisposable {
   }
 
   /**
-   * Opens a window with a memory of its own, which closes when the test ends.
+   * Opens a window with its own storage, until the test ends.
    *
-   * @returns undefined where no browser starts: the test is skipped then, but fails in continuous integration
+   * @returns undefined if no browser starts: the test is skipped, but fails if CI is set
    */
   async open(test: TestContext, options: BrowserContextOptions = {}): Promise<BrowserContext | undefined> {
     if (!this.#browser) {
@@ -59,25 +59,24 @@ export class TestBrowser implements AsyncDisposable {
 }
 
 /**
- * Starts a browser: the one of `CHROMIUM_PATH`, one that is installed, or the one that comes with the tests.
+ * Starts a browser: that of `CHROMIUM_PATH`, an installed one, or the packaged one.
  *
- * @param timeoutMs how long a start may take
- * @throws Error when none of them starts
+ * @param timeoutMs for each start
+ * @throws Error when none starts
  */
 export async function startBrowser(timeoutMs: number): Promise<Browser> {
   const reasons: string[] = [];
   for (const find of [installedBrowser, packagedBrowser]) {
     try {
-      // Its sandbox cannot be had as root; it visits nothing but the service.
+      // The sandbox does not work as root; the browser visits only the service.
       return await chromium.launch({ ...(await find()), chromiumSandbox: false, timeout: timeoutMs });
     } catch (error) {
       reasons.push(reasonOf(error));
     }
   }
-  throw new Error(`no browser starts; CHROMIUM_PATH may name one (${reasons.join('; ')})`);
+  throw new Error(`no browser starts; set CHROMIUM_PATH (${reasons.join('; ')})`);
 }
 
-/** The browser that is named or installed. */
 async function installedBrowser(): Promise<LaunchOptions> {
   const candidates = (process.env.PATH ?? '')
     .split(delimiter)
@@ -87,12 +86,12 @@ async function installedBrowser(): Promise<LaunchOptions> {
   return { executablePath };
 }
 
-/** The browser that comes with the tests, and the libraries that it needs. Both are unpacked once. */
+/** The browser of @sparticuz/chromium with its libraries, unpacked once. */
 async function packagedBrowser(): Promise<LaunchOptions> {
   const folder = join(ROOT, 'node_modules/.cache/chromium');
   await mkdir(folder, { recursive: true });
   const { TMPDIR } = process.env;
-  // Where it unpacks: whatever lies in a folder that all may write to is not to be started.
+  // It unpacks there. Do not run files from a folder that other users can write to.
   process.env.TMPDIR = folder;
   try {
     packaged.setGraphicsMode = false;
@@ -114,7 +113,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** What the loader of programs, or who started the browser, said of it in one line. */
+/** The first line of the error, or that of the dynamic loader. */
 function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /error while loading shared libraries: .*/.exec(text)?.[0] ?? text.split('\n', 1)[0] ?? '';

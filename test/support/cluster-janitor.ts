@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Clears a cluster away when it is disposed. */
+/** Disposing deletes a cluster. */
 export type Janitor = AsyncDisposable;
 
 /**
- * Starts a process that waits until it is dismissed or its parent has ended, also by SIGKILL, and then takes away
- * the folder of a cluster and the server that runs in it.
+ * Starts a process that stops the server of a cluster and deletes its folder when it is disposed or its parent exits, even by
+ * SIGKILL.
  */
 export function startJanitor(folder: string): Janitor {
   const janitor = fork(import.meta.filename, [folder], {
@@ -27,7 +27,7 @@ export function startJanitor(folder: string): Janitor {
   };
 }
 
-async function clearAway(folder: string): Promise<void> {
+async function deleteCluster(folder: string): Promise<void> {
   const server = await readServerId(folder);
   if (server !== undefined) {
     process.kill(server, 'SIGQUIT');
@@ -36,7 +36,7 @@ async function clearAway(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
 
-/** The id of the server's main process, unless it is not running. */
+/** The process id of the server; undefined if it does not run. */
 async function readServerId(folder: string): Promise<number | undefined> {
   try {
     const id = Number.parseInt(await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8'), 10);
@@ -50,5 +50,5 @@ async function readServerId(folder: string): Promise<number | undefined> {
 const [, , folder] = process.argv;
 if (import.meta.main && folder !== undefined) {
   await once(process, 'disconnect');
-  await clearAway(folder);
+  await deleteCluster(folder);
 }

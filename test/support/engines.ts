@@ -2,16 +2,16 @@ import { join } from 'node:path';
 import { createFolder } from './folder.ts';
 import { createDatabase } from './postgres.ts';
 
-/** An engine that every suite about the store or the API runs on. */
+/** An engine that the tests of the store and the API run on. */
 export interface Engine {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** Makes a fresh place for books, with nothing in it. */
+  /** Creates an empty database. */
   createAddress(): Promise<Address>;
 }
 
-/** A place for books; disposing takes it away. */
+/** A database; disposing deletes it. */
 export interface Address extends AsyncDisposable {
-  /** What `DB_URL` says to use it. */
+  /** The value of `DB_URL`. */
   readonly dbUrl: string;
 }
 

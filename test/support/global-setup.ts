@@ -3,7 +3,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster | undefined;
 
-/** Starts the PostgreSQL server that all test files of a run share. They find it by {@link createDatabase}. */
+/** Starts the PostgreSQL server of {@link createDatabase}, which all test files of a run share. */
 export async function globalSetup(): Promise<void> {
   try {
     cluster = await startCluster();
@@ -17,7 +17,7 @@ export async function globalSetup(): Promise<void> {
   process.env.TEST_POSTGRES_PROGRAMS = cluster.programs;
 }
 
-/** Takes the server away. An interrupted run calls this more than once. */
+/** Deletes the server. An interrupted run calls this more than once. */
 export async function globalTeardown(): Promise<void> {
   await cluster?.[Symbol.asyncDispose]();
 }

@@ -3,27 +3,26 @@ import { Client, type QueryResultRow } from 'pg';
 
 export { type Cluster, type StopMode, startCluster } from './cluster.ts';
 
-/** A database for one test. Disposing drops it, whoever is still connected. */
+/** A database for one test. Disposing drops it and closes its connections. */
 export interface Database extends AsyncDisposable {
   readonly url: string;
-  /** Looks inside, on a connection of its own. */
+  /** Queries it on a new connection. */
   query<Row extends QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** How a database differs from the usual. */
 export interface DatabaseOptions {
-  /** The address of the server; by default the one that the whole run shares. */
+  /** The URL of the server; by default that of the global setup. */
   readonly server?: string;
   readonly encoding?: 'UTF8' | 'LATIN1' | 'SQL_ASCII';
 }
 
-/** Creates an empty database with a name of its own. */
+/** Creates an empty database with a unique name. */
 export async function createDatabase({
   server = sharedServer(),
   encoding = 'UTF8',
 }: DatabaseOptions = {}): Promise<Database> {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  // Only the locale C of the operating system goes with every encoding.
+  // Only the locale C of libc supports every encoding.
   const locale = encoding === 'UTF8' ? '' : "template template0 locale_provider libc locale 'C'";
   await query(server, `create database ${name} encoding '${encoding}' ${locale}`);
   const url = Object.assign(new URL(server), { pathname: name }).href;

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 
-/** Queries a store as another program would. Parameters are `$1`, `$2`, … on both engines. */
+/** Queries a database directly. Parameters are `$1`, `$2`, … on both engines. */
 export async function query(
   dbUrl: string,
   text: string,

@@ -23,7 +23,7 @@ export async function openArchiveAt(dbUrl: string): Promise<BookArchive> {
   return (await engineAt(dbUrl)).openArchive();
 }
 
-/** Walks the list from its first page to its last, and joins the pages as the engine rendered them. */
+/** Joins the JSON of all pages of the list. */
 export async function renderList(store: BookStore): Promise<string> {
   const pages: string[] = [];
   let after: number | undefined;
@@ -35,12 +35,12 @@ export async function renderList(store: BookStore): Promise<string> {
   return `[${pages.join(',')}]`;
 }
 
-/** The books of a page, as the engine rendered them. */
+/** The JSON of a page. */
 export function textOf({ json }: Pick<BookPage, 'json'>): string {
   return new TextDecoder().decode(json);
 }
 
-/** Stores books that come in several arrays, in one call. @returns them as the engine rendered them */
+/** Stores several arrays of books in one call. @returns the stored books */
 export async function createMany(
   store: BookStore,
   ...arrays: readonly (readonly unknown[])[]
@@ -54,16 +54,16 @@ export async function listBooks(store: BookStore): Promise<Book[]> {
   return JSON.parse(await renderList(store)) as Book[];
 }
 
-/** Asserts that answers are the same to whoever gets them as JSON: the fields, their order and their values. */
+/** Asserts that values have the same JSON, including the order of fields. */
 export function assertSameJson(actual: unknown, expected: unknown): void {
   assert.equal(JSON.stringify(actual), JSON.stringify(expected));
 }
 
-/** Asserts that the store does not open and complains in one line, which does not tell the password. */
-export async function assertNotReady(dbUrl: string, complaint: RegExp): Promise<void> {
+/** Asserts that the store does not open, with an error of one line without the password. */
+export async function assertNotReady(dbUrl: string, pattern: RegExp): Promise<void> {
   await assert.rejects(openStoreAt(dbUrl), (error) => {
     assert.ok(error instanceof StoreNotReady, String(error));
-    assert.match(error.message, complaint);
+    assert.match(error.message, pattern);
     assert.doesNotMatch(error.message, /\n/);
     const password = /^postgres:\/\/[^:@]*:([^@]+)@/.exec(dbUrl)?.[1];
     assert.ok(password === undefined || !error.message.includes(password));

@@ -5,23 +5,23 @@ import { ConfigError, readConfig } from '../../src/config/config.ts';
 
 const SECRETS = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
 
-/** The configuration of variables that lack nothing else. */
+/** The configuration of the variables and valid secrets. */
 function read(variables: Record<string, string> = {}) {
   return readConfig({ ...SECRETS, ...variables });
 }
 
-/** The message of the error that variables deserve. */
-function complaintAbout(variables: Record<string, string>): string {
-  let complaint = 'none';
+/** The message of the error of invalid variables. */
+function errorOf(variables: Record<string, string>): string {
+  let message = 'none';
   assert.throws(
     () => readConfig(variables),
     (error) => {
       assert.ok(error instanceof ConfigError);
-      complaint = error.message;
+      message = error.message;
       return true;
     },
   );
-  return complaint;
+  return message;
 }
 
 describe('The configuration', () => {
@@ -47,7 +47,7 @@ describe('The configuration', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('takes what is given', () => {
+  test('has the values of the variables', () => {
     const { config, secrets } = read({
       PORT: '9000',
       HOST: '127.0.0.1',
@@ -84,7 +84,7 @@ describe('The configuration', () => {
     assert.equal(secrets.password.reveal(), 'hunter2');
   });
 
-  test('counts an empty value as unset', () => {
+  test('treats an empty value as unset', () => {
     const empty = {
       PORT: '',
       HOST: '',
@@ -96,12 +96,12 @@ describe('The configuration', () => {
     };
     assert.deepEqual(read(empty), read());
     assert.equal(
-      complaintAbout({ SECRET_TOKEN: '', AUTH_PASSWORD: '' }),
+      errorOf({ SECRET_TOKEN: '', AUTH_PASSWORD: '' }),
       'SECRET_TOKEN: must be set; AUTH_PASSWORD: must be set',
     );
   });
 
-  test('never shows its secrets', () => {
+  test('does not print its secrets', () => {
     const shown = inspect(read({ DB_URL: 'postgres://app:hunter2@db/books' }), {
       depth: null,
       showHidden: true,
@@ -109,7 +109,7 @@ describe('The configuration', () => {
     assert.doesNotMatch(shown, /hunter2|kkk/);
   });
 
-  test('knows another secret that tokens may be signed with, where there is one', () => {
+  test('has the previous secret if SECRET_TOKEN_PREVIOUS is set', () => {
     const { secrets } = read({ SECRET_TOKEN_PREVIOUS: 'p'.repeat(32) });
     assert.equal(secrets.previousToken?.reveal(), 'p'.repeat(32));
     assert.ok(!('previousToken' in read({ SECRET_TOKEN_PREVIOUS: '' }).secrets));
@@ -118,7 +118,7 @@ describe('The configuration', () => {
     ]);
   });
 
-  test('warns of a SECRET_TOKEN under 32 bytes, and counts bytes', () => {
+  test('has a warning for a SECRET_TOKEN of fewer than 32 bytes', () => {
     assert.deepEqual(read({ SECRET_TOKEN: 'k'.repeat(31) }).warnings, [
       'SECRET_TOKEN is shorter than 32 bytes',
     ]);
@@ -126,18 +126,18 @@ describe('The configuration', () => {
   });
 });
 
-describe('A faulty configuration', () => {
+describe('An invalid configuration', () => {
   for (const level of ['loud', '30', 'constructor', 'info ']) {
-    test(`is a LOG_LEVEL of ${JSON.stringify(level)}`, () => {
+    test(`has the LOG_LEVEL ${JSON.stringify(level)}`, () => {
       assert.equal(
-        complaintAbout({ ...SECRETS, LOG_LEVEL: level }),
+        errorOf({ ...SECRETS, LOG_LEVEL: level }),
         'LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent',
       );
     });
   }
 
-  test('is reported with all its faults at once, each with its variable and without a value', () => {
-    const complaint = complaintAbout({
+  test('is reported with all errors, each with its variable and without a value', () => {
+    const message = errorOf({
       PORT: 'hunter2',
       DB_URL: 'mysql://root:hunter2@db/books',
       CORS_ORIGINS: 'hunter2',
@@ -145,7 +145,7 @@ describe('A faulty configuration', () => {
       WORKERS: 'hunter2',
       METRICS: 'hunter2',
     });
-    const names = complaint.split('; ').flatMap((fault) => /^([A-Z_]+): /.exec(fault)?.slice(1) ?? []);
+    const names = message.split('; ').flatMap((fault) => /^([A-Z_]+): /.exec(fault)?.slice(1) ?? []);
     assert.deepEqual(names, [
       'PORT',
       'DB_URL',
@@ -156,12 +156,12 @@ describe('A faulty configuration', () => {
       'TRUST_PROXY',
       'METRICS',
     ]);
-    assert.doesNotMatch(complaint, /hunter2|\n/);
+    assert.doesNotMatch(message, /hunter2|\n/);
   });
 
-  test('is one with a connection string that cannot be read', () => {
-    const complaint = complaintAbout({ ...SECRETS, DB_URL: 'postgres://app:hunter2@db:port/books' });
-    assert.equal(complaint, 'DB_URL: port must be a whole number from 1 to 65535');
+  test('has an invalid DB_URL', () => {
+    const message = errorOf({ ...SECRETS, DB_URL: 'postgres://app:hunter2@db:port/books' });
+    assert.equal(message, 'DB_URL: port must be a whole number from 1 to 65535');
   });
 });
 
@@ -175,21 +175,18 @@ describe('PORT', () => {
       assert.equal(read({ PORT: text }).config.port, port);
     }
     for (const text of ['65536', '-1', '80.5', '8e3', '0x50', ' 80', '99999999', 'http']) {
-      assert.match(
-        complaintAbout({ ...SECRETS, PORT: text }),
-        /^PORT: must be a whole number from 0 to 65535$/,
-      );
+      assert.match(errorOf({ ...SECRETS, PORT: text }), /^PORT: must be a whole number from 0 to 65535$/);
     }
   });
 });
 
 describe('CORS_ORIGINS', () => {
-  test('is a list of origins with commas between them', () => {
+  test('is a comma-separated list of origins', () => {
     const { corsOrigins } = read({ CORS_ORIGINS: 'https://a.example, http://localhost:5173,,' }).config;
     assert.deepEqual(corsOrigins, ['https://a.example', 'http://localhost:5173']);
   });
 
-  test('has nothing but origins as browsers write them', () => {
+  test('accepts only origins as browsers serialize them', () => {
     const others = [
       '*',
       'null',
@@ -202,7 +199,7 @@ describe('CORS_ORIGINS', () => {
     ];
     for (const origin of others) {
       assert.match(
-        complaintAbout({ ...SECRETS, CORS_ORIGINS: `https://b.example,${origin}` }),
+        errorOf({ ...SECRETS, CORS_ORIGINS: `https://b.example,${origin}` }),
         /^CORS_ORIGINS: must be a list of origins such as https:\/\/books\.example/,
         origin,
       );
@@ -211,7 +208,7 @@ describe('CORS_ORIGINS', () => {
 });
 
 describe('TRUST_PROXY', () => {
-  test('is a switch, a number of proxies, or a list of their addresses and networks', () => {
+  test('is true, false, a number of proxies, or a list of addresses and networks', () => {
     const addresses = '10.0.0.0/8, 192.0.2.1,::1,fd00::/8';
     assert.equal(read({ TRUST_PROXY: 'true' }).config.trustProxy, true);
     assert.equal(read({ TRUST_PROXY: 'false' }).config.trustProxy, false);
@@ -219,7 +216,7 @@ describe('TRUST_PROXY', () => {
     assert.deepEqual(read({ TRUST_PROXY: addresses }).config.trustProxy, addresses.split(/, ?/));
   });
 
-  test('is nothing else', () => {
+  test('accepts nothing else', () => {
     const others = [
       'yes',
       '-1',
@@ -235,11 +232,7 @@ describe('TRUST_PROXY', () => {
       '::/0',
     ];
     for (const text of others) {
-      assert.match(
-        complaintAbout({ ...SECRETS, TRUST_PROXY: text }),
-        /^TRUST_PROXY: must be true, false, /,
-        text,
-      );
+      assert.match(errorOf({ ...SECRETS, TRUST_PROXY: text }), /^TRUST_PROXY: must be true, false, /, text);
     }
   });
 });
@@ -251,7 +244,7 @@ describe('WORKERS', () => {
     for (const number of [1, 2, 64]) assert.equal(read({ DB_URL, WORKERS: `${number}` }).workers, number);
     for (const text of ['0', '65', '-1', '1.5', '1e1', '0x2', ' 2', '002', 'auto']) {
       assert.equal(
-        complaintAbout({ ...SECRETS, DB_URL, WORKERS: text }),
+        errorOf({ ...SECRETS, DB_URL, WORKERS: text }),
         'WORKERS: must be a whole number from 1 to 64',
       );
     }
@@ -267,7 +260,7 @@ describe('WORKERS', () => {
 });
 
 describe('STOP_DELAY_SECONDS', () => {
-  test('is a whole number of seconds, which may be 0', () => {
+  test('is a whole number of seconds from 0', () => {
     for (const [text, ms] of [
       ['0', 0],
       ['3600', 3_600_000],
@@ -275,13 +268,13 @@ describe('STOP_DELAY_SECONDS', () => {
       assert.equal(read({ STOP_DELAY_SECONDS: text }).config.clientLimits.stopDelayMs, ms);
     }
     for (const text of ['3601', '-1', '0.5', 'long', ' 1']) {
-      const complaint = complaintAbout({ ...SECRETS, STOP_DELAY_SECONDS: text });
-      assert.equal(complaint, 'STOP_DELAY_SECONDS: must be a whole number from 0 to 3600');
+      const message = errorOf({ ...SECRETS, STOP_DELAY_SECONDS: text });
+      assert.equal(message, 'STOP_DELAY_SECONDS: must be a whole number from 0 to 3600');
     }
   });
 });
 
-describe('The limits of clients', () => {
+describe('The client limits', () => {
   test('are whole numbers of seconds and connections', () => {
     for (const [name, max] of [
       ['HEADERS_TIMEOUT_SECONDS', 3_600],
@@ -291,13 +284,13 @@ describe('The limits of clients', () => {
     ] as const) {
       assert.deepEqual(read({ [name]: `${max}` }).warnings, []);
       for (const text of ['0', `${max + 1}`, '-1', '1.5', '1e3', 'ten', ' 1']) {
-        const complaint = complaintAbout({ ...SECRETS, [name]: text });
-        assert.equal(complaint, `${name}: must be a whole number from 1 to ${max}`);
+        const message = errorOf({ ...SECRETS, [name]: text });
+        assert.equal(message, `${name}: must be a whole number from 1 to ${max}`);
       }
     }
   });
 
-  test('give the head of a request no more time than the whole of it', () => {
+  test('limit the time for headers to the time for the request', () => {
     const { clientLimits } = read({ REQUEST_TIMEOUT_SECONDS: '5' }).config;
     assert.equal(clientLimits.headersMs, 5_000);
   });

@@ -3,19 +3,19 @@ import { describe, test } from 'node:test';
 import { Credentials, readLoginRequest } from '../../src/auth/credentials.ts';
 import { Secret } from '../../src/config/secret.ts';
 
-describe('A body read as a LoginRequest', () => {
-  test('has username and password', () => {
+describe('readLoginRequest', () => {
+  test('returns username and password', () => {
     const login = { username: 'admin', password: 'hunter2' };
     assert.deepEqual(read(JSON.stringify(login)), login);
     assert.deepEqual(read('{"Username":"admin","PASSWORD":"hunter2","remember":true}'), login);
   });
 
-  test('has empty ones where they are absent', () => {
+  test('returns empty texts for absent fields', () => {
     assert.deepEqual(read('{}'), { username: '', password: '' });
     assert.deepEqual(read('{"password":"hunter2"}'), { username: '', password: 'hunter2' });
   });
 
-  test('is none when a field is no string, or the body no object', () => {
+  test('returns undefined if a field is not a string or the body not an object', () => {
     const bodies = [
       '',
       'null',
@@ -32,11 +32,11 @@ describe('A body read as a LoginRequest', () => {
 describe('The credentials', () => {
   const credentials = new Credentials('admin', new Secret('hunter2'));
 
-  test('match the one pair', () => {
+  test('match the configured pair', () => {
     assert.equal(credentials.match({ username: 'admin', password: 'hunter2' }), true);
   });
 
-  test('match no other', () => {
+  test('do not match any other pair', () => {
     const others: [string, string][] = [
       ['', ''],
       ['admin', ''],
@@ -54,7 +54,7 @@ describe('The credentials', () => {
     for (const [username, password] of others) assert.equal(credentials.match({ username, password }), false);
   });
 
-  test('tell apart composed and decomposed letters', () => {
+  test('distinguish composed and decomposed letters', () => {
     const composed = new Credentials('émile', new Secret('é'));
     assert.equal(composed.match({ username: 'émile', password: 'é' }), true);
     assert.equal(composed.match({ username: 'e\u0301mile', password: 'e\u0301' }), false);

@@ -13,7 +13,7 @@ const LOCK = `${ENV_FILE}.lock`;
 const NAMES = ['SECRET_TOKEN', 'AUTH_USERNAME', 'AUTH_PASSWORD'];
 const COMPLETE = { SECRET_TOKEN: 'key', AUTH_USERNAME: 'librarian', AUTH_PASSWORD: 'hunter2' };
 
-/** Generates in a process of its own, which reports to be in the middle of that and then waits for its input to end. */
+/** A process that reports when it holds the lock, and then waits for the end of its input. */
 const SLOW_GENERATOR = `
   import { readSync, writeSync } from 'node:fs';
   import { generateMissing } from '${import.meta.resolve('../../src/config/env-file.ts')}';
@@ -30,7 +30,7 @@ const SLOW_GENERATOR = `
   console.log(JSON.stringify(generateMissing(environment)));
 `;
 
-/** Starts it; the process ends with the stack, or at the latest when this one does. */
+/** Starts the process; disposing the stack kills it. */
 function startGenerator(stack: AsyncDisposableStack): ChildProcessByStdio<Writable, Readable, null> {
   const child = spawn(process.execPath, ['--input-type=module', '--eval', SLOW_GENERATOR], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -43,7 +43,7 @@ function startGenerator(stack: AsyncDisposableStack): ChildProcessByStdio<Writab
   return child;
 }
 
-/** The file is in the working directory; every test has one of its own. */
+/** Every test has its own working directory. */
 const origin = process.cwd();
 let folder: Awaited<ReturnType<typeof createFolder>>;
 beforeEach(async () => {
@@ -55,22 +55,22 @@ afterEach(async () => {
   await folder[Symbol.asyncDispose]();
 });
 
-describe('Reading the file', () => {
-  test('gives no variables when there is none', () => {
+describe('readEnvFile', () => {
+  test('returns no variables without a file', () => {
     assert.deepEqual(readEnvFile(), {});
   });
 
-  test('gives the variables that are set to something', async () => {
+  test('returns the non-empty variables', async () => {
     await writeFile(ENV_FILE, '# a comment\nPORT=9000\n\nHOST=\nexport AUTH_USERNAME="the librarian"\n');
     assert.deepEqual(readEnvFile(), { PORT: '9000', AUTH_USERNAME: 'the librarian' });
   });
 
-  test('ignores a byte-order mark, white space at the end of a line, and the kind of line ends', async () => {
+  test('ignores a byte-order mark, trailing white space and CRLF', async () => {
     await writeFile(ENV_FILE, '\uFEFFPORT=9000\r\nHOST= \r\nAUTH_USERNAME=librarian\t\r\n');
     assert.deepEqual(readEnvFile(), { PORT: '9000', AUTH_USERNAME: 'librarian' });
   });
 
-  test('gives values in quotes, of several lines as well', async () => {
+  test('reads quoted values, also of several lines', async () => {
     const text = `A="x # y" # z\nB='1\n2: 3\n' # z\n\tC=\`"\`\n  # D\nE="open\nF=x=y\nG.h-i=1`;
     await writeFile(ENV_FILE, text);
     assert.deepEqual(readEnvFile(), {
@@ -99,14 +99,14 @@ describe('Reading the file', () => {
     assert.deepEqual(await readdir('.'), [ENV_FILE]);
   });
 
-  test('throws when it cannot be read', async () => {
+  test('throws when the file cannot be read', async () => {
     await mkdir(ENV_FILE);
     assert.throws(readEnvFile, { code: 'EISDIR' });
   });
 });
 
-describe('Generating what is missing', () => {
-  test('writes it to a file that only its owner may read', async () => {
+describe('generateMissing', () => {
+  test('writes the secrets to a file with mode 0600', async () => {
     const { variables, generated } = generateMissing({ PORT: '9000' });
 
     assert.deepEqual(generated, NAMES);
@@ -115,7 +115,7 @@ describe('Generating what is missing', () => {
     assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
   });
 
-  test('makes long secrets that differ from start to start', async () => {
+  test('generates long random secrets', async () => {
     const first = generateMissing({}).variables;
     await writeFile(ENV_FILE, '');
     const second = generateMissing({}).variables;
@@ -127,7 +127,7 @@ describe('Generating what is missing', () => {
     assert.notEqual(first.AUTH_PASSWORD, second.AUTH_PASSWORD);
   });
 
-  test('writes nothing when nothing is missing, or the username alone', async () => {
+  test('writes nothing when no secret is missing', async () => {
     const { AUTH_USERNAME, ...secrets } = COMPLETE;
     for (const variables of [{ ...secrets, AUTH_USERNAME }, secrets]) {
       assert.deepEqual(generateMissing(variables), { variables, generated: [] });
@@ -135,7 +135,7 @@ describe('Generating what is missing', () => {
     assert.deepEqual(await readdir('.'), []);
   });
 
-  test('keeps what is set, and every line of the file', async () => {
+  test('keeps set variables and the lines of the file', async () => {
     await writeFile(ENV_FILE, '# ours\nPORT=9000');
     const { variables, generated } = generateMissing({
       PORT: '9000',
@@ -156,9 +156,9 @@ describe('Generating what is missing', () => {
     ['an empty folder', undefined],
     ['a file that lacks it', 'PORT=9000\n'],
   ] as const) {
-    test(`takes what another process has generated meanwhile, in ${where}`, async () => {
+    test(`returns the secrets that another process has written meanwhile, in ${where}`, async () => {
       if (text !== undefined) await writeFile(ENV_FILE, text);
-      // Both have looked into the file before either writes.
+      // Both have read the file before either writes.
       const seen = readEnvFile();
       const first = generateMissing(seen);
       const second = generateMissing(seen);
@@ -168,13 +168,13 @@ describe('Generating what is missing', () => {
     });
   }
 
-  test('waits for a process that is generating, and takes its values', async () => {
+  test('waits for a process that is generating, and returns its secrets', async () => {
     await using stack = new AsyncDisposableStack();
     const first = startGenerator(stack);
     await once(first.stdout, 'readable');
     const second = startGenerator(stack);
     second.stdin.end();
-    // A lock that expired with its age was taken over within this time.
+    // Time for the second process to violate the lock.
     await Promise.race([once(second, 'exit'), sleep(2_500)]);
     first.stdin.end();
 
@@ -187,13 +187,13 @@ describe('Generating what is missing', () => {
     assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
   });
 
-  test('throws after 10 seconds, when another process does not come to its end', async () => {
+  test('throws after 10 seconds when another process holds the lock', async () => {
     await using stack = new AsyncDisposableStack();
     await once(startGenerator(stack).stdout, 'readable');
     assert.throws(() => generateMissing({}), { code: 'ERR_SQLITE_ERROR' });
   });
 
-  test('does not wait for a process that was killed meanwhile', async () => {
+  test('does not wait for a killed process', async () => {
     await using stack = new AsyncDisposableStack();
     const killed = startGenerator(stack);
     await once(killed.stdout, 'readable');
@@ -203,7 +203,7 @@ describe('Generating what is missing', () => {
     assert.deepEqual(await readdir('.'), [ENV_FILE, LOCK]);
   });
 
-  test('takes the file from the eyes of others', async () => {
+  test('changes the mode of an existing file to 0600', async () => {
     await writeFile(ENV_FILE, 'PORT=9000\n');
     await chmod(ENV_FILE, 0o644);
     generateMissing({});
@@ -211,6 +211,6 @@ describe('Generating what is missing', () => {
   });
 });
 
-test('A variable that is empty counts as unset', () => {
+test('withoutEmpty removes empty and unset variables', () => {
   assert.deepEqual(withoutEmpty({ A: 'a', B: '', C: undefined, D: ' ' }), { A: 'a', D: ' ' });
 });

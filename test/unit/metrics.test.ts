@@ -12,7 +12,7 @@ function histogramOf(...values: number[]): Histogram {
 }
 
 describe('The text format', () => {
-  test('is that of Prometheus, to the byte', () => {
+  test('is that of Prometheus', () => {
     const families = [
       counter('books_total', 'Books.', [
         [{ kind: 'read' }, 3],
@@ -65,7 +65,7 @@ describe('The metrics of several processes', () => {
     ]),
   ];
 
-  test('are added up, and are as well-formed as those of one', () => {
+  test('are added by series', () => {
     const text = exposition(merge([one, other, []]));
     const metrics = readExposition(text);
     assert.equal(sumOf(metrics, 'books_total', { kind: 'read' }), 7);
@@ -76,7 +76,7 @@ describe('The metrics of several processes', () => {
     assert.equal(sumOf(metrics, 'wait_seconds_count', { who: 'me' }), 2);
   });
 
-  test('leave out what a process that has ended can be no more', () => {
+  test('of exited ones exclude gauges', () => {
     assert.deepEqual(
       withoutGauges(one).map(({ name }) => name),
       ['books_total', 'wait_seconds'],
@@ -88,22 +88,22 @@ describe('The reader of the tests', () => {
   const SOUND = '# HELP a_total Text.\n# TYPE a_total counter\na_total{b="c"} 1\n';
   const HISTOGRAM = `# HELP h Text.\n# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 2\nh_sum 3\nh_count 2\n`;
   for (const [what, text] of [
-    ['a line without an end', SOUND.slice(0, -1)],
-    ['a metric without a type', SOUND.replace(/# TYPE.*\n/, '')],
-    ['a metric without a text', SOUND.replace(/# HELP.*\n/, '')],
+    ['a last line without a line break', SOUND.slice(0, -1)],
+    ['a metric without TYPE', SOUND.replace(/# TYPE.*\n/, '')],
+    ['a metric without HELP', SOUND.replace(/# HELP.*\n/, '')],
     ['a metric without a sample', SOUND.replace(/\na_total.*/, '')],
-    ['a metric that comes twice', SOUND + SOUND],
-    ['a series that comes twice', `${SOUND}a_total{b="c"} 2\n`],
+    ['a metric twice', SOUND + SOUND],
+    ['a series twice', `${SOUND}a_total{b="c"} 2\n`],
     ['a sample of another metric', `${SOUND}c_total 2\n`],
-    ['a counter that goes below 0', SOUND.replace(' 1', ' -1')],
+    ['a negative counter', SOUND.replace(' 1', ' -1')],
     ['a counter with the name of a gauge', SOUND.replaceAll('_total', '')],
-    ['a value that is no number', SOUND.replace(' 1', ' one')],
+    ['a value that is not a number', SOUND.replace(' 1', ' one')],
     ['a label without quotes', SOUND.replaceAll('"', '')],
-    ['a bucket that holds less than the one before', HISTOGRAM.replace('} 1\n', '} 3\n')],
+    ['a bucket smaller than the one before', HISTOGRAM.replace('} 1\n', '} 3\n')],
     ['a histogram without its last bucket', HISTOGRAM.replace(/h_bucket.*Inf.*\n/, '')],
-    ['a count that is not that of the buckets', HISTOGRAM.replace('count 2', 'count 3')],
+    ['a count that differs from the last bucket', HISTOGRAM.replace('count 2', 'count 3')],
   ] as const) {
-    test(`refuses ${what}`, () => {
+    test(`rejects ${what}`, () => {
       readExposition(SOUND + HISTOGRAM);
       assert.throws(() => readExposition(text));
     });

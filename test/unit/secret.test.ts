@@ -5,7 +5,7 @@ import { Secret } from '../../src/config/secret.ts';
 
 const secret = new Secret('hunter2');
 
-test('A secret is revealed to who asks for it', () => {
+test('reveal returns the secret', () => {
   assert.equal(secret.reveal(), 'hunter2');
 });
 
@@ -25,7 +25,7 @@ for (const [how, text] of Object.entries(PRINTED)) {
   test(`A secret is not printed ${how}`, () => assert.doesNotMatch(text, /hunter2/));
 }
 
-test('A secret says of itself that it is one', () => {
+test('A secret is printed as [secret]', () => {
   assert.equal(String(secret), '[secret]');
   assert.equal(JSON.stringify(secret), '"[secret]"');
   assert.equal(inspect(secret), '[secret]');

@@ -12,8 +12,8 @@ function failOften(throttle: LoginThrottle, address: string, times: number): voi
   for (let failure = 0; failure < times; failure++) throttle.fail(address);
 }
 
-describe('The throttle of logins', () => {
-  test('lets an address wait after too many failures, until its window ends, and not longer', () => {
+describe('The login throttle', () => {
+  test('rejects an address after too many failures until its window ends', () => {
     let milliseconds = 1_000_000;
     const throttle = createThrottle(() => milliseconds);
     throttle.fail('192.0.2.1');
@@ -30,7 +30,7 @@ describe('The throttle of logins', () => {
     assert.equal(throttle.fail('192.0.2.1'), 0);
   });
 
-  test('tells who fails beyond the limit to wait, too', () => {
+  test('rejects concurrent failures beyond the limit', () => {
     const throttle = createThrottle(() => 1_000_000);
     assert.deepEqual(
       [1, 2, 3, 4].map(() => throttle.fail('192.0.2.1')),
@@ -38,18 +38,18 @@ describe('The throttle of logins', () => {
     );
   });
 
-  test('never counts what did not fail', () => {
+  test('does not count logins that did not fail', () => {
     const throttle = createThrottle();
     for (let login = 0; login < 100; login++) assert.equal(throttle.secondsToWait('192.0.2.1'), 0);
   });
 
-  test('counts every address by itself', () => {
+  test('counts each address separately', () => {
     const throttle = createThrottle();
     failOften(throttle, '192.0.2.1', 3);
     assert.equal(throttle.secondsToWait('192.0.2.2'), 0);
   });
 
-  test('counts a /64 of IPv6 as one, and mapped IPv4 as what it is', () => {
+  test('counts a /64 of IPv6 as one address, and a mapped address as IPv4', () => {
     const throttle = createThrottle();
     throttle.fail('2001:db8::1');
     throttle.fail('2001:DB8:0:0:ffff::2');
@@ -62,7 +62,7 @@ describe('The throttle of logins', () => {
     assert.equal(throttle.secondsToWait('::ffff:192.0.2.2'), 0);
   });
 
-  test('remembers 100,000 addresses, and forgets the one that failed first', () => {
+  test('keeps 100,000 addresses, and deletes the oldest', () => {
     const throttle = createThrottle();
     failOften(throttle, 'first', 3);
     failOften(throttle, 'second', 3);
@@ -73,7 +73,7 @@ describe('The throttle of logins', () => {
     assert.ok(throttle.secondsToWait('second') > 0);
   });
 
-  test('leaves room for people who mistype', () => {
+  test('allows 100 failures per minute', () => {
     assert.deepEqual(THROTTLE_LIMITS, { failuresMax: 100, windowSeconds: 60 });
   });
 });
@@ -100,7 +100,7 @@ describe('The network of an address', () => {
     '': '',
   };
   for (const [address, expected] of Object.entries(NETWORKS)) {
-    test(`${address || 'of nobody'} is ${expected || 'none'}`, () =>
+    test(`${address || 'an empty text'} is ${expected || 'empty'}`, () =>
       assert.equal(network(address), expected));
   }
 });

@@ -29,7 +29,7 @@ describe('An issued token', () => {
     assert.equal(await tokens.verify(await tokens.issue()), true);
   });
 
-  test('is valid to whoever has the key, however short, and to nobody else', async () => {
+  test('is valid with the same key, however short, and with no other', async () => {
     const short = new Tokens(new Secret('k'), now);
     const token = await short.issue();
     assert.equal(await new Tokens(new Secret('k'), now).verify(token), true);
@@ -38,7 +38,7 @@ describe('An issued token', () => {
   });
 });
 
-/** Whose tokens are those of these tests: the only key, and the one before. */
+/** With the key of these tests as the current and as the previous one. */
 const VERIFIERS = {
   '': tokens,
   ', by the previous key': new Tokens(new Secret('another key'), now, new Secret(KEY)),
@@ -47,10 +47,10 @@ const VERIFIERS = {
 describe('A token is accepted', () => {
   const ACCEPTED: Record<string, string> = {
     'that expires later': make({ payload: { exp: NOW + 1 } }),
-    'that expires within this second': make({ payload: { exp: NOW + 0.6 } }),
-    'without exp, which has not expired': make({ payload: {} }),
-    'that is valid since this second': make({ payload: { nbf: NOW } }),
-    'with claims that nobody asked for': make({ payload: { sub: 'x', iss: 1, aud: [], exp: NOW + 1 } }),
+    'that expires later in this second': make({ payload: { exp: NOW + 0.6 } }),
+    'without exp': make({ payload: {} }),
+    'whose nbf is this second': make({ payload: { nbf: NOW } }),
+    'with other claims': make({ payload: { sub: 'x', iss: 1, aud: [], exp: NOW + 1 } }),
     'of HS384': make({ alg: 'HS384' }),
     'of HS512': make({ alg: 'HS512' }),
     'without typ, with kid': make({ header: { alg: 'HS256', kid: 'x' } }),
@@ -65,45 +65,45 @@ describe('A token is accepted', () => {
   }
 });
 
-describe('A token is refused', () => {
+describe('A token is rejected', () => {
   const valid = make();
   const [header = '', payload = '', signature = ''] = valid.split('.');
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-  const REFUSED: Record<string, string> = {
+  const REJECTED: Record<string, string> = {
     'that expired': make({ payload: { exp: NOW - 1 } }),
     'that expires now': make({ payload: { exp: NOW } }),
-    'that expired within this second': make({ payload: { exp: NOW + 0.4 } }),
-    'that is valid in the future': make({ payload: { nbf: NOW + 1 } }),
+    'that expired earlier in this second': make({ payload: { exp: NOW + 0.4 } }),
+    'whose nbf is in the future': make({ payload: { nbf: NOW + 1 } }),
     'whose exp is a text': make({ payload: { exp: `${NOW + 900}` } }),
     'whose exp is null': make({ payload: { exp: null } }),
     'whose nbf is a text': make({ payload: { nbf: '0' } }),
     'whose nbf is null': make({ payload: { nbf: null } }),
 
     'signed with another key': make({ key: `${KEY} ` }),
-    'signed with no key': make({ key: '' }),
-    'signed with another hash than it says': make({ header: { alg: 'HS256' }, alg: 'HS512' }),
-    'whose signature is another': `${header}.${payload}.${createHmac('sha256', KEY).update(payload).digest('base64url')}`,
-    'whose payload is another': `${header}.${encode({ exp: NOW + 9_000 })}.${signature}`,
-    'whose header is another': `${encode({ alg: 'HS256' })}.${payload}.${signature}`,
+    'signed with an empty key': make({ key: '' }),
+    'signed with another hash than its alg': make({ header: { alg: 'HS256' }, alg: 'HS512' }),
+    'with another signature': `${header}.${payload}.${createHmac('sha256', KEY).update(payload).digest('base64url')}`,
+    'with another payload': `${header}.${encode({ exp: NOW + 9_000 })}.${signature}`,
+    'with another header': `${encode({ alg: 'HS256' })}.${payload}.${signature}`,
 
     'of the algorithm none': `${encode({ alg: 'none' })}.${payload}.`,
     'of the algorithm none, signed': make({ header: { alg: 'none' } }),
-    'of RS256 with a key of its own': makeSigned('RS256', (data) => sign('sha256', data, rsa.privateKey)),
-    'of ES256 with a key of its own': makeSigned('ES256', (data) =>
+    'of RS256 with its own key': makeSigned('RS256', (data) => sign('sha256', data, rsa.privateKey)),
+    'of ES256 with its own key': makeSigned('ES256', (data) =>
       sign('sha256', data, { key: ec.privateKey, dsaEncoding: 'ieee-p1363' }),
     ),
-    'of RS256, PS256 or ES256 by its word alone': make({ header: { alg: 'RS256' } }),
+    'whose alg is RS256, but which is signed by HMAC': make({ header: { alg: 'RS256' } }),
     'of hs256': make({ header: { alg: 'hs256' } }),
     'without an algorithm': make({ header: { typ: 'JWT' } }),
-    'with an algorithm that is no text': make({ header: { alg: ['HS256'] } }),
+    'whose alg is no text': make({ header: { alg: ['HS256'] } }),
     'with an unknown critical extension': make({ header: { alg: 'HS256', crit: ['books'], books: true } }),
     'with an empty list of critical extensions': make({ header: { alg: 'HS256', crit: [] } }),
     'whose payload is not encoded': make({ header: { alg: 'HS256', b64: false, crit: ['b64'] } }),
 
-    'whose exp is beyond all numbers': signed(header, encodeText('{"exp":1e400}')),
-    'whose nbf is before all numbers': signed(header, encodeText('{"nbf":-1e400}')),
+    'whose exp is infinite': signed(header, encodeText('{"exp":1e400}')),
+    'whose nbf is infinite': signed(header, encodeText('{"nbf":-1e400}')),
     'whose header begins with a byte-order mark': signed(encodeText('\ufeff{"alg":"HS256"}'), payload),
     'whose header is not UTF-8': signed(encodeText('{"alg":"HS256","kid":"\xff"}', 'latin1'), payload),
     'whose payload begins with a byte-order mark': signed(header, encodeText('\ufeff{}')),
@@ -133,11 +133,11 @@ describe('A token is refused', () => {
         .replaceAll('_', '/')
         .replaceAll('-', '+'),
     ),
-    'with a foreign character, that lenient decoders skip': `${header}.${payload}.*${signature}`,
+    'with an invalid character that lenient decoders skip': `${header}.${payload}.*${signature}`,
     'with spare bits set, that lenient decoders ignore': withSpareBit(valid),
     'of random text': 'x'.repeat(100_000),
   };
-  for (const [which, token] of Object.entries(REFUSED)) {
+  for (const [which, token] of Object.entries(REJECTED)) {
     for (const [how, verifier] of Object.entries(VERIFIERS)) {
       test(which + how, async () => {
         assert.equal(await verifier.verify(token), false);
@@ -148,21 +148,21 @@ describe('A token is refused', () => {
 });
 
 describe('The previous key', () => {
-  const OTHER = 'the key that has taken its place';
+  const OTHER = 'the key that has replaced it...';
   const changing = new Tokens(new Secret(OTHER), now, new Secret(KEY));
 
-  test('signs nothing: a new token is that of the other', async () => {
+  test('does not sign', async () => {
     const token = await changing.issue();
     assert.equal(await new Tokens(new Secret(OTHER), now).verify(token), true);
     assert.equal(await tokens.verify(token), false);
   });
 
-  test('does not keep the other from being verified', async () => {
+  test('does not affect tokens of the current key', async () => {
     assert.equal(await changing.verify(make({ key: OTHER })), true);
     assert.equal(await changing.verify(make({ key: OTHER, payload: { exp: NOW } })), false);
   });
 
-  test('verifies nothing when it is empty, and nothing when the other is', async () => {
+  test('verifies nothing if it or the current key is empty', async () => {
     assert.equal(await new Tokens(new Secret(OTHER), now, new Secret('')).verify(make({ key: '' })), false);
     assert.equal(await new Tokens(new Secret(''), now, new Secret(KEY)).verify(make()), false);
   });
@@ -182,7 +182,7 @@ describe('An empty key', () => {
 });
 
 describe('A verified token', () => {
-  test('is known at once the next time, until it expires', async () => {
+  test('is cached until it expires', async () => {
     let seconds = NOW;
     const clocked = new Tokens(new Secret(KEY), () => seconds * 1_000);
     const token = await clocked.issue();
@@ -195,7 +195,7 @@ describe('A verified token', () => {
     assert.equal(await clocked.verify(token), false);
   });
 
-  test('is known when others are refused', async () => {
+  test('stays cached when other tokens are rejected', async () => {
     const own = new Tokens(new Secret(KEY), now);
     const token = make();
     await own.verify(token);
@@ -205,7 +205,7 @@ describe('A verified token', () => {
     assert.equal(own.verify(token), true);
   });
 
-  test('is forgotten, the oldest first, when there are more than 10,000', async () => {
+  test('is removed from the cache, the oldest first, beyond 10,000', async () => {
     const own = new Tokens(new Secret(KEY), now);
     const many = Array.from({ length: 10_001 }, (_, index) => make({ payload: { exp: NOW + 1 + index } }));
     for (const token of many) assert.equal(await own.verify(token), true);
@@ -217,7 +217,7 @@ describe('A verified token', () => {
     assert.equal(await oldest, true);
   });
 
-  test('is not kept in mind when it is long', async () => {
+  test('is not cached if it is long', async () => {
     const own = new Tokens(new Secret(KEY), now);
     const token = make({ payload: { sub: 'x'.repeat(2_000) } });
     assert.equal(await own.verify(token), true);
@@ -225,7 +225,7 @@ describe('A verified token', () => {
   });
 });
 
-/** How a token departs from a valid one of HS256. */
+/** The differences from a valid HS256 token. */
 interface Parts {
   readonly key?: string;
   readonly alg?: keyof typeof HASHES;
@@ -233,7 +233,7 @@ interface Parts {
   readonly payload?: unknown;
 }
 
-/** Makes a token by hand (RFC 7515, section 7.1). */
+/** Makes a token (RFC 7515, section 7.1). */
 function make({
   key = KEY,
   alg = 'HS256',
@@ -270,7 +270,7 @@ function decode(part: string): unknown {
   return JSON.parse(Buffer.from(part, 'base64url').toString());
 }
 
-/** Another text of the same bytes: the last character of 32 bytes in base64url has two spare bits. */
+/** Another text of the same bytes: base64url of 32 bytes has two unused bits. */
 function withSpareBit(token: string): string {
   const signature = token.split('.')[2] ?? '';
   const twin = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
