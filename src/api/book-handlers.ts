@@ -17,7 +17,7 @@ export class BookHandlers {
   readonly #store: BookStore;
   readonly #bodies: BodyReader;
   readonly #unread: MemoryBudget;
-  /** Settles when the last of the long bodies with many books is processed. */
+  /** Resolves when all long bodies of `POST /books` are processed. */
   #lastLongBody: Promise<unknown> = Promise.resolve();
 
   /** @param unread the memory of responses that clients have not read yet */
@@ -41,26 +41,21 @@ export class BookHandlers {
 
   /** POST /books */
   readonly createMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const created = await this.#bodies.read(
-      request.raw,
-      reply.raw,
-      (body) => this.#serializeLong(body.length, () => this.#createAll(body)),
-      BOOKS_BYTES_MAX,
-    );
+    const create = (body: Uint8Array) => this.#createAll(body);
+    const created = await this.#bodies.read(request.raw, reply.raw, create, BOOKS_BYTES_MAX);
     if (typeof created === 'string') return { outcome: created };
     if ('pages' in created) return { outcome: 'booksCreated', json: toArray(created.pages) };
     if (created.invalidIndex !== undefined) reply.header('invalid-index', created.invalidIndex);
     return { outcome: 'invalidInput' };
   };
 
+  /** Creates the books of a body. Long bodies are processed one after the other, as each needs many times its length. */
   async #createAll(body: Uint8Array) {
-    const books = await readBooks(body, BODY_BYTES_MAX);
-    return 'json' in books ? { pages: await this.#store.createMany(books.json) } : books;
-  }
-
-  /** Processes long bodies one after the other, as each needs many times its length of memory. */
-  async #serializeLong<Result>(bodyBytes: number, run: () => Promise<Result>): Promise<Result> {
-    if (bodyBytes <= BODY_BYTES_MAX) return run();
+    const run = async () => {
+      const books = await readBooks(body, BODY_BYTES_MAX);
+      return 'json' in books ? { pages: await this.#store.createMany(books.json) } : books;
+    };
+    if (body.length <= BODY_BYTES_MAX) return run();
     const result = this.#lastLongBody.then(run);
     this.#lastLongBody = result.catch(() => {}).then(() => undefined);
     return result;
@@ -77,7 +72,7 @@ export class BookHandlers {
     return result === 'met' ? this.#withBook('bookRetrieved', book, reply, tag) : { outcome: result };
   };
 
-  /** PUT /book/{id}. 404 takes precedence over 400: after an invalid body the book is looked up. */
+  /** PUT /book/{id}. 404 takes precedence over 400, so after an invalid body the book is looked up. */
   readonly update = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type BookStore, StoreUnavailable } from '../book/book-store-interface.ts';
-import { note } from '../http/request-log.ts';
+import { annotate } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult } from '../http/response.ts';
 
 /** Liveness: whether an orchestrator should restart the process. */
@@ -13,7 +13,7 @@ export const READINESS_PATH = '/readyz';
 /** The time for the store to respond, so that `GET /readyz` takes at most 2 seconds. */
 const STORE_MS_MAX = 1_500;
 
-/** The endpoints for orchestrators and load balancers. They need no token. */
+/** The endpoints for orchestrators and load balancers, which need no token. */
 export class HealthHandlers {
   readonly #store: BookStore;
   readonly #isStopping: () => boolean;
@@ -31,11 +31,11 @@ export class HealthHandlers {
     return { outcome: 'alive' };
   };
 
-  /** GET /readyz. The check of the store waits in no queue: a busy service is ready. */
+  /** GET /readyz. The check of the store is not queued, so a busy service is ready. */
   readonly checkReadiness = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     reply.header('cache-control', CACHE_CONTROL.withoutToken);
     if (this.#isStopping()) {
-      note(request, 'info', { msg: 'the service is stopping' });
+      annotate(request, 'info', { msg: 'the service is stopping' });
       return { outcome: 'serviceUnavailable' };
     }
     this.#pendingCheck ??= this.#checkStore();
@@ -48,11 +48,9 @@ export class HealthHandlers {
     const check = this.#store.check().finally(() => {
       this.#pendingCheck = undefined;
     });
-    return Promise.race([check, timeout()]);
+    const timeout = sleep(STORE_MS_MAX, undefined, { ref: false }).then(() => {
+      throw new StoreUnavailable('slow');
+    });
+    return Promise.race([check, timeout]);
   }
-}
-
-async function timeout(): Promise<never> {
-  await sleep(STORE_MS_MAX, undefined, { ref: false });
-  throw new StoreUnavailable('slow');
 }

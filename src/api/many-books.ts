@@ -5,15 +5,14 @@ import { ArrayScanner } from '../formats/json-array.ts';
 /** The number of books in one request. */
 export const BOOKS_MAX = 10_000;
 
-/** After so many bytes other requests get a turn: a long body delays them by a few milliseconds at a time. */
+/** The bytes that are read in a turn of the event loop: a long body delays other requests by a few milliseconds. */
 const TURN_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
 
-/** An array of books as JSON, or the place of its first error. */
+/** Books as JSON arrays, or the index of the first invalid or surplus element; undefined when the body is no array. */
 export type BooksRead =
   | { readonly json: readonly Uint8Array[] }
-  /** The index of the first invalid or surplus element; undefined when the body is no array. */
   | { readonly invalidIndex: number | undefined };
 
 /**
@@ -21,7 +20,7 @@ export type BooksRead =
  *
  * @param bookBytesMax the length of each book
  * @returns JSON arrays in UTF-8 of at most {@link BOOKS_MAX} objects together, which have all fields in order; each
- *   array ends after about {@link TURN_BYTES}
+ *   array has about {@link TURN_BYTES}
  */
 export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
   const arrays: Uint8Array[] = [];

@@ -1,4 +1,3 @@
-import type { FastifyInstance } from 'fastify';
 import type { Credentials } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
@@ -17,8 +16,26 @@ import { ListHandler } from './list/list-handler.ts';
 import { METRICS_PATH, type ServedMetrics, serveMetrics } from './metrics-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
 
-/** Adds the routes of the API. */
-function addRoutes(app: FastifyInstance, { token, books, list, health }: Handlers): void {
+/** Makes a server of the API, its documentation and the web console. */
+export function createServer(options: ServerOptions): ApiServer {
+  const { store, limits, metrics } = options;
+  const server = new HttpServer({
+    ...options,
+    probes: [HEALTH_PATH, READINESS_PATH, METRICS_PATH],
+    describeError,
+    redirect: redirectToConsole,
+    observer: metrics?.requests,
+  });
+  const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
+  const unread = new MemoryBudget(limits.unreadBytesAtOnce);
+  const token = new TokenHandlers(options.tokens, options.credentials, options.throttle, bodies);
+  const books = new BookHandlers(store, bodies, unread);
+  const list = new ListHandler(store, unread, limits.searchMs);
+  const health = new HealthHandlers(store, () => server.connections.isStopping);
+
+  const { app } = server;
+  serveDocs(app);
+  serveConsole(app);
   const protect = { onRequest: token.authenticate };
   app.post('/token', { schema: operations.issueToken }, respondWith(token.issue));
   app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));
@@ -29,13 +46,18 @@ function addRoutes(app: FastifyInstance, { token, books, list, health }: Handler
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
   app.get(HEALTH_PATH, { schema: operations.checkHealth }, respondWith(health.check));
   app.get(READINESS_PATH, { schema: operations.checkReadiness }, respondWith(health.checkReadiness));
-}
+  if (metrics) serveMetrics(app, metrics);
 
-interface Handlers {
-  readonly token: TokenHandlers;
-  readonly books: BookHandlers;
-  readonly list: ListHandler;
-  readonly health: HealthHandlers;
+  return {
+    listen: (port, host) => server.listen(port, host),
+    close: () => server.close(),
+    state: () => ({
+      connections: server.connections.counts,
+      heldBytes: { bodies: bodies.budget.bytesHeld, answers: unread.bytesHeld },
+      searches: list.searches,
+      logins: token.logins,
+    }),
+  };
 }
 
 export interface ServerOptions
@@ -48,14 +70,13 @@ export interface ServerOptions
   readonly metrics?: ServedMetrics | undefined;
 }
 
-/** A server with the API, its documentation and the web console. */
 export interface ApiServer extends Pick<HttpServer, 'listen' | 'close'> {
   /** The present values of the metrics that are not counted. */
   state(): ServerState;
 }
 
 export interface ServerState {
-  /** Active connections have a pending response. */
+  /** The number of connections; active ones have a pending response. */
   readonly connections: { readonly active: number; readonly idle: number };
   /** The memory of long request bodies, and of responses that clients have not read yet. */
   readonly heldBytes: { readonly bodies: number; readonly answers: number };
@@ -63,35 +84,4 @@ export interface ServerState {
   readonly searches: number;
   /** The numbers of logins so far. */
   readonly logins: TokenHandlers['logins'];
-}
-
-export function createServer(options: ServerOptions): ApiServer {
-  const { store, tokens, credentials, throttle, limits, metrics } = options;
-  const server = new HttpServer({
-    ...options,
-    probes: [HEALTH_PATH, READINESS_PATH, METRICS_PATH],
-    describeError,
-    redirect: redirectToConsole,
-    observer: metrics?.requests,
-  });
-  const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
-  const unread = new MemoryBudget(limits.unreadBytesAtOnce);
-  const token = new TokenHandlers(tokens, credentials, throttle, bodies);
-  const books = new BookHandlers(store, bodies, unread);
-  const list = new ListHandler(store, unread, limits.searchMs);
-  const health = new HealthHandlers(store, () => server.connections.isStopping);
-  serveDocs(server.app);
-  serveConsole(server.app);
-  addRoutes(server.app, { token, books, list, health });
-  if (metrics) serveMetrics(server.app, metrics);
-  return {
-    listen: (port, host) => server.listen(port, host),
-    close: () => server.close(),
-    state: () => ({
-      connections: server.connections.counts,
-      heldBytes: { bodies: bodies.bytesHeld, answers: unread.bytesHeld },
-      searches: list.searches,
-      logins: token.logins,
-    }),
-  };
 }

@@ -3,11 +3,11 @@ import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
-import { note, noteError } from '../http/request-log.ts';
+import { annotate } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
 import { describeError } from './describe-error.ts';
 
-/** The token endpoint, and the check of tokens (specification, "Authentication"). */
+/** Issues and verifies tokens (specification, "Authentication"). */
 export class TokenHandlers {
   readonly #tokens: Tokens;
   readonly #credentials: Credentials;
@@ -37,7 +37,7 @@ export class TokenHandlers {
       const secondsOverLimit = this.#throttle.fail(ip);
       if (secondsOverLimit > 0) return this.#throttled(request, reply, ip, secondsOverLimit);
       this.logins.failed++;
-      note(request, 'warn', { client: addressOf(ip), msg: 'a login has failed' });
+      annotate(request, 'warn', { client: addressOf(ip), msg: 'login failed' });
       return { outcome: 'invalidCredentials' };
     }
     try {
@@ -45,7 +45,7 @@ export class TokenHandlers {
       this.logins.succeeded++;
       return { outcome: 'tokenGenerated', data: { token } };
     } catch (error) {
-      noteError(request, describeError(error));
+      annotate(request, 'error', describeError(error).fields);
       return { outcome: 'tokenNotGenerated' };
     }
   };
@@ -54,20 +54,16 @@ export class TokenHandlers {
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.behindToken);
     const token = request.headers.authorization;
-    if (!token) {
-      send(reply, { outcome: 'tokenRequired' });
-      return;
-    }
-    const reject = () => send(reply, { outcome: 'invalidToken' });
-    const isValid = this.#tokens.verify(token);
-    if (isValid === true) pass();
-    else if (isValid === false) reject();
-    else void isValid.then((result) => (result ? pass() : reject()));
+    const passIf = (isValid: boolean) => (isValid ? pass() : send(reply, { outcome: 'invalidToken' }));
+    const isValid = token ? this.#tokens.verify(token) : undefined;
+    if (isValid === undefined) send(reply, { outcome: 'tokenRequired' });
+    else if (typeof isValid === 'boolean') passIf(isValid);
+    else void isValid.then(passIf);
   };
 
   #throttled(request: FastifyRequest, reply: FastifyReply, ip: string, seconds: number): HttpResult {
     this.logins.throttled++;
-    note(request, 'warn', { client: addressOf(ip), msg: 'too many logins have failed' });
+    annotate(request, 'warn', { client: addressOf(ip), msg: 'too many failed logins' });
     reply.header('retry-after', seconds);
     return { outcome: 'tooManyRequests' };
   }

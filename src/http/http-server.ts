@@ -5,7 +5,7 @@ import { Connections } from './connections/connections.ts';
 import { listen, portOf } from './connections/listening.ts';
 import { type ErrorHandling, rejectInEnvelope } from './connections/rejections.ts';
 import type { HttpLimits } from './limits.ts';
-import { addRequestIdHeader, requestIdOf } from './request-id.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import { RequestLog, type RequestLogOptions } from './request-log.ts';
 import { routableTarget } from './request-target.ts';
 
@@ -13,7 +13,7 @@ export interface HttpServerOptions extends ErrorHandling, RequestLogOptions {
   readonly limits: HttpLimits;
   /** Origins whose pages may call the API from a browser. */
   readonly corsOrigins: readonly string[];
-  /** Whose `X-Forwarded-For` is trusted: none, all, a number of proxies, or the proxies at these addresses. */
+  /** Proxies whose `X-Forwarded-For` is trusted: none, all, a number of hops, or those at these addresses. */
   readonly trustProxy: boolean | number | readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface HttpServerOptions extends ErrorHandling, RequestLogOptions {
  * envelope, and closes connections without losing responses.
  */
 export class HttpServer {
-  /** Takes the routes. */
+  /** The framework's server, to which routes are added. */
   readonly app: FastifyInstance;
   readonly connections: Connections;
   #listeners: readonly Listener[] = [];
@@ -52,13 +52,19 @@ export class HttpServer {
       logController: requestLog,
       childLoggerFactory: (logger) => logger,
     });
-    // A client may half-close its side after the last request, and still gets its responses.
+    // A client that half-closes its side after the last request still gets its responses.
     Object.assign(app.server, { httpAllowHalfOpen: true });
     this.app = app;
     this.connections = new Connections(app, limits, requestLog);
-    addRequestIdHeader(app);
+    // Handlers read bodies themselves, after the checks that need no body, and as JSON whatever their Content-Type.
+    app.removeAllContentTypeParsers();
+    app.addContentTypeParser(UNPARSED, (_request, _body, done) => done(null));
+    app.addHook('onRequest', (request, reply, pass) => {
+      reply.header(REQUEST_ID_HEADER, request.id);
+      request.raw.headers['content-type'] = UNPARSED;
+      pass();
+    });
     rejectInEnvelope(app, requestLog, options);
-    skipBodyParsing(app);
     if (options.corsOrigins.length > 0) allowOrigins(app, options.corsOrigins);
   }
 
@@ -80,31 +86,17 @@ export class HttpServer {
   }
 }
 
-/**
- * Handlers read bodies themselves, after the checks that need no body, and as JSON whatever their Content-Type. Fastify
- * sees one Content-Type only, whose parser does not read the body.
- */
-function skipBodyParsing(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(UNPARSED, (_request, _body, done) => done(null));
-  app.addHook('onRequest', (request, _reply, pass) => {
-    request.raw.headers['content-type'] = UNPARSED;
-    pass();
-  });
-}
-
+/** The Content-Type that Fastify sees, whose parser does not read the body. */
 const UNPARSED = 'application/octet-stream';
 
-/** Fastify's option for `TRUST_PROXY`: a number is the number of hops, counted from this service, that are proxies. */
-function proxyTrust(
-  trust: HttpServerOptions['trustProxy'],
-): boolean | string[] | ((address: string, hop: number) => boolean) {
-  if (typeof trust === 'number') return (_address, hop) => hop < trust;
+/** Fastify's option `trustProxy`, which itself takes no number of hops. */
+function proxyTrust(trust: HttpServerOptions['trustProxy']) {
+  if (typeof trust === 'number') return (_address: string, hop: number) => hop < trust;
   return typeof trust === 'boolean' ? trust : [...trust];
 }
 
 function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
-  // The plugin would take every OPTIONS for a preflight.
+  // The plugin would handle every OPTIONS as a preflight.
   app.addHook('onRequest', (request, reply, pass) => {
     const isPreflight = request.headers['access-control-request-method'] !== undefined;
     if (request.method === 'OPTIONS' && !isPreflight) reply.callNotFound();
@@ -113,15 +105,7 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: [
-      'ETag',
-      'Invalid-Index',
-      'Link',
-      'Retry-After',
-      'WWW-Authenticate',
-      'X-Request-Id',
-      'X-Total-Count',
-    ],
+    exposedHeaders: 'ETag, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
     maxAge: 600,
     strictPreflight: false,
   });

@@ -22,7 +22,7 @@ export interface HttpLimits {
   readonly connections: number;
   /** The number of further connections that stay open until their 503 is sent; others are closed without a response. */
   readonly rejectedConnections: number;
-  /** The time at a stop during which everything is served as before, but the service says that it is not ready. */
+  /** The time after SIGTERM during which everything is served as before, except that `GET /readyz` is 503. */
   readonly stopDelayMs: number;
   /** The time after `stopDelayMs` for idle connections to send one more request. */
   readonly graceMs: number;
@@ -50,9 +50,9 @@ export const FIXED_LIMITS = {
   drainMs: 3_500,
 } as const satisfies Partial<HttpLimits>;
 
-/** How much of a rejected body is read and discarded, so that a client that is still sending gets its response. */
+/** The limits of reading and discarding a rejected body, so that a client that is still sending gets its response. */
 export const DRAIN_BYTES_MAX = 16 * 1_024 * 1_024;
 export const DRAIN_TIMEOUT_MS = 5_000;
 
-/** How long a client may go on sending after its last response, so that it can read the response. */
+/** The time for a client to stop sending after its last response, so that it can read the response. */
 export const LINGER_MS = 2_000;

@@ -6,7 +6,7 @@ export const outcomes = {
   invalidCredentials: { status: 401, message: 'Invalid credentials' },
   tokenNotGenerated: { status: 500, message: 'Could not generate token' },
 
-  // Every endpoint behind a token
+  // Every endpoint that needs a token
   tokenRequired: { status: 401, message: 'Authorization token required' },
   invalidToken: { status: 401, message: 'Invalid token' },
 

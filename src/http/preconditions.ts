@@ -1,8 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether the preconditions of a request are met, or else its outcome. */
-export type PreconditionResult = 'met' | 'notModified' | 'preconditionFailed';
-
 /** Whether a request has preconditions. */
 export function isConditional({ headers }: IncomingMessage): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
@@ -12,8 +9,9 @@ export function isConditional({ headers }: IncomingMessage): boolean {
  * Evaluates the preconditions of a request for a resource that exists, in the order of RFC 9110, section 13.2.2.
  *
  * @param tag the strong entity tag of the resource
+ * @returns the outcome of the request when they are not met
  */
-export function evaluatePreconditions({ method, headers }: IncomingMessage, tag: string): PreconditionResult {
+export function evaluatePreconditions({ method, headers }: IncomingMessage, tag: string) {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch !== undefined && !matchesAny(tag, ifMatch)) return 'preconditionFailed';
   if (!isCachedByClient(tag, ifNoneMatch)) return 'met';

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 
 /** The header with the id of a request, which is also in its log line. */
 export const REQUEST_ID_HEADER = 'x-request-id';
@@ -25,12 +24,4 @@ export function newRequestId(): string {
 export function requestIdOf({ headers }: { readonly headers: IncomingHttpHeaders }): string {
   const chosen = headers[REQUEST_ID_HEADER];
   return typeof chosen === 'string' && VALID_ID.test(chosen) ? chosen : newRequestId();
-}
-
-/** Adds the id of the request to every response. */
-export function addRequestIdHeader(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, pass) => {
-    reply.header(REQUEST_ID_HEADER, request.id);
-    pass();
-  });
 }

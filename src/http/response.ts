@@ -1,17 +1,17 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { drain } from './body/body-reader.ts';
-import { markClosing } from './connections/connection-state.ts';
+import { stateOf } from './connections/connection-state.ts';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
 
-/** What a handler returns: an outcome and its data, from which {@link send} makes the response. */
+/** The result of a handler, from which {@link send} makes the response. */
 export interface HttpResult {
   readonly outcome: OutcomeName;
   /** The `data` of the envelope; null when absent. */
   readonly data?: unknown;
   /** The `data` as JSON in UTF-8, instead: in chunks, or as a stream. */
   readonly json?: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
-  /** Headers besides those of the outcome. */
+  /** Headers in addition to those of the outcome. */
   readonly headers?: Headers;
 }
 
@@ -32,7 +32,7 @@ export const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
 /** `Cache-Control` (RFC 9111, section 5.2.2): protected responses may be kept by their client, which revalidates them. */
 export const CACHE_CONTROL = { withoutToken: 'no-store', behindToken: 'private, no-cache' } as const;
 
-/** After these the rest of the connection cannot be trusted, or is not worth reading. */
+/** Outcomes after which the connection is closed, as the rest of the request is malformed or not read. */
 const CLOSING_OUTCOMES: ReadonlySet<OutcomeName> = new Set([
   'badRequest',
   'requestTimeout',
@@ -40,17 +40,13 @@ const CLOSING_OUTCOMES: ReadonlySet<OutcomeName> = new Set([
   'expectationFailed',
 ]);
 
-const HEADERS = Object.fromEntries(
+/** The headers of an outcome, at any endpoint. */
+export const OUTCOME_HEADERS = Object.fromEntries(
   Object.entries(outcomes).map(([name, { status }]) => [
     name,
     { ...COMMON_HEADERS, ...STATUS_HEADERS[status] },
   ]),
 ) as Readonly<Record<OutcomeName, Headers>>;
-
-/** The headers of an outcome, whichever endpoint has it. */
-export function outcomeHeaders(name: OutcomeName): Headers {
-  return HEADERS[name];
-}
 
 /** Makes a route's handler from a function that returns a result. */
 export function respondWith(handle: (request: FastifyRequest, reply: FastifyReply) => Promise<HttpResult>) {
@@ -63,9 +59,13 @@ export function respondWith(handle: (request: FastifyRequest, reply: FastifyRepl
 
 /** Sends a result in the envelope. */
 export function send(reply: FastifyReply, { outcome, data = null, json, headers }: HttpResult): FastifyReply {
-  reply.code(outcomes[outcome].status).headers(outcomeHeaders(outcome));
+  reply.code(outcomes[outcome].status).headers(OUTCOME_HEADERS[outcome]);
   if (headers) reply.headers(headers);
-  if (outcome === 'notModified') return sendNotModified(reply);
+  if (outcome === 'notModified') {
+    // A 304 has no content (RFC 9110, section 15.4.5) and no Content-Length: for HEAD, Fastify would send 0.
+    reply.removeHeader('content-type');
+    return reply.request.method === 'HEAD' ? reply.send(Readable.from([])) : reply.send();
+  }
   if (CLOSING_OUTCOMES.has(outcome)) closeAfter(reply);
   if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
   if (json === undefined) return reply.send(envelope(outcome, data));
@@ -80,7 +80,7 @@ export function send(reply: FastifyReply, { outcome, data = null, json, headers 
 /** Closes the connection after a response that is not sent yet. */
 export function closeAfter(reply: FastifyReply): void {
   reply.header('connection', 'close');
-  markClosing(reply.request.raw.socket);
+  stateOf(reply.request.raw.socket).isClosing = true;
 }
 
 async function* inEnvelope(
@@ -93,13 +93,7 @@ async function* inEnvelope(
   yield suffix;
 }
 
-/** A 304 has no content (RFC 9110, section 15.4.5) and no Content-Length: for HEAD, Fastify would send 0. */
-function sendNotModified(reply: FastifyReply): FastifyReply {
-  reply.removeHeader('content-type');
-  return reply.request.method === 'HEAD' ? reply.send(Readable.from([])) : reply.send();
-}
-
-/** Sends the response at once, but keeps the connection open while the client is still sending. */
+/** Sends the response immediately, but keeps the connection open while the client is still sending. */
 function sendWhileDraining(reply: FastifyReply): FastifyReply {
   const body = JSON.stringify(envelope('payloadTooLarge', null));
   async function* responseThenDrain(): AsyncGenerator<string> {

@@ -46,14 +46,14 @@ export class RequestMetrics {
    * @param route the pattern of the router; undefined for an unknown path
    * @param ms the duration in milliseconds
    */
-  answered(route: string | undefined, method: string, status: number, ms: number): void {
+  responded(route: string | undefined, method: string, status: number, ms: number): void {
     const counts = this.#counts.get(route)?.get(method) ?? this.#getOrAdd(route, method);
     counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;
     counts.durations.observe(ms / 1_000);
   }
 
   /** Counts a rejection on a connection, before there is a request. */
-  refused(status: number): void {
+  rejected(status: number): void {
     this.#rejections.set(status, (this.#rejections.get(status) ?? 0) + 1);
   }
 

@@ -6,10 +6,10 @@ import { acceptedWeights, MEDIA_TYPES, PAGE_HEADERS, serveFile } from './static-
 /** The folder of the built console: an `index.html`, and files whose names contain a hash of their content. */
 const FOLDER = new URL('../../console/dist/', import.meta.url);
 
-/** The extensions of the compressed forms that the build leaves beside each file, the smallest form first. */
+/** The extensions of the compressed files that the build writes, the smallest ones first. */
 const CODINGS = { br: '.br', gzip: '.gz' } as const;
 
-/** Relative, so that it also works behind a proxy that adds a prefix to the path. */
+/** A relative `Location`, which also works behind a proxy that adds a prefix to the path. */
 const LOCATION = 'console/';
 
 /** Whether the console has been built. */
@@ -17,16 +17,15 @@ export function hasConsole(): boolean {
   return listFiles().has('index.html');
 }
 
-/** Serves the web console at `/console/`. It is a client of the API like any other. If it was not built, it is 404. */
+/** Serves the web console at `/console/`, or 404 if it was not built. */
 export function serveConsole(app: FastifyInstance): void {
   const names = listFiles();
   for (const name of names) {
-    const mediaType = MEDIA_TYPES[extname(name)];
-    if (mediaType === undefined) continue;
+    if (!(extname(name) in MEDIA_TYPES)) continue;
     const isIndex = name === 'index.html';
     const codings = Object.entries(CODINGS).filter(([, extension]) => names.has(name + extension));
     serveFile(app, `/console/${isIndex ? '' : name}`, {
-      mediaType,
+      name,
       isImmutable: !isIndex,
       read: preload(name),
       codings: Object.fromEntries(codings.map(([coding, extension]) => [coding, preload(name + extension)])),
@@ -36,7 +35,7 @@ export function serveConsole(app: FastifyInstance): void {
   app.get('/console', async (_request, reply) => reply.headers(PAGE_HEADERS).redirect(LOCATION, 308));
 }
 
-/** Reads a file at once, because the next build removes it. */
+/** Reads a file now, because the next build removes it. */
 function preload(name: string): () => Uint8Array {
   const bytes = readFileSync(new URL(name, FOLDER));
   return () => bytes;

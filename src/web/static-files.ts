@@ -1,20 +1,14 @@
 import { hash } from 'node:crypto';
+import { extname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { isCachedByClient } from '../http/preconditions.ts';
 
 /** The headers of every page and file: scripts, styles and requests only from this host, nothing inline (CSP level 3). */
 export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy': [
-    `default-src 'none'`,
-    `script-src 'self'`,
-    `style-src 'self'`,
-    `img-src 'self'`,
-    `connect-src 'self'`,
-    `base-uri 'none'`,
-    `form-action 'none'`,
-    `frame-ancestors 'none'`,
-  ].join('; '),
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'referrer-policy': 'no-referrer',
   // Caches revalidate what they keep (RFC 9111, section 5.2.2.4).
   'cache-control': 'no-cache',
@@ -29,35 +23,35 @@ export const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Reads the bytes of a file; called once, at the first request. */
-type Read = () => Promise<Uint8Array> | Uint8Array;
-
-/** A file that is served to everybody, without a token and without the envelope. */
+/** A file that is served without a token and without the envelope. */
 export interface StaticFile {
-  readonly mediaType: string;
+  /** Its name, whose extension determines the media type. */
+  readonly name: string;
   /** Whether the name of the file changes with its content, so that caches need not revalidate it. */
   readonly isImmutable?: boolean;
+  /** Reads the file; called once, at the first request. */
   readonly read: Read;
   /** The compressed forms by their content coding, in order of preference. */
   readonly codings?: Readonly<Record<string, Read>>;
 }
 
-/** Serves a file at a path, compressed where the client accepts that, and as 304 where the client has it. */
+type Read = () => Promise<Uint8Array> | Uint8Array;
+
+/** Serves a file at a path: compressed if the client accepts that, or 304 if the client has it. */
 export function serveFile(app: FastifyInstance, path: string, file: StaticFile): void {
-  const { mediaType, isImmutable = false, read, codings = {} } = file;
+  const { name, isImmutable = false, read, codings = {} } = file;
   const headers = {
     ...PAGE_HEADERS,
-    'content-type': mediaType,
+    'content-type': MEDIA_TYPES[extname(name)],
     ...(isImmutable && { 'cache-control': 'public, max-age=31536000, immutable' }),
     ...(file.codings && { vary: 'Accept-Encoding' }),
   };
-  const contents = new Map<string | undefined, Promise<Content>>();
+  const contents = new Map<string | undefined, ReturnType<typeof readContent>>();
 
   app.get(path, async (request, reply) => {
     const weights = acceptedWeights(request.headers['accept-encoding'] ?? '');
-    const coding = Object.keys(codings).find((name) => (weights.get(name) ?? 0) > 0);
-    const content =
-      contents.get(coding) ?? readContent(coding === undefined ? read : (codings[coding] as Read));
+    const coding = Object.keys(codings).find((each) => (weights.get(each) ?? 0) > 0);
+    const content = contents.get(coding) ?? readContent(codings[coding ?? ''] ?? read);
     contents.set(coding, content);
     const { bytes, tag } = await content;
     reply.headers(headers).header('etag', tag);
@@ -67,13 +61,8 @@ export function serveFile(app: FastifyInstance, path: string, file: StaticFile):
   });
 }
 
-interface Content {
-  readonly bytes: Uint8Array;
-  /** A strong entity tag: the hash of the bytes. */
-  readonly tag: string;
-}
-
-async function readContent(read: Read): Promise<Content> {
+/** Reads a file, and makes its strong entity tag of a hash. */
+async function readContent(read: Read) {
   const bytes = await read();
   return { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };
 }

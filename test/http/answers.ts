@@ -3,7 +3,7 @@ import { outcomes } from '../../src/http/outcomes.ts';
 import type { Answer } from './connection.ts';
 import { assertTellsNothing } from './telltales.ts';
 
-/** Asserts that an answer is this envelope with `data` null, to the byte, and has the headers every answer has. */
+/** Asserts that a response is this envelope with `data` null, byte for byte, and has the common headers. */
 export function assertRefusal(answer: Answer, status: number, message: string): void {
   assert.equal(answer.body, JSON.stringify({ status, message, data: null }));
   assertEnvelope(answer);
@@ -11,7 +11,7 @@ export function assertRefusal(answer: Answer, status: number, message: string): 
   assert.equal(answer.headers.get('content-length'), String(answer.body.length));
 }
 
-/** Asserts that an answer is an envelope with this outcome. @returns its `data` */
+/** Asserts that a response is an envelope with this outcome. @returns its `data` */
 export function assertSuccess(answer: Answer, status: number, message: string): unknown {
   const envelope = JSON.parse(answer.body) as { data: unknown };
   assert.deepEqual(envelope, { status, message, data: envelope.data });
@@ -19,20 +19,17 @@ export function assertSuccess(answer: Answer, status: number, message: string): 
   return envelope.data;
 }
 
-/** The ids that requests are given. */
+/** A generated request id. */
 export const REQUEST_ID = /^[0-9a-f]{12}-[0-9a-z]+$/;
 
-/** All that an answer may have in its head. */
+/** The headers that responses may have. */
 const HEADERS = new Set(
   `content-type x-content-type-options cache-control www-authenticate allow retry-after etag invalid-index link
     x-total-count x-request-id vary
     content-length transfer-encoding connection keep-alive date`.split(/\s+/),
 );
 
-/**
- * Asserts that an answer is in the envelope, with an outcome that there is. What is no success tells nothing but that:
- * there is no place in it for a secret, a token, SQL, a path or the text of a driver.
- */
+/** Asserts that a response is in the envelope with a known outcome, and that an error has nothing confidential. */
 export function assertEnvelope({ status, headers, body }: Answer): void {
   const envelope = JSON.parse(body) as { status: number; message: string; data: unknown };
   assert.deepEqual(Object.keys(envelope), ['status', 'message', 'data']);
@@ -41,12 +38,12 @@ export function assertEnvelope({ status, headers, body }: Answer): void {
   assert.equal(known?.status, status);
   if (status >= 400) {
     assert.equal(envelope.data, null);
-    // The id is the client's, or random: now and then it looks like anything.
-    const told = [...headers].filter(([name]) => name !== 'x-request-id');
-    assertTellsNothing(body + told.flat().join(' '));
+    // The id may contain any text by chance.
+    const others = [...headers].filter(([name]) => name !== 'x-request-id');
+    assertTellsNothing(body + others.flat().join(' '));
   }
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
-  for (const name of headers.keys()) assert.ok(HEADERS.has(name), `a strange header: ${name}`);
+  for (const name of headers.keys()) assert.ok(HEADERS.has(name), `an unknown header: ${name}`);
 }
 
 function assertHeaders({ status, headers }: Answer, expectedStatus: number): void {

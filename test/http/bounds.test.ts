@@ -13,7 +13,7 @@ const SEARCHES_MAX = 500;
 const BOOK: Book = { id: 1, title: '', author: '', year: 0 };
 
 describe('Connections', () => {
-  test('beyond those that are being refused are closed without a response', async () => {
+  test('beyond those that get 503 are closed without a response', async () => {
     await using service = await startService({ httpLimits: { connections: 1, rejectedConnections: 3 } });
     using _ = await Connection.open(service);
     using stack = new DisposableStack();
@@ -32,7 +32,7 @@ describe('Connections', () => {
     assert.equal(await connection.rest(), '');
   });
 
-  test('end 5 seconds after a 413 when the client sends no more of the body', async () => {
+  test('are closed 5 seconds after a 413 when the client sends no more of the body', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, `Content-Length: ${2 * MEBIBYTE}`]));
@@ -42,13 +42,13 @@ describe('Connections', () => {
   });
 });
 
-test(`${SEARCHES_MAX} searches are under way at once; one more is 503, until one has ended`, async () => {
+test(`${SEARCHES_MAX} searches run concurrently; one more gets 503 until one has ended`, async () => {
   const released = Promise.withResolvers<void>();
   const full = Promise.withResolvers<void>();
-  let underWay = 0;
+  let running = 0;
   const search: BookStore['search'] = async () => {
-    underWay++;
-    if (underWay === SEARCHES_MAX) full.resolve();
+    running++;
+    if (running === SEARCHES_MAX) full.resolve();
     await released.promise;
     return { json: new Uint8Array(), count: 0, last: undefined, more: 'no' };
   };
@@ -66,7 +66,7 @@ test(`${SEARCHES_MAX} searches are under way at once; one more is 503, until one
 
 for (const engine of engines) {
   describe(`Searches on ${engine.name}`, () => {
-    test('give a page of 8 MiB, or a book more, and the next page leads on', async () => {
+    test('end a page after 8 MiB or one book later, with a Link to the next page', async () => {
       await using service = await startService({ engine: engine.name });
       const body = JSON.stringify({ title: TITLE.repeat(90_000) });
       for (let books = 0; books < 12; books++) await service.fetch('POST', '/book', body);
@@ -85,7 +85,7 @@ for (const engine of engines) {
 }
 
 describe('503 Service unavailable', () => {
-  test('after 10 seconds, where a search and its count find no end', async () => {
+  test('is the response after 10 seconds of a search or count without a result', async () => {
     const rest = { json: new Uint8Array(), count: 0, last: { key: 1, id: 1 }, more: 'unknown' } as const;
     const store: Partial<BookStore> = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
     await using service = await startServiceOn(store as BookStore);
@@ -94,7 +94,7 @@ describe('503 Service unavailable', () => {
     for (const { status } of answers) assert.equal(status, 503);
   });
 
-  test('after 100 attempts to change a book that others change each time', async () => {
+  test('is the response after 100 attempts of a conditional change that conflict with other changes', async () => {
     let attempts = 0;
     const store: Partial<BookStore> = {
       find: async () => BOOK,

@@ -6,7 +6,7 @@ import { Connection, request } from './connection.ts';
 import { LOGIN, startService } from './service.ts';
 
 describe('A service that is stopping', () => {
-  test('answers what comes on connections that it has, as their last answer', async () => {
+  test('responds to one more request on each open connection, with Connection: close', async () => {
     const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
     using used = await Connection.open(service);
     using fresh = await Connection.open(service);
@@ -26,7 +26,7 @@ describe('A service that is stopping', () => {
     await closed;
   });
 
-  test('answers all requests that came at once', async () => {
+  test('responds to all pipelined requests', async () => {
     const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
     using connection = await Connection.open(service);
     await connection.send(request('GET /nowhere'));
@@ -48,7 +48,7 @@ describe('A service that is stopping', () => {
     await closed;
   });
 
-  test('sends away who says nothing, and does not cut it off', async () => {
+  test('half-closes idle connections, and waits for their clients', async () => {
     const service = await startService({ httpLimits: { graceMs: 100, drainMs: 60_000 } });
     using connection = await Connection.open(service);
     const closed = service[Symbol.asyncDispose]();
@@ -57,7 +57,7 @@ describe('A service that is stopping', () => {
     await closed;
   });
 
-  test('cuts off who does not go', async () => {
+  test('closes connections that do not end in time', async () => {
     const service = await startService({ httpLimits: { graceMs: 0, drainMs: 200 } });
     using connection = await Connection.open(service);
     await connection.send(request('POST /token', ['Content-Length: 100']));

@@ -11,7 +11,7 @@ const WRITERS = 32;
 
 for (const { name: engine } of engines) {
   describe(`Conditional requests (RFC 9110, section 13) on ${engine}`, () => {
-    test('every answer with a book has its strong ETag, which changes with the book and only then', async () => {
+    test('every response with a book has its strong ETag, which changes only with the book', async () => {
       await using service = await startService({ engine });
       const created = await service.fetch('POST', '/book', BODY);
       const path = `/book/${await idIn(created)}`;
@@ -33,7 +33,7 @@ for (const { name: engine } of engines) {
       assert.equal(tags.size, 5);
     });
 
-    test('a tag is another one when text moves from one field to the next', async () => {
+    test('the ETag changes when text moves from one field to another', async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
       const tags = new Set<string>();
@@ -46,7 +46,7 @@ for (const { name: engine } of engines) {
       assert.equal(tags.size, 3);
     });
 
-    test('If-None-Match on GET and HEAD: 304 without content when the tag is listed', async () => {
+    test('GET and HEAD with If-None-Match get 304 without content when the tag is listed', async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
       const tag = tagOf(await service.fetch('GET', path));
@@ -77,7 +77,7 @@ for (const { name: engine } of engines) {
       assertRefusal(await connection.answer(), 404, 'Book not found');
     });
 
-    test('If-Match on PUT and DELETE: 412 and no change when the tag is not listed', async () => {
+    test('PUT and DELETE with If-Match get 412 and change nothing when the tag is not listed', async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
       const first = tagOf(await service.fetch('GET', path));
@@ -110,7 +110,7 @@ for (const { name: engine } of engines) {
       assertSuccess(await connection.answer(), 200, 'Book deleted successfully');
     });
 
-    test('404 comes before 400, and 400 before 412; the token before all of them', async () => {
+    test('the checks run in the order 401, 404, 400, 412', async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
       const { authorization } = service;
@@ -128,7 +128,7 @@ for (const { name: engine } of engines) {
       }
     });
 
-    test(`of ${WRITERS} writers who hold one tag exactly one wins`, async () => {
+    test(`of ${WRITERS} concurrent writers with one tag exactly one succeeds`, async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
       for (let round = 0; round < ROUNDS; round++) {
@@ -149,7 +149,7 @@ for (const { name: engine } of engines) {
       }
     });
 
-    test('writers who only demand that there is a book all get their changes done', async () => {
+    test('all concurrent writers with If-Match: * succeed', async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
       const answers = await Promise.all(

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { AskedOnConnection } from '../openapi/asked.ts';
-import type { Answered, Asked } from '../openapi/described.ts';
+import { SentRequests } from '../openapi/asked.ts';
+import type { ReceivedResponse, SentRequest } from '../openapi/described.ts';
 import { assertTellsNothing } from './telltales.ts';
 
-/** An answer as it came over the wire. */
+/** A response as it was received. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -14,28 +14,28 @@ export interface Answer {
 /** Where a service listens on loopback. */
 export interface Place {
   readonly port: number;
-  /** Where the client comes from: an address of IPv4 that this machine has. */
+  /** The address of the client: an IPv4 address of this machine. */
   readonly localAddress?: string;
-  /** Is told of every final answer, and of the request that it belongs to where that can be told. */
-  readonly onAnswer?: (asked: Asked | undefined, answer: Answered) => Promise<void>;
+  /** Called for every final response, with its request if that is known. */
+  readonly onAnswer?: (request: SentRequest | undefined, response: ReceivedResponse) => Promise<void>;
 }
 
-/** Header fields that are hashes, cursors and random ids: now and then they look like anything. */
+/** Headers that are hashes, cursors and random ids, which may contain any text by chance. */
 const LIKE_ANYTHING = /^(?:etag|link|x-request-id): .*$/gim;
 
-/** Far longer than any answer takes, on any machine. */
+/** Longer than any response takes on any machine. */
 const SILENCE_MS_MAX = 10_000;
 
-/** The connection ended where an answer was due, or in the middle of one. */
+/** The connection ended before or within an expected response. */
 export class Cut extends Error {
   override readonly name = 'Cut';
 }
 
-/** A connection of a client that sends bytes as they are, and reads only what it is told to. */
+/** A client's connection that sends raw bytes, and reads one response at a time. */
 export class Connection implements Disposable {
   readonly #socket: Socket;
   readonly #chunks: AsyncIterator<Buffer, undefined>;
-  readonly #asked = new AskedOnConnection();
+  readonly #sent = new SentRequests();
   readonly #onAnswer: Place['onAnswer'];
   #received: Buffer = Buffer.alloc(0);
 
@@ -43,7 +43,7 @@ export class Connection implements Disposable {
     this.#socket = socket;
     this.#onAnswer = onAnswer;
     this.#chunks = socket.iterator({ destroyOnReturn: false });
-    socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy(new Error('the service stays silent')));
+    socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy(new Error('the service does not respond')));
     socket.on('error', () => {});
   }
 
@@ -55,34 +55,34 @@ export class Connection implements Disposable {
     return new Connection(socket, onAnswer);
   }
 
-  /** Sends bytes; resolves when the system has taken them, or the other side takes no more. */
+  /** Sends bytes; resolves when the operating system has accepted them, or the connection has ended. */
   async send(bytes: string | Uint8Array): Promise<void> {
-    this.#asked.note(bytes);
+    this.#sent.add(bytes);
     await new Promise<void>((resolve) => {
       this.#socket.write(bytes, () => resolve());
     });
   }
 
-  /** Whether the connection is known to be gone, so that sending is of no use. */
+  /** Whether the connection is known to be closed. */
   get isBroken(): boolean {
     return this.#socket.destroyed;
   }
 
-  /** Says that no more will be sent. */
+  /** Half-closes the connection. */
   finish(): void {
     this.#socket.end();
   }
 
-  /** Leaves without a farewell: the other side's next read or write is met by a reset. */
+  /** Resets the connection. */
   vanish(): void {
     this.#socket.resetAndDestroy();
   }
 
   /**
-   * Reads the next answer, which may be an interim one, and asserts that it tells nothing: what is no success in all
-   * of it, and the others in their heads, as their content is that of clients.
+   * Reads the next response, which may be an interim one. Asserts that its headers, and the content of errors, have
+   * nothing confidential.
    *
-   * @param isToHead whether it answers HEAD, so that no content follows
+   * @param isToHead whether the request was HEAD, so that there is no content
    * @throws {Cut}
    */
   async answer(isToHead = false): Promise<Answer> {
@@ -96,16 +96,16 @@ export class Connection implements Disposable {
     const said = head.replaceAll(LIKE_ANYTHING, '');
     assertTellsNothing(status >= 400 ? `${said} ${body}` : said);
     const answered = isToHead ? { status, headers } : { status, headers, body };
-    if (status >= 200) await this.#onAnswer?.(this.#asked.next(), answered);
+    if (status >= 200) await this.#onAnswer?.(this.#sent.next(), answered);
     return { status, headers, body };
   }
 
-  /** Resolves when the next answer has begun to come, of which no more is read. */
+  /** Resolves when the first bytes of the next response have been received. */
   async beginning(): Promise<void> {
     await this.#receiveAtLeast(1);
   }
 
-  /** Reads until the other side closes. @returns what came */
+  /** Reads until the service ends the connection. @returns the bytes received */
   async rest(): Promise<string> {
     while (await this.#receive());
     return this.#take(this.#received.length).toString();
@@ -132,7 +132,7 @@ export class Connection implements Disposable {
     }
   }
 
-  /** @returns what stands before the mark, which is taken, too */
+  /** Reads through a mark. @returns the text before it */
   async #takeThrough(mark: string): Promise<string> {
     for (;;) {
       const at = this.#received.indexOf(mark);
@@ -144,7 +144,7 @@ export class Connection implements Disposable {
   async #receiveAtLeast(length: number): Promise<void> {
     while (this.#received.length < length) {
       if (!(await this.#receive()))
-        throw new Cut(`the connection ends, and ${length - this.#received.length} bytes are due`);
+        throw new Cut(`the connection ended ${length - this.#received.length} bytes early`);
     }
   }
 
@@ -154,7 +154,7 @@ export class Connection implements Disposable {
     return taken;
   }
 
-  /** @returns whether something came before the end; a reset is an end, a silence is not */
+  /** @returns whether data was received before the end; a reset is an end, a timeout is not */
   async #receive(): Promise<boolean> {
     try {
       const { value } = await this.#chunks.next();

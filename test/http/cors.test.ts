@@ -7,8 +7,8 @@ const OTHER_ORIGIN = 'http://localhost:5173';
 const STRANGER = 'https://stranger.example';
 const corsOrigins = [ORIGIN, OTHER_ORIGIN];
 
-describe('Browsers of the origins that CORS_ORIGINS lists', () => {
-  test('may send every request of the API: the preflight says so, and needs no token', async () => {
+describe('An origin in CORS_ORIGINS', () => {
+  test('is allowed every request of the API by a preflight, which needs no token', async () => {
     await using service = await startService({ corsOrigins });
     for (const origin of corsOrigins) {
       for (const [method, path] of [
@@ -36,7 +36,7 @@ describe('Browsers of the origins that CORS_ORIGINS lists', () => {
     }
   });
 
-  test('may read every answer, refusals included', async () => {
+  test('is allowed to read every response, also errors', async () => {
     await using service = await startService({
       corsOrigins,
       throttleLimits: { failuresMax: 2, windowSeconds: 60 },
@@ -77,20 +77,20 @@ describe('Browsers of the origins that CORS_ORIGINS lists', () => {
     }
   });
 
-  test('are told of no credentials: a token is sent by hand, never by the browser', async () => {
+  test('is not allowed credentials', async () => {
     await using service = await startService({ corsOrigins });
     const answer = await service.fetch('GET', '/books', undefined, { Origin: ORIGIN });
     assert.equal(answer.headers.get('access-control-allow-credentials'), null);
   });
 
-  test('get no content where there is nothing: OPTIONS that is no preflight is 404 or 405', async () => {
+  test('gets 404 or 405 for OPTIONS that is not a preflight', async () => {
     await using service = await startService({ corsOrigins });
     assert.equal((await service.fetch('OPTIONS', '/nowhere')).status, 404);
     assert.equal((await service.fetch('OPTIONS', '/books')).status, 405);
   });
 });
 
-describe('Browsers of other origins', () => {
+describe('Any other origin', () => {
   for (const origin of [
     STRANGER,
     `${ORIGIN}.stranger.example`,
@@ -98,19 +98,22 @@ describe('Browsers of other origins', () => {
     'http://books.example',
     'null',
   ]) {
-    test(`are not let in: ${origin}`, async () => {
+    test(`is not allowed: ${origin}`, async () => {
       await using service = await startService({ corsOrigins });
       const headers = { Origin: origin, 'Access-Control-Request-Method': 'GET' };
       for (const method of ['OPTIONS', 'GET']) {
         const answer = await service.fetch(method, '/books', undefined, headers);
         assert.equal(answer.headers.get('access-control-allow-origin'), null);
-        assert.ok(listed(answer, 'vary').includes('Origin'), 'a cache must not give this answer to others');
+        assert.ok(
+          listed(answer, 'vary').includes('Origin'),
+          'caches must not reuse the response for other origins',
+        );
       }
     });
   }
 });
 
-test('without CORS_ORIGINS no answer speaks of CORS', async () => {
+test('Without CORS_ORIGINS no response has headers of CORS', async () => {
   await using service = await startService();
   const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'GET' };
   for (const [method, status] of [

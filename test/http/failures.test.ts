@@ -31,7 +31,7 @@ describe('500 Internal server error', () => {
       },
     ],
   ] as const) {
-    test(`when the store ${name} for no reason of its own: logged once with its stack, and not told`, async () => {
+    test(`is the response when the store ${name} because of a defect; the defect is logged once with its stack`, async () => {
       await using service = await startServiceOn(storeThat(fail));
       for (const [start, body] of REQUESTS) {
         assertRefusal(await ask(service, start, body), 500, 'Internal server error');
@@ -46,7 +46,7 @@ describe('500 Internal server error', () => {
     });
   }
 
-  test('leaves the connection to the next request', async () => {
+  test('leaves the connection open', async () => {
     await using service = await startServiceOn(storeThat(() => Promise.reject(new TypeError('a defect'))));
     using connection = await Connection.open(service);
     for (const [start, body] of REQUESTS) {
@@ -55,7 +55,7 @@ describe('500 Internal server error', () => {
     }
   });
 
-  test('Could not generate token, when there is no secret to sign with', async () => {
+  test('is Could not generate token when the secret is empty', async () => {
     await using service = await startService({ secret: '' });
     assertRefusal(await ask(service, 'POST /token', LOGIN), 500, 'Could not generate token');
     assert.equal(parseLog(service.log).filter(({ level }) => level === 50).length, 1);
@@ -64,7 +64,7 @@ describe('500 Internal server error', () => {
 });
 
 describe('503 Service unavailable, with Retry-After', () => {
-  test('when the store cannot be reached, also for DELETE: its reason is logged, and not told', async () => {
+  test('is the response when the store is unavailable, also to DELETE; only the log has the reason', async () => {
     await using service = await startServiceOn(
       storeThat(() => Promise.reject(new StoreUnavailable('OUT_OF_REACH'))),
     );
@@ -80,7 +80,7 @@ describe('503 Service unavailable, with Retry-After', () => {
     );
   });
 
-  test('does not keep what needs no store', async () => {
+  test('is not the response to requests that do not need the store', async () => {
     await using service = await startServiceOn(storeThat(() => Promise.reject(new StoreUnavailable('X'))));
     assert.equal((await ask(service, 'POST /token', LOGIN)).status, 200);
     assert.equal((await ask(service, 'GET /healthz', '')).status, 200);
@@ -93,7 +93,7 @@ describe('503 Service unavailable, with Retry-After', () => {
 
 describe('A store that fails in the middle of the list', () => {
   for (const error of [new StoreUnavailable('OUT_OF_REACH'), new TypeError('a defect of the store')]) {
-    test(`cuts the connection, so that nobody takes a part for the whole: ${error.name}`, async () => {
+    test(`closes the connection, so that no client takes a part for the whole: ${error.name}`, async () => {
       await using service = await startServiceOn(
         storeThat(() => Promise.reject(error), [FIRST_PAGE, FIRST_PAGE]),
       );
@@ -103,12 +103,12 @@ describe('A store that fails in the middle of the list', () => {
       const failures = parseLog(service.log).filter((line) => line.level > 30);
       assert.deepEqual(
         failures.map((line) => [line.level, line.msg]),
-        [[50, 'the answer was cut off']],
+        [[50, 'the response was truncated']],
       );
     });
   }
 
-  test('does not show in an answer to HEAD, which has no content', async () => {
+  test('does not affect the response to HEAD', async () => {
     await using service = await startServiceOn(
       storeThat(() => Promise.reject(new StoreUnavailable('X')), [FIRST_PAGE]),
     );
@@ -120,7 +120,7 @@ describe('A store that fails in the middle of the list', () => {
   });
 });
 
-/** A store that has these pages of a list to give, and fails in everything else. */
+/** A store that returns these pages of a list, and fails otherwise. */
 function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStore {
   const remaining = [...pages];
   return {

@@ -13,7 +13,7 @@ const ALIVE = [200, 'Service is alive'] as const;
 
 describe('GET /healthz and GET /readyz', () => {
   for (const engine of ['SQLite', 'PostgreSQL'] as const) {
-    test(`say that all is well on ${engine}, without a token, and to HEAD as well`, async () => {
+    test(`respond 200 on ${engine} to GET and HEAD without a token`, async () => {
       await using service = await startService({ engine });
       for (const [path, success] of [
         ['/healthz', ALIVE],
@@ -27,7 +27,7 @@ describe('GET /healthz and GET /readyz', () => {
     });
   }
 
-  test('are no lines of the log as long as all is well', async () => {
+  test('are not logged while they respond 200', async () => {
     await using service = await startServiceOn(storeThat(() => Promise.resolve()));
     const lines = service.log.length;
     for (const path of ['/healthz', '/readyz', '/healthz']) await ask(service, path);
@@ -37,42 +37,42 @@ describe('GET /healthz and GET /readyz', () => {
   });
 });
 
-describe('GET /readyz is 503', () => {
-  test('while PostgreSQL is frozen or down, and GET /healthz is not; later all is well', async () => {
+describe('GET /readyz responds 503', () => {
+  test('while PostgreSQL is frozen or down, and 200 afterwards; GET /healthz always responds 200', async () => {
     await using cluster = await startCluster();
     const { url } = await createDatabase({ server: cluster.url });
     await using service = await startService({ dbUrl: url });
     assertSuccess(await ask(service, '/readyz'), ...READY);
 
     await cluster.freeze();
-    assertAway(await ask(service, '/readyz'));
+    assertUnavailable(await ask(service, '/readyz'));
     assertSuccess(await ask(service, '/healthz'), ...ALIVE);
     cluster.thaw();
     await untilReady(service);
 
     await cluster.stop('kill');
-    assertAway(await ask(service, '/readyz'));
+    assertUnavailable(await ask(service, '/readyz'));
     assertSuccess(await ask(service, '/healthz'), ...ALIVE);
     await cluster.start();
     await untilReady(service);
   });
 
-  test('when the store does not answer, also at once to those who come later', async () => {
+  test('when the store does not respond, and immediately to further requests', async () => {
     await using service = await startServiceOn(storeThat(() => new Promise(() => {})));
-    assertAway(await ask(service, '/readyz'));
-    assertAway(await ask(service, '/readyz'));
+    assertUnavailable(await ask(service, '/readyz'));
+    assertUnavailable(await ask(service, '/readyz'));
     const reasons = parseLog(service.log).flatMap(({ reason = [] }) => reason);
     assert.deepEqual(reasons, ['slow', 'slow']);
   });
 
-  test('until the store answers again', async () => {
+  test('until the store responds again', async () => {
     const answers = [() => Promise.reject(new StoreUnavailable('AWAY')), () => Promise.resolve()];
     await using service = await startServiceOn(storeThat(async () => answers.shift()?.()));
-    assertAway(await ask(service, '/readyz'));
+    assertUnavailable(await ask(service, '/readyz'));
     assertSuccess(await ask(service, '/readyz'), ...READY);
   });
 
-  test('while the service is stopping, and GET /healthz is not', async () => {
+  test('while the service is stopping; GET /healthz responds 200', async () => {
     const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
     using ready = await Connection.open(service);
     using alive = await Connection.open(service);
@@ -84,7 +84,7 @@ describe('GET /readyz is 503', () => {
     const closed = service[Symbol.asyncDispose]();
     await sleep(100);
     await ready.send(request('GET /readyz'));
-    assertAway(await ready.answer());
+    assertUnavailable(await ready.answer());
     await alive.send(request('GET /healthz'));
     assertSuccess(await alive.answer(), ...ALIVE);
     await closed;
@@ -93,28 +93,36 @@ describe('GET /readyz is 503', () => {
   });
 });
 
-test('All who ask GET /readyz at once share one question to the store', async () => {
+test('Concurrent requests for GET /readyz share one check of the store', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
-  let questions = 0;
+  let checks = 0;
   await using service = await startServiceOn(
     storeThat(() => {
-      questions++;
+      checks++;
       return promise;
     }),
   );
-  const answers = Promise.all(Array.from({ length: 20 }, () => ask(service, '/readyz')));
-  await sleep(100);
+  using stack = new DisposableStack();
+  const opening = Array.from({ length: 20 }, () => Connection.open(service));
+  const connections = (await Promise.all(opening)).map((connection) => stack.use(connection));
+  for (const connection of connections) {
+    await connection.send(request('GET /nowhere'));
+    await connection.answer();
+  }
+  for (const connection of connections) await connection.send(request('GET /readyz'));
+  // After these responses the service has read the requests that were sent before.
+  for (let round = 0; round < 3; round++) await ask(service, '/nowhere');
   resolve();
-  for (const answer of await answers) assertSuccess(answer, ...READY);
-  assert.equal(questions, 1);
+  for (const connection of connections) assertSuccess(await connection.answer(), ...READY);
+  assert.equal(checks, 1);
 });
 
-function assertAway(answer: Answer): void {
+function assertUnavailable(answer: Answer): void {
   assertRefusal(answer, 503, 'Service unavailable');
   assert.equal(answer.headers.get('retry-after'), '1');
 }
 
-/** Asks until it is 200: a server that has just come back may take some time. */
+/** Repeats the request until it gets 200. */
 async function untilReady(service: Service): Promise<void> {
   while ((await ask(service, '/readyz')).status !== 200) await sleep(50);
 }
@@ -125,7 +133,7 @@ async function ask(service: Service, path: string, method = 'GET'): Promise<Answ
   return await connection.answer(method === 'HEAD');
 }
 
-/** A store that is asked nothing but whether it answers. */
+/** A store of which only `check` is called. */
 function storeThat(check: () => Promise<void>): BookStore {
   return { check, [Symbol.asyncDispose]: async () => {} } as Partial<BookStore> as BookStore;
 }

@@ -10,13 +10,13 @@ const CREATED = 'Book created successfully';
 
 for (const engine of engines) {
   describe(`Idempotency-Key on POST /book on ${engine.name}`, () => {
-    test('a retry gets the first answer again to the byte, and nothing is created', async () => {
+    test('a retry gets the first response, byte for byte, and creates nothing', async () => {
       await using service = await startService({ engine: engine.name });
       using connection = await Connection.open(service);
       const first = await create(service, connection, '"8e03978e-40d5-43e8-bc93-6894a57f9324"', BODY);
-      // The same Book, written in another way.
-      const spelled = '{"year":1946.0, "id":7, "Title":"Titus Groan", "author":"Mervyn Peake"}';
-      for (const body of [BODY, spelled]) {
+      // The same book in another notation.
+      const equivalent = '{"year":1946.0, "id":7, "Title":"Titus Groan", "author":"Mervyn Peake"}';
+      for (const body of [BODY, equivalent]) {
         const again = await create(service, connection, '8e03978e-40d5-43e8-bc93-6894a57f9324', body);
         assert.equal(again.body, first.body);
         assert.equal(again.headers.get('etag'), first.headers.get('etag'));
@@ -25,7 +25,7 @@ for (const engine of engines) {
       assert.equal(await countBooks(service), 1);
     });
 
-    test('another Book with the same key is refused with 422', async () => {
+    test('another book with the same key gets 422', async () => {
       await using service = await startService({ engine: engine.name });
       using connection = await Connection.open(service);
       assertSuccess(await create(service, connection, 'abc', BODY), 201, CREATED);
@@ -34,14 +34,14 @@ for (const engine of engines) {
       assert.equal(await countBooks(service), 1);
     });
 
-    test('a refused request does not use its key up', async () => {
+    test('a request with an error response does not use its key', async () => {
       await using service = await startService({ engine: engine.name });
       using connection = await Connection.open(service);
       assertRefusal(await create(service, connection, 'abc', 'no JSON'), 400, 'Invalid input');
       assertSuccess(await create(service, connection, 'abc', BODY), 201, CREATED);
     });
 
-    test('many requests with one key at once create one book, and all get it', async () => {
+    test('concurrent requests with one key create one book, and all get it', async () => {
       await using service = await startService({ engine: engine.name });
       const headers = { 'idempotency-key': '"at once"' };
       const answers = await Promise.all(
@@ -52,7 +52,7 @@ for (const engine of engines) {
       assert.equal(await countBooks(service), 1);
     });
 
-    test('a key is known to another process, and after a restart', async () => {
+    test('a key is valid in another process, and after a restart', async () => {
       await using address = await engine.createAddress();
       const { dbUrl } = address;
       await using one = await startService({ dbUrl });
@@ -67,10 +67,10 @@ for (const engine of engines) {
   });
 }
 
-test('An Idempotency-Key that is none is refused with 400, after the token and before the body', async () => {
+test('An invalid Idempotency-Key gets 400, after the check of the token and before that of the body', async () => {
   await using service = await startService();
   using connection = await Connection.open(service);
-  const odd = [
+  const invalid = [
     '',
     '""',
     '"',
@@ -84,7 +84,7 @@ test('An Idempotency-Key that is none is refused with 400, after the token and b
     'ä',
     'x'.repeat(256),
   ];
-  for (const key of odd) {
+  for (const key of invalid) {
     for (const body of [BODY, 'no JSON'])
       assertRefusal(await create(service, connection, key, body), 400, 'Invalid idempotency key');
   }
@@ -100,7 +100,7 @@ test('An Idempotency-Key that is none is refused with 400, after the token and b
   assert.equal(await countBooks(service), 4);
 });
 
-test('Without an Idempotency-Key equal requests create as many books', async () => {
+test('Without an Idempotency-Key, each of several equal requests creates a book', async () => {
   await using service = await startService();
   for (let time = 0; time < 2; time++) await service.fetch('POST', '/book', BODY);
   assert.equal(await countBooks(service), 2);

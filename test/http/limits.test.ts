@@ -11,7 +11,7 @@ import { LOGIN, SECRET, type Service, startService, TITLE } from './service.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
 
-/** A book of about so many bytes, as JSON. */
+/** A book of about this many bytes, as JSON. */
 function bookOf(bytes: number): string {
   return JSON.stringify({ title: TITLE.repeat(Math.ceil(bytes / TITLE.length)) });
 }
@@ -22,7 +22,7 @@ function assertUnavailable(answer: Answer): void {
 }
 
 describe('Connections beyond the limit', () => {
-  test('are refused with 503 and the end, without a word of theirs and without effect', async () => {
+  test('get 503 and are closed, whether or not they send a request, which has no effect', async () => {
     await using service = await startService({ httpLimits: { connections: 2 } });
     using one = await Connection.open(service);
     using _ = await Connection.open(service);
@@ -41,7 +41,7 @@ describe('Connections beyond the limit', () => {
     assert.deepEqual(assertSuccess(await one.answer(), 200, 'Books retrieved successfully'), []);
   });
 
-  test('leave room for others when they are gone', async () => {
+  test('are accepted when others have been closed', async () => {
     await using service = await startService({ httpLimits: { connections: 1 } });
     {
       using connection = await Connection.open(service);
@@ -52,7 +52,7 @@ describe('Connections beyond the limit', () => {
   });
 });
 
-describe('Long bodies beyond what all of them may hold', () => {
+describe('Long bodies beyond the memory limit', () => {
   const limits = { httpLimits: { bodyBytesAtOnce: MEBIBYTE } };
 
   for (const [start, status] of [
@@ -60,7 +60,7 @@ describe('Long bodies beyond what all of them may hold', () => {
     ['POST /book', 201],
     ['PUT /book/1', 200],
   ] as const) {
-    test(`${start} is 503 with Retry-After on a connection that stays, and well again when there is room`, async () => {
+    test(`${start} gets 503 with Retry-After and keeps its connection, and succeeds when memory is free`, async () => {
       await using service = await startService(limits);
       await service.fetch('POST', '/book', '{}');
       using holder = await beginLongBody(service);
@@ -78,7 +78,7 @@ describe('Long bodies beyond what all of them may hold', () => {
     });
   }
 
-  test('count no more once they are answered, however they are', async () => {
+  test('release their memory after any response', async () => {
     await using service = await startService(limits);
     using connection = await Connection.open(service);
     for (const [start, body, status] of [
@@ -94,7 +94,7 @@ describe('Long bodies beyond what all of them may hold', () => {
     }
   });
 
-  test('hold no more when they come in pieces of one byte', async () => {
+  test('need no more memory in chunks of one byte', async () => {
     await using service = await startService(limits);
     using connection = await Connection.open(service);
     const body = bookOf(20_000);
@@ -110,7 +110,7 @@ describe('Long bodies beyond what all of them may hold', () => {
 });
 
 for (const { name: engine } of engines) {
-  test(`A long book that is changed under a condition counts, until it is, on ${engine}`, async () => {
+  test(`A conditional change of a long book reserves memory until it is done, on ${engine}`, async () => {
     await using service = await startService({ engine, httpLimits: { unreadBytesAtOnce: MEBIBYTE } });
     await service.fetch('POST', '/book', bookOf(1_000_000));
     await service.fetch('POST', '/book', bookOf(100_000));
@@ -126,10 +126,10 @@ for (const { name: engine } of engines) {
   });
 }
 
-describe('Answers that nobody reads', () => {
-  test('keep further lists and long books from being answered, while there is no room for them', async () => {
+describe('Unread responses', () => {
+  test('cause 503 for further lists and long books while the memory is exhausted', async () => {
     await using service = await startService({ httpLimits: { unreadBytesAtOnce: 2.5 * MEBIBYTE } });
-    // More than the buffers of the system between the two can take.
+    // More than the socket buffers can hold.
     for (let books = 0; books < 20; books++) await service.fetch('POST', '/book', bookOf(1_000_000));
     const short = (await (await service.fetch('POST', '/book', '{}')).json()) as { data: { id: number } };
     const stalled = [await Connection.open(service), await Connection.open(service)];
@@ -148,7 +148,7 @@ describe('Answers that nobody reads', () => {
     await becomes(200, () => service.fetch('GET', '/book/1'));
   });
 
-  test('end their connection, also when its client goes on sending', async () => {
+  test('close their connection, also when the client keeps sending', async () => {
     await using service = await startService({ httpLimits: { stallMs: 700 } });
     for (let books = 0; books < 20; books++) await service.fetch('POST', '/book', bookOf(1_000_000));
     using connection = await Connection.open(service);
@@ -161,8 +161,8 @@ describe('Answers that nobody reads', () => {
   });
 });
 
-describe('A client that leaves while its token is verified for the first time', () => {
-  test('leaves no search under way', async () => {
+describe('A client that disconnects while its token is verified for the first time', () => {
+  test('leaves no running search', async () => {
     await using service = await startService();
     for (let number = 0; number < 300; number++) {
       using connection = await Connection.open(service);
@@ -183,7 +183,7 @@ describe('A client that leaves while its token is verified for the first time', 
   });
 });
 
-/** A connection with a long body that is still on its way, more than half of what there is room for. */
+/** A connection with an incomplete long body, which has reserved more than half of the memory. */
 async function beginLongBody(service: Service): Promise<Connection> {
   for (;;) {
     const connection = await Connection.open(service);
@@ -192,12 +192,12 @@ async function beginLongBody(service: Service): Promise<Connection> {
     await sleep(100);
     const { status } = await service.fetch('POST', '/token', `${LOGIN}${' '.repeat(700_000)}`);
     if (status === 503) return connection;
-    // It was not read yet, and the other was in its way.
+    // It had not been read yet when the other request was processed.
     connection.vanish();
   }
 }
 
-/** Resolves when something is answered with this status. */
+/** Repeats a request until its response has this status. */
 async function becomes(status: number, ask: () => Promise<Response>): Promise<void> {
   for (let attempt = 0; attempt < 500; attempt++) {
     const answer = await ask();
@@ -205,5 +205,5 @@ async function becomes(status: number, ask: () => Promise<Response>): Promise<vo
     if (answer.status === status) return;
     await sleep(20);
   }
-  assert.fail(`never answered with ${status}`);
+  assert.fail(`no response with ${status}`);
 }

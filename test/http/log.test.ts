@@ -5,9 +5,9 @@ import { Connection, request } from './connection.ts';
 import { assertLogTellsNothing, parseLog } from './log.ts';
 import { LOGIN, startService, TITLE, WRONG_LOGIN } from './service.ts';
 
-// Every test of this folder ends with the assertion that its log tells nothing. Here is what a log does tell.
+// Each test of this folder asserts that its log contains nothing confidential. These tests cover what a log contains.
 
-test('a request is one line: what was asked, and what came of it', async () => {
+test('A request is one log line with its method, route and status', async () => {
   await using service = await startService();
   using connection = await Connection.open(service);
   for (const [start, body] of [
@@ -41,7 +41,7 @@ for (const [logLevel, statuses] of [
   ['fatal', []],
   ['silent', []],
 ] as const) {
-  test(`of the level ${logLevel} has the answers ${statuses.join(', ') || 'of none'}`, async () => {
+  test(`With LOG_LEVEL=${logLevel} the log has the statuses ${statuses.join(', ') || '(none)'}`, async () => {
     const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
     await using service = await startService({ logLevel, throttleLimits, secret: '' });
     await service.fetch('GET', '/docs').catch(() => {});
@@ -71,7 +71,7 @@ describe('A failed login is logged with the address of its client', () => {
     [true, '[2001:db8::7]:4711', ['2001:db8::7', '2001:db8::7']],
     [true, '","client":"203.0.113.1', [undefined, undefined]],
   ] as const) {
-    test(`by X-Forwarded-For: ${forwarded}, with TRUST_PROXY ${trustProxy}`, async () => {
+    test(`from X-Forwarded-For: ${forwarded}, with TRUST_PROXY ${trustProxy}`, async () => {
       await using service = await startService({ throttleLimits, trustProxy });
       using connection = await Connection.open({ port: service.port, localAddress: '127.0.0.1' });
       for (const body of [LOGIN, WRONG_LOGIN, LOGIN]) {
@@ -79,8 +79,8 @@ describe('A failed login is logged with the address of its client', () => {
         await connection.answer();
       }
       const lines = service.log.filter((line) => line.includes('"route":"/token"'));
-      const told = parseLog(lines).map(({ level, status, client }) => [level, status, client]);
-      assert.deepEqual(told, [
+      const logged = parseLog(lines).map(({ level, status, client }) => [level, status, client]);
+      assert.deepEqual(logged, [
         [30, 200, undefined],
         [40, 401, clients[0]],
         [40, 429, clients[1]],
@@ -91,7 +91,7 @@ describe('A failed login is logged with the address of its client', () => {
   }
 });
 
-test('malformed HTTP leaves nothing of itself in the log', async () => {
+test('The log has no data of malformed HTTP', async () => {
   await using service = await startService();
   for (const bytes of [
     `${TITLE}\r\n\r\n`,
@@ -104,7 +104,7 @@ test('malformed HTTP leaves nothing of itself in the log', async () => {
   }
 });
 
-test('the assertion about logs sees what it is there to see', () => {
+test('The assertion about logs detects confidential data and unknown keys', () => {
   const token = 'eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl';
   const line = { level: 30, time: 1, method: 'GET', route: '/books', status: 200, ms: 1 };
   assertLogTellsNothing([JSON.stringify(line)], [TITLE]);

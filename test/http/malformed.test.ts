@@ -6,7 +6,7 @@ import { Connection, request } from './connection.ts';
 import { BAD_CHUNKS, MALFORMED } from './malformed.ts';
 import { SECRET, type Service, startService } from './service.ts';
 
-describe('400 Bad request, once, and the connection ends:', () => {
+describe('One 400 Bad request and the end of the connection follow', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -25,7 +25,7 @@ describe('400 Bad request, once, and the connection ends:', () => {
   }
 });
 
-describe('400 Bad request without content, when the malformed request is HEAD:', () => {
+describe('400 Bad request without content follows a HEAD request with', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -45,7 +45,7 @@ describe('400 Bad request without content, when the malformed request is HEAD:',
     });
   }
 
-  test('behind another request, and not when the other one is HEAD', async () => {
+  test('another request before it; it has content when only the other request is HEAD', async () => {
     const malformed = 'GET /books\r\n\r\n';
     using first = await Connection.open(service);
     await first.send(request('GET /nowhere') + malformed.replace('GET', 'HEAD'));
@@ -61,7 +61,7 @@ describe('400 Bad request without content, when the malformed request is HEAD:',
   });
 });
 
-test('what is malformed is refused on a connection that has seen better requests, too', async () => {
+test('Malformed HTTP gets 400 also after well-formed requests on the same connection', async () => {
   await using service = await startService();
   for (const bytes of Object.values(MALFORMED)) {
     using connection = await Connection.open(service);
@@ -73,16 +73,16 @@ test('what is malformed is refused on a connection that has seen better requests
   }
 });
 
-describe('400 Bad request for a body of bad chunks', () => {
+describe('A body with malformed chunks gets 400 Bad request', () => {
   for (const start of ['POST /token', 'POST /book', 'PUT /book/1']) {
-    test(`that comes behind the head of ${start}`, async () => {
+    test(`after the headers of ${start}`, async () => {
       await using service = await startService();
       for (const body of Object.values(BAD_CHUNKS)) {
         using connection = await Connection.open(service);
         await connection.send(request('GET /books', [service.authorization]));
         await connection.answer();
         await connection.send(request(start, [service.authorization, 'Transfer-Encoding: chunked']));
-        // The answer to somebody else shows that the head has been read meanwhile.
+        // The response on another connection shows that the headers have been read.
         await service.fetch('GET', '/nowhere');
         await connection.send(body);
         assertRefusal(await connection.answer(), 400, 'Bad request');
@@ -90,7 +90,7 @@ describe('400 Bad request for a body of bad chunks', () => {
       }
     });
 
-    test(`that comes together with the head of ${start}, its token never seen before`, async () => {
+    test(`together with the headers of ${start} and a new token`, async () => {
       await using service = await startService();
       for (const [name, body] of Object.entries(BAD_CHUNKS)) {
         using connection = await Connection.open(service);
@@ -104,7 +104,7 @@ describe('400 Bad request for a body of bad chunks', () => {
   }
 });
 
-test('a malformed body stores nothing', async () => {
+test('A malformed body changes nothing', async () => {
   await using service = await startService();
   for (const body of Object.values(BAD_CHUNKS)) {
     using connection = await Connection.open(service);
@@ -118,7 +118,7 @@ test('a malformed body stores nothing', async () => {
   assert.deepEqual(list.data, []);
 });
 
-test('431 Request header fields too large, once, and the connection ends', async () => {
+test('Too large headers get one 431 Request header fields too large, and the connection is closed', async () => {
   await using service = await startService();
   for (const lines of [
     [`Name: ${'x'.repeat(20_000)}`],
@@ -132,7 +132,7 @@ test('431 Request header fields too large, once, and the connection ends', async
   }
 });
 
-test('a refused client that is still sending gets to read its answer', async () => {
+test('A client that is still sending can read its error response', async () => {
   await using service = await startService();
   const megabytes = 'x'.repeat(4 * 1_024 * 1_024);
   for (const [bytes, status] of [

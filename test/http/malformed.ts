@@ -2,7 +2,7 @@ import { request } from './connection.ts';
 
 const CHUNKED = 'Transfer-Encoding: chunked';
 
-/** Versions of HTTP that are not spoken here, and what only looks like one. */
+/** Unsupported versions of HTTP, and invalid ones. */
 const VERSIONS = [
   'HTTP/0.9',
   'HTTP/1.2',
@@ -17,7 +17,7 @@ const VERSIONS = [
   'ICE/1.0',
 ];
 
-/** Lengths of a body of two bytes that are none (RFC 9110, section 8.6). */
+/** Invalid lengths of a body of two bytes (RFC 9110, section 8.6). */
 const LENGTHS = [
   '',
   'two',
@@ -34,7 +34,7 @@ const LENGTHS = [
   '99999999999999999999',
 ];
 
-/** Codings that are not exactly the one that is understood, or that parsers read differently (RFC 9112, section 6.1). */
+/** Unsupported codings, and those that parsers read differently (RFC 9112, section 6.1). */
 const CODINGS = [
   '',
   'gzip',
@@ -55,7 +55,7 @@ const CODINGS = [
   'chunked\0',
 ];
 
-/** Where else a header line may be thought to end or to begin: each hides a line from one reader or another. */
+/** Header lines that some parsers read and others do not. */
 const HIDDEN_CODINGS = {
   'a space before its colon': 'Transfer-Encoding : chunked',
   'a tab before its colon': 'Transfer-Encoding\t: chunked',
@@ -63,27 +63,27 @@ const HIDDEN_CODINGS = {
   'a fold before it': 'Name: value\r\n Transfer-Encoding: chunked',
   'a fold in it': 'Transfer-Encoding:\r\n chunked',
   'LF alone before it': `Name: value\n${CHUNKED}`,
-  'LF alone behind it': `${CHUNKED}\nName: value`,
+  'LF alone after it': `${CHUNKED}\nName: value`,
   'CR alone before it': `Name: value\r${CHUNKED}`,
-  'CR alone behind it': `${CHUNKED}\rName: value`,
+  'CR alone after it': `${CHUNKED}\rName: value`,
   'U+0000 before it': `Name: value\0\r\n${CHUNKED}`,
   'U+0000 in its name': 'Transfer\0-Encoding: chunked',
 };
 
-/** Hosts that are none (RFC 9112, section 3.2). */
+/** Invalid hosts (RFC 9112, section 3.2). */
 const HOSTS = ['a b', 'a,b', 'a/b', 'user@a', 'a?b', 'a#b', '"a"', '<a>', 'a\\b', 'ä'];
 
-/** What is no HTTP of 1.0 or 1.1, by what is wrong with it. Text is sent a byte a character. */
+/** Requests that are not well-formed HTTP/1.0 or HTTP/1.1, by their error. Text is sent as Latin-1. */
 export const MALFORMED: Readonly<Record<string, string>> = {
   words: 'good morning\r\n\r\n',
   'nothing but zeros': '\0'.repeat(64),
   'the start of TLS': '\x16\x03\x01\0\xa5\x01\0\0\xa1\x03\x03',
   'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'no version': 'GET /books\r\n\r\n',
-  'a method in small letters': 'get /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
-  'a method that nobody knows': 'FETCH /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'a lower-case method': 'get /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
+  'an unknown method': 'FETCH /books HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'a method of RTSP': 'ANNOUNCE /music RTSP/1.0\r\n\r\n',
-  'a method of RTSP with a path of ours': 'SETUP /books RTSP/1.0\r\nHost: localhost\r\n\r\n',
+  'a method of RTSP with a path of the API': 'SETUP /books RTSP/1.0\r\nHost: localhost\r\n\r\n',
   'a method of Icecast': 'SOURCE /music ICE/1.0\r\n\r\n',
   'no target': 'GET  HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'a target with a space': 'GET /book/1 or 2 HTTP/1.1\r\nHost: localhost\r\n\r\n',
@@ -98,7 +98,7 @@ export const MALFORMED: Readonly<Record<string, string>> = {
   'a space before the colon': request('GET /books', ['Name : value']),
   'a name with a parenthesis': request('GET /books', ['Name(): value']),
   'a name beyond ASCII': request('GET /books', ['N\xe4me: value']),
-  'a folded header line': request('GET /books', ['Name: value', ' goes on']),
+  'a folded header line': request('GET /books', ['Name: value', ' continued']),
   'a header value with U+0000': request('GET /books', ['Name: \0']),
   'a header value with CR': request('GET /books', ['Name: a\rb']),
   'no Host': 'GET /books HTTP/1.1\r\n\r\n',
@@ -121,15 +121,15 @@ export const MALFORMED: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Bodies that are not made of chunks, though their head says so. */
+/** Bodies with malformed chunks. */
 export const BAD_CHUNKS: Readonly<Record<string, string>> = {
   'a size that is a word': 'two\r\n{}\r\n0\r\n\r\n',
   'a size with a sign': '-2\r\n{}\r\n0\r\n\r\n',
   'a size with a plus': '+2\r\n{}\r\n0\r\n\r\n',
   'a size with 0x': '0x2\r\n{}\r\n0\r\n\r\n',
   'a size with a space before it': ' 2\r\n{}\r\n0\r\n\r\n',
-  'a size with a space behind it': '2 \r\n{}\r\n0\r\n\r\n',
-  'a size beyond all bounds': 'ffffffffffffffffff\r\n{}\r\n0\r\n\r\n',
+  'a size with a space after it': '2 \r\n{}\r\n0\r\n\r\n',
+  'a size that is too long': 'ffffffffffffffffff\r\n{}\r\n0\r\n\r\n',
   'a size that is too small': '1\r\n{}\r\n0\r\n\r\n',
   'a size that is too large': '3\r\n{}\r\n0\r\n\r\n',
   'no size': '\r\n{}\r\n0\r\n\r\n',
@@ -140,7 +140,7 @@ export const BAD_CHUNKS: Readonly<Record<string, string>> = {
   'data that end in LF alone': '2\r\n{}\n0\r\n\r\n',
   'data that do not end': '2\r\n{}0\r\n\r\n',
   'a last chunk that ends in LF alone': '2\r\n{}\r\n0\n\n',
-  'a bad trailer': '2\r\n{}\r\n0\r\nnothing\r\n\r\n',
+  'a malformed trailer': '2\r\n{}\r\n0\r\nnothing\r\n\r\n',
 };
 
 function named(

@@ -13,7 +13,7 @@ const MEBIBYTE = 1_024 * 1_024;
 
 for (const { name: engine } of engines) {
   describe(`POST /books on ${engine}`, () => {
-    test('creates all books in their order, and answers them as GET /books does', async () => {
+    test('creates all books in order, and returns them as GET /books does', async () => {
       await using service = await startService({ engine });
       await service.fetch('POST', '/book', '{}');
       const fields = [...Object.values(ODD_TEXTS), 'equal', 'equal', 'equal'].map((title, year) => ({
@@ -35,7 +35,7 @@ for (const { name: engine } of engines) {
       );
     });
 
-    test(`creates ${BOOKS_MAX} books at once, and none`, async () => {
+    test(`creates ${BOOKS_MAX} books in one request, and none for an empty array`, async () => {
       await using service = await startService({ engine });
       assert.deepEqual(await createMany(service, ' [ ] '), []);
       const fields = Array.from({ length: BOOKS_MAX }, (_, year) => ({
@@ -51,7 +51,7 @@ for (const { name: engine } of engines) {
       assert.deepEqual(await listBooks(service), created);
     });
 
-    test('takes a body of 16 MiB, and no longer one', async () => {
+    test('accepts a body of 16 MiB, and responds 413 to a longer one', async () => {
       await using service = await startService({ engine });
       const long = JSON.stringify(Array.from({ length: 15 }, () => ({ title: 'x'.repeat(MEBIBYTE - 20) })));
       const books = long.padEnd(16 * MEBIBYTE);
@@ -61,7 +61,7 @@ for (const { name: engine } of engines) {
       assert.equal((await listBooks(service)).length, 15);
     });
 
-    test('creates nothing when one is no book, and names the first by its index', async () => {
+    test('creates nothing when an element is invalid, and returns its index', async () => {
       await using service = await startService({ engine });
       using connection = await Connection.open(service);
       for (const [body, index] of [
@@ -82,7 +82,7 @@ for (const { name: engine } of engines) {
       assert.deepEqual(await listBooks(service), []);
     });
 
-    test('is one step for those who read beside it', async () => {
+    test('is atomic for concurrent readers', async () => {
       await using service = await startService({ engine });
       const body = JSON.stringify(Array.from({ length: 200 }, (): Partial<BookFields> => ({ title: TITLE })));
       const writing = Promise.all(Array.from({ length: 10 }, () => createMany(service, body)));

@@ -6,29 +6,29 @@ import { Connection, request } from './connection.ts';
 import { LOGIN, type Service, startService, TITLE } from './service.ts';
 
 const BODY = JSON.stringify({ title: TITLE });
-const GARBAGE = 'good morning\r\n\r\n';
+const MALFORMED = 'good morning\r\n\r\n';
 
-describe('Requests that do not wait for the answers before them', () => {
-  test('are answered in their order, whatever takes longer', async () => {
+describe('Pipelined requests', () => {
+  test('get their responses in order', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('').repeat(20));
     for (let round = 1; round <= 20; round++) await assertMixed(connection, round);
   });
 
-  test('are answered before the garbage that follows them, which is refused once', async () => {
+  test('get their responses before one 400 for malformed data after them', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
-    await connection.send(mixed(service).join('') + GARBAGE + GARBAGE);
+    await connection.send(mixed(service).join('') + MALFORMED + MALFORMED);
     await assertMixed(connection, 1);
     assertRefusal(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   });
 
-  test('have no effect behind garbage', async () => {
+  test('have no effect after malformed data', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
-    await connection.send(GARBAGE + request('POST /book', [service.authorization], BODY));
+    await connection.send(MALFORMED + request('POST /book', [service.authorization], BODY));
     assertRefusal(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
     using other = await Connection.open(service);
@@ -36,7 +36,7 @@ describe('Requests that do not wait for the answers before them', () => {
     assert.deepEqual(assertSuccess(await other.answer(), 200, 'Books retrieved successfully'), []);
   });
 
-  test('have no effect behind a request that is refused, and ends the connection', async () => {
+  test('have no effect after a request whose rejection closes the connection', async () => {
     await using service = await startService();
     const create = request('POST /book', [service.authorization], BODY);
     for (const [refused, status] of [
@@ -54,7 +54,7 @@ describe('Requests that do not wait for the answers before them', () => {
     assert.deepEqual(list.data, []);
   });
 
-  test('take effect in their order', async () => {
+  test('take effect in order', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     const starts = [
@@ -71,7 +71,7 @@ describe('Requests that do not wait for the answers before them', () => {
     }
   });
 
-  test('are answered before the malformed body of the last one', async () => {
+  test('get their responses before the 400 for the malformed body of the last one', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     const last = request('PUT /book/1', [service.authorization, 'Transfer-Encoding: chunked']);
@@ -81,7 +81,7 @@ describe('Requests that do not wait for the answers before them', () => {
     assert.equal(await connection.rest(), '');
   });
 
-  test('are answered before a CONNECT that follows them', async () => {
+  test('get their responses before that to CONNECT', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + request('CONNECT elsewhere:443'));
@@ -90,7 +90,7 @@ describe('Requests that do not wait for the answers before them', () => {
     assert.equal(await connection.rest(), '');
   });
 
-  test('are answered before headers that are too large', async () => {
+  test('get their responses before the 431 for too large headers', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + request('GET /books', [`Name: ${'x'.repeat(20_000)}`]));
@@ -100,8 +100,8 @@ describe('Requests that do not wait for the answers before them', () => {
   });
 });
 
-describe('One request has one answer', () => {
-  test('also when its body turns out to be malformed after the answer has gone', async () => {
+describe('A request gets one response', () => {
+  test('also when its body turns out to be malformed after the response', async () => {
     await using service = await startService();
     for (const [start, status] of [
       ['POST /book', 401],
@@ -117,7 +117,7 @@ describe('One request has one answer', () => {
     }
   });
 
-  test('also when a body comes malformed with a request that needs none', async () => {
+  test('also when it has a malformed body and needs none', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(
@@ -127,9 +127,9 @@ describe('One request has one answer', () => {
     assert.equal(await connection.rest(), '');
   });
 
-  test('and what follows a request that closes the connection has none', async () => {
+  test('and none after a request with Connection: close', async () => {
     await using service = await startService();
-    for (const next of [GARBAGE, request('GET /books', [service.authorization])]) {
+    for (const next of [MALFORMED, request('GET /books', [service.authorization])]) {
       using connection = await Connection.open(service);
       await connection.send(request('POST /token', ['Connection: close'], LOGIN) + next);
       assertSuccess(await connection.answer(), 200, 'Token generated successfully');
@@ -138,16 +138,16 @@ describe('One request has one answer', () => {
   });
 });
 
-describe('The last answer of a connection', () => {
+describe('The last response on a connection', () => {
   for (const [what, bytes, status] of [
-    ['that the client wants to be the last', request('POST /token', ['Connection: close'], LOGIN), 200],
+    ['after Connection: close', request('POST /token', ['Connection: close'], LOGIN), 200],
     ['in HTTP/1.0', 'GET /nowhere HTTP/1.0\r\n\r\n', 404],
-    ['to a request that is refused', request('GET /nowhere', ['Host: elsewhere']), 400],
-    ['to a client that waits for a 100', request('POST /book', ['Expect: 100-continue'], BODY), 401],
-    ['to a client that wants another protocol', request('GET /nowhere', ['Upgrade: h2c']), 404],
-    ['to malformed HTTP', GARBAGE, 400],
+    ['to a request with two Hosts', request('GET /nowhere', ['Host: elsewhere']), 400],
+    ['to a client that waits for 100 Continue', request('POST /book', ['Expect: 100-continue'], BODY), 401],
+    ['to a request with Upgrade', request('GET /nowhere', ['Upgrade: h2c']), 404],
+    ['to malformed HTTP', MALFORMED, 400],
   ] as const) {
-    test(`${what} gets to a client that goes on sending, and so do those before it`, async () => {
+    test(`${what} reaches a client that keeps sending, as do the responses before it`, async () => {
       await using service = await startService();
       using connection = await Connection.open(service);
       await connection.send(request('POST /book', [service.authorization], BODY) + bytes);
@@ -163,7 +163,7 @@ describe('The last answer of a connection', () => {
     });
   }
 
-  test('to a body that is too long does not wait for the rest of one that has ended', async () => {
+  test('to a too long body does not wait for the rest when the client has half-closed its connection', async () => {
     await using service = await startService();
     using ended = await Connection.open(service);
     using silent = await Connection.open(service);
@@ -177,7 +177,7 @@ describe('The last answer of a connection', () => {
   });
 });
 
-/** Requests whose answers take a different time each. */
+/** Requests whose responses take different times. */
 function mixed({ authorization }: Service): string[] {
   return [
     request('POST /book', [authorization], BODY),

@@ -11,7 +11,7 @@ const MEBIBYTE = 1_024 * 1_024;
 describe('Expect: 100-continue', () => {
   const EXPECT = ['Expect: 100-continue', `Content-Length: ${BODY.length}`];
 
-  test('the body is asked for after the token check, and the connection stays', async () => {
+  test('100 Continue is sent after the token check, and the connection stays open', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     for (const [start, status, message] of [
@@ -25,7 +25,7 @@ describe('Expect: 100-continue', () => {
     }
   });
 
-  test('the body is not asked for where it does not matter, and the connection ends', async () => {
+  test('100 Continue is not sent before an error response, and the connection is closed', async () => {
     await using service = await startService();
     const tooLong = ['Expect: 100-continue', `Content-Length: ${MEBIBYTE + 1}`];
     for (const [start, lines, status, message] of [
@@ -47,7 +47,7 @@ describe('Expect: 100-continue', () => {
     }
   });
 
-  test('a client that does not wait for the 100 is served, too', async () => {
+  test('a client that does not wait for 100 Continue gets its response', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, ...EXPECT]) + BODY);
@@ -55,7 +55,7 @@ describe('Expect: 100-continue', () => {
     assertSuccess(await connection.answer(), 201, 'Book created successfully');
   });
 
-  test('HTTP/1.0 knows no 100, so none is sent (RFC 9110, section 10.1.1)', async () => {
+  test('100 Continue is not sent in HTTP/1.0 (RFC 9110, section 10.1.1)', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     const head = ['POST /book HTTP/1.0', service.authorization, ...EXPECT].join('\r\n');
@@ -63,7 +63,7 @@ describe('Expect: 100-continue', () => {
     assertSuccess(await connection.answer(), 201, 'Book created successfully');
   });
 
-  test('417 for another expectation, and the connection ends', async () => {
+  test('any other expectation gets 417, and the connection is closed', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     const lines = [service.authorization, 'Expect: 200-ok', `Content-Length: ${BODY.length}`];
@@ -77,7 +77,7 @@ describe('413 Payload too large', () => {
   const CHUNK = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
 
   for (const start of ['POST /token', 'POST /book', 'PUT /book/1']) {
-    test(`${start} by its length: readable for who sends everything first, then the end`, async () => {
+    test(`${start} with Content-Length: a client that sends everything first can read the response, then the connection is closed`, async () => {
       await using service = await startService();
       await service.fetch('POST', '/book', BODY);
       using connection = await Connection.open(service);
@@ -86,7 +86,7 @@ describe('413 Payload too large', () => {
       assert.equal(await connection.rest(), '');
     });
 
-    test(`${start} in chunks: readable for who sends everything first, then the end`, async () => {
+    test(`${start} with chunks: a client that sends everything first can read the response, then the connection is closed`, async () => {
       await using service = await startService();
       await service.fetch('POST', '/book', BODY);
       using connection = await Connection.open(service);
@@ -97,7 +97,7 @@ describe('413 Payload too large', () => {
     });
   }
 
-  test('a client that never ends is cut off', async () => {
+  test('the connection of a client that sends without end is closed', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, 'Transfer-Encoding: chunked']));
@@ -106,8 +106,8 @@ describe('413 Payload too large', () => {
   });
 });
 
-describe('Clients that are in no hurry', () => {
-  test('a request may come byte by byte', async () => {
+describe('Slow clients', () => {
+  test('a request may arrive byte by byte', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     for (const bytes of [
@@ -119,7 +119,7 @@ describe('Clients that are in no hurry', () => {
     }
   });
 
-  test('a client that has closed its side still gets its answers', async () => {
+  test('a client that has half-closed its connection gets its responses', async () => {
     await using service = await startService();
     const create = request('POST /book', [service.authorization], BODY);
     for (const count of [1, 5]) {
@@ -133,7 +133,7 @@ describe('Clients that are in no hurry', () => {
     }
   });
 
-  test('a client that closes its side in the middle of a request gets 400 Bad request', async () => {
+  test('a client that half-closes its connection within a request gets 400 Bad request', async () => {
     await using service = await startService();
     for (const bytes of [
       request('POST /book', [service.authorization], BODY).slice(0, -1),
@@ -151,7 +151,7 @@ describe('Clients that are in no hurry', () => {
   });
 });
 
-test('clients that vanish at any point disturb nobody', async () => {
+test('Clients that reset their connection at any point do not affect others', async () => {
   await using service = await startService();
   const create = request('POST /book', [service.authorization], BODY);
   const requests = [

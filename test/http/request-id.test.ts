@@ -8,7 +8,7 @@ import { LOGIN, type Service, startService, TITLE, WRONG_LOGIN } from './service
 
 const BOOK = JSON.stringify({ title: TITLE });
 
-/** One request for each kind of answer: how it begins, its header lines and its body. */
+/** A request for each kind of response: its beginning, header lines and body. */
 const REQUESTS: readonly (readonly [
   status: number,
   start: string,
@@ -40,7 +40,7 @@ const REQUESTS: readonly (readonly [
 ];
 
 describe('X-Request-Id', { timeout: 60_000 }, () => {
-  test('of a client is on every answer, and in its line of the log', async () => {
+  test('of a client is in every response and its log line', async () => {
     await using service = await startService({ corsOrigins: ['https://a.example'] });
     for (const [index, [status, start, lines = [], body]] of REQUESTS.entries()) {
       const id = `Root=1-67891233/${index}:a+b@c_~.d`;
@@ -51,7 +51,7 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
     }
   });
 
-  test('is given to each request that has none', async () => {
+  test('is generated for every request without one', async () => {
     await using service = await startService({ corsOrigins: ['https://a.example'] });
     const ids = new Set<string>();
     for (const [status, start, lines, body] of REQUESTS) {
@@ -64,7 +64,7 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
     assert.equal(ids.size, REQUESTS.length);
   });
 
-  test('is given to what is malformed, and to what is too long to be read', async () => {
+  test('is generated for malformed requests and too large headers', async () => {
     await using service = await startService();
     for (const [status, bytes] of [
       [400, 'nonsense\r\n\r\n'],
@@ -82,14 +82,14 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
   for (const [what, lines] of [
     ['is empty', ['X-Request-Id:']],
     ['is longer than 128 characters', [`X-Request-Id: ${'x'.repeat(129)}`]],
-    ['comes twice', ['X-Request-Id: a', 'X-Request-Id: a']],
+    ['is repeated', ['X-Request-Id: a', 'X-Request-Id: a']],
     ['has a space', ['X-Request-Id: a b']],
-    ['has a quote, which would end it in the log', ['X-Request-Id: a","level":"60']],
+    ['has a quote', ['X-Request-Id: a","level":"60']],
     ['has a backslash', [String.raw`X-Request-Id: a\n`]],
     ['is not in ASCII', ['X-Request-Id: é']],
-    ['begins as tokens do', ['X-Request-Id: eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl']],
+    ['begins like a token', ['X-Request-Id: eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl']],
   ] as const) {
-    test(`of a client is not taken when it ${what}`, async () => {
+    test(`of a client is ignored when it ${what}`, async () => {
       await using service = await startService();
       const answer = await ask(service, 'GET /books', lines);
       assert.match(answer.headers.get('x-request-id') ?? '', REQUEST_ID);
@@ -105,14 +105,14 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
 });
 
 async function ask(service: Service, start: string, lines: readonly string[] = [], body = '') {
-  // Some of this is no part of the description.
+  // Some responses are not described in /openapi.json.
   using connection = await Connection.open({ port: service.port });
   const token = lines.some((line) => line.startsWith('Authorization')) ? [] : [service.authorization];
   await connection.send(request(start, [...token, ...lines], body));
   return await connection.answer(start.startsWith('HEAD'));
 }
 
-/** The line of a request, which may come a moment after its answer. */
+/** The log line of a request, which may be written after its response. */
 async function lineOf(service: Service, id: string): Promise<LogLine> {
   for (;;) {
     const line = parseLog(service.log).find((each) => each.id === id);

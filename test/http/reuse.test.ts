@@ -4,10 +4,10 @@ import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE, WRONG_LOGIN } from './service.ts';
 
-type Refused = readonly [bytes: string, status: number, message: string];
+type InvalidRequest = readonly [bytes: string, status: number, message: string];
 
-/** Requests that are refused for what they say, while there is nothing wrong with their HTTP. */
-function refusedRequests({ authorization }: Service): Refused[] {
+/** Requests that get an error response, but are well-formed HTTP. */
+function invalidRequests({ authorization }: Service): InvalidRequest[] {
   const body = JSON.stringify({ title: TITLE });
   const megabytes = JSON.stringify({ title: TITLE.repeat(400_000) });
   const chunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
@@ -33,10 +33,10 @@ function refusedRequests({ authorization }: Service): Refused[] {
   ];
 }
 
-test('a connection outlives every refusal that is not about HTTP itself, bodies unread or not', async () => {
+test('A connection stays open after an error response to well-formed HTTP, whether or not the body was read', async () => {
   await using service = await startService();
   using connection = await Connection.open(service);
-  for (const [bytes, status, message] of refusedRequests(service)) {
+  for (const [bytes, status, message] of invalidRequests(service)) {
     await connection.send(bytes);
     const answer = await connection.answer();
     assertRefusal(answer, status, message);
@@ -46,16 +46,16 @@ test('a connection outlives every refusal that is not about HTTP itself, bodies 
   }
 });
 
-test('also when nobody waits for an answer before sending the next request', async () => {
+test('A connection stays open after error responses to pipelined requests', async () => {
   await using service = await startService();
   using connection = await Connection.open(service);
-  const requests = refusedRequests(service);
+  const requests = invalidRequests(service);
   const sent = connection.send(requests.map(([bytes]) => bytes).join(''));
   for (const [, status, message] of requests) assertRefusal(await connection.answer(), status, message);
   await sent;
 });
 
-test('an answer to HEAD leaves nothing behind for the next one', async () => {
+test('A response to HEAD has no content', async () => {
   await using service = await startService();
   using connection = await Connection.open(service);
   for (const [path, status] of [

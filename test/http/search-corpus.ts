@@ -5,7 +5,7 @@ import type { Parameters } from './search-reference.ts';
 /** A long text. */
 export const LONG = 'x'.repeat(10_000);
 
-/** Books that are hard to find, or to put into an order. */
+/** Books that are hard to match or to sort. */
 export const CORPUS: readonly BookFields[] = [
   ['The Iliad', 'Homer', -750],
   ['The Odyssey', 'Homer', -725],
@@ -57,7 +57,7 @@ const HARD_TEXTS = [
   LONG.slice(0, 5_000),
 ];
 
-/** Queries by hand, for everything that is easily done wrong. */
+/** Queries for edge cases. */
 export const EXAMPLES: readonly Parameters[] = HARD_TEXTS.flatMap((text): Parameters[] => [
   { title: text },
   { author: text },
@@ -111,7 +111,7 @@ const TEXTS = fc.oneof(
 );
 const YEARS = fc.integer({ min: -800, max: 2_050 }).map(String);
 
-/** Queries by chance. */
+/** Random queries. */
 export const PARAMETERS: fc.Arbitrary<Parameters> = fc
   .record(
     {
@@ -127,7 +127,7 @@ export const PARAMETERS: fc.Arbitrary<Parameters> = fc
   )
   .map((parameters) => parameters as Parameters);
 
-/** Books with few different words, so that many have the same keys. */
+/** Books made of a few words, so that many have equal keys. */
 export function makeBooks(count: number): BookFields[] {
   const words = ['The', 'river', 'of', 'GOLDEN', 'émigrés', 'Ölpest', 'σοφός', 'مارس', '📚', 'x'];
   const pick = (number: number) => words[number % words.length] ?? '';

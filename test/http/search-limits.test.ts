@@ -11,12 +11,12 @@ import { type Engine, engines } from '../support/engines.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService } from './service.ts';
 
-/** Of a long text, which times that of a long query takes a second or more. */
+/** The length of a long text: multiplied with that of a long query, its comparison would take a second or more. */
 const LENGTH = 256 * 1_024;
 
 for (const engine of engines) {
   suite(`The limits of a search, on ${engine.name}`, () => {
-    test('503 in the envelope when its time is up, also while it waits for the store, and the next one is answered', async () => {
+    test('respond 503 when its time is over, also while it waits for the store; a later search succeeds', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl, httpLimits: { searchMs: 300 } });
       await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
@@ -36,7 +36,7 @@ for (const engine of engines) {
       while ((await service.fetch('GET', path)).status !== 200);
     });
 
-    test('compares long texts in time that grows with their length, whatever the query is', async () => {
+    test('keep the time of comparing long texts linear, whatever the query', async () => {
       await using service = await startService({ engine: engine.name, httpLimits: { searchMs: 600_000 } });
       const same = 'a'.repeat(LENGTH);
       const words = Array.from({ length: 1_500 }, (_, index) => `w${index.toString(36)}`);
@@ -64,7 +64,7 @@ for (const engine of engines) {
       }
     });
 
-    test('finds each of many long books once, in windows of few books', async () => {
+    test('find each of many long books once, a few at a time', async () => {
       await using service = await startService({ engine: engine.name, httpLimits: { searchMs: 600_000 } });
       const ids: number[] = [];
       for (let book = 0; book < 10; book++) {
@@ -88,7 +88,7 @@ for (const engine of engines) {
       }
     });
 
-    test('logs once why there is no index, and shows it in /metrics; searches go without', async () => {
+    test('include no failed index: its reason is logged once, /metrics shows it, and searches work without it', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
@@ -114,7 +114,7 @@ describe('A service on SQLite', () => {
     assert.ok(Number(stdout) < 400_000, `${stdout} kB`);
   });
 
-  test('does not lose why a thread does not start', async () => {
+  test('reports why a thread does not start', async () => {
     const causes: unknown[] = [];
     const observer = {
       operation: () => () => {},
@@ -139,7 +139,7 @@ async function failedParts(service: Service): Promise<number | undefined> {
   return samples.find(({ labels }) => labels.part === 'search index')?.value;
 }
 
-/** Keeps everybody else from the books of a store, or from making an index of them, for a while. */
+/** Locks the books of a store, or their index, while a function runs. */
 async function whileLocked(engine: Engine['name'], dbUrl: string, run: () => Promise<void>): Promise<void> {
   if (engine === 'SQLite') {
     using database = new DatabaseSync(dbUrl.replace('sqlite:', ''));

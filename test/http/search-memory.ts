@@ -1,4 +1,4 @@
-/** Searches 60 books of 1 MiB in SQLite, and prints the most memory that this process has held, in kB. */
+/** Searches 60 books of 1 MiB in SQLite, and prints the maximum resident set size of this process in kB. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { YEAR_MAX } from '../../src/book/book.ts';

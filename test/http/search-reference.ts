@@ -1,10 +1,10 @@
 import type { Book } from '../../src/book/book.ts';
 import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
 
-/** The parameters of `GET /books`, as they are written. */
+/** The parameters of `GET /books` as text. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** What `GET /books` answers with these parameters, but for `limit` and `after`: the rules in plain JavaScript. */
+/** The books that `GET /books` returns for these parameters, without `limit` and `after`. */
 export function expectedBooks(books: readonly Book[], parameters: Parameters): Book[] {
   const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id' } = parameters;
   const key = sort.replace('-', '') as keyof Book;
@@ -34,7 +34,7 @@ function wordsIn(text: string): string[] {
   return folded.split(/[\p{Z}\p{Cc}\p{P}]+/u).filter((word) => word !== '');
 }
 
-/** By the first code points, which the operators of JavaScript do not. */
+/** Compares code points, unlike the operators of JavaScript. */
 function compare(a: string | number, b: string | number): number {
   if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
   return Buffer.compare(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)));

@@ -12,13 +12,13 @@ import { type Service, startService } from './service.ts';
 
 for (const engine of engines) {
   suite(`GET /books with a query, on ${engine.name}`, () => {
-    test('answers each parameter as the rules say, and all of them together', async () => {
+    test('matches the reference for each parameter and for combinations', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, CORPUS);
       for (const parameters of EXAMPLES) await assertAnswers(service, books, parameters);
     });
 
-    test('answers whatever is asked for as the rules say, page by page as well', async () => {
+    test('matches the reference for random queries, also page by page', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, [...CORPUS, ...makeBooks(300)]);
       await fc.assert(
@@ -27,7 +27,7 @@ for (const engine of engines) {
       );
     });
 
-    test('walks by Link through every book once, in every order', async () => {
+    test('returns every book once in every order when the client follows Link', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, [...CORPUS, ...makeBooks(60)]);
       for (const sort of ['id', '-id', 'title', '-title', 'author', '-author', 'year', '-year']) {
@@ -37,7 +37,7 @@ for (const engine of engines) {
       }
     });
 
-    test('goes on behind a book that was deleted or changed meanwhile: every other book comes once', async () => {
+    test('continues after a book that was deleted or changed, and returns every other book once', async () => {
       for (const sort of ['title', '-title', 'author', '-author', 'year', '-id']) {
         await using service = await startService({ engine: engine.name });
         const order = idsOf(expectedBooks(await createBooks(service, CORPUS), { sort }));
@@ -58,13 +58,13 @@ for (const engine of engines) {
           assert.deepEqual(
             seen.filter((id) => !changed.includes(id)),
             order.filter((_, index) => index > at && index % 3 !== 1),
-            `${sort}, behind ${order[at]}`,
+            `${sort}, after ${order[at]}`,
           );
         }
       }
     });
 
-    test('keeps the other parameters in the link, and the cursor within its bound', async () => {
+    test('keeps the other parameters in Link, and limits the length of the cursor', async () => {
       await using service = await startService({ engine: engine.name });
       await createBooks(service, CORPUS);
       const answer = await service.fetch(
@@ -88,7 +88,7 @@ for (const engine of engines) {
       }
     });
 
-    test('tells the number of all matches when asked to, whatever the page', async () => {
+    test('returns the number of all matches with count=true, whatever the page', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, [...CORPUS, ...makeBooks(50)]);
       for (const parameters of [...EXAMPLES, { count: 'true' }]) {
@@ -103,7 +103,7 @@ for (const engine of engines) {
       assert.deepEqual(await booksIn(uncounted), books);
     });
 
-    test('sees every write that was answered before, whatever it was', async () => {
+    test('sees every completed write', async () => {
       await using service = await startService({ engine: engine.name });
       const book = (await createBooks(service, CORPUS)).find(({ title }) => title === 'The Iliad');
       const find = async (q: string) => idsOf(await booksIn(await service.fetch('GET', pathOf({ q }))));
@@ -119,7 +119,7 @@ for (const engine of engines) {
       }
     });
 
-    test('sees what other programs write into the table, and what a second service writes', async () => {
+    test('sees the writes of other programs and of a second service', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await using second = await startService({ dbUrl: address.dbUrl });
@@ -146,7 +146,7 @@ for (const engine of engines) {
       await assertAnswers(service, await booksIn(await second.fetch('GET', '/books')), { q: 'sec' });
     });
 
-    test('is prepared by several services at once', async () => {
+    test('works while several services build the index', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await using second = await startService({ dbUrl: address.dbUrl });
@@ -157,7 +157,7 @@ for (const engine of engines) {
       }
     });
 
-    test('answers the same while there is much to take in, and afterwards', async () => {
+    test('returns the same while the index is built and afterwards', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 8000)';
@@ -175,7 +175,7 @@ for (const engine of engines) {
       }
     });
 
-    test('400 Invalid query when a parameter that it knows has a wrong value, behind the token check', async () => {
+    test('gets 400 Invalid query for an invalid value of a known parameter, after the token check', async () => {
       await using service = await startService({ engine: engine.name });
       await createBooks(service, CORPUS);
       const cursor = linkOf(await service.fetch('GET', '/books?limit=1&sort=title'))?.split('after=')[1];
@@ -198,14 +198,14 @@ for (const engine of engines) {
         const answer = await service.fetch('GET', `/books?${query}`);
         assert.equal(answer.status, 400, query);
         assert.deepEqual(await answer.json(), { status: 400, message: 'Invalid query', data: null });
-        const refused = await service.fetch('GET', `/books?${query}`, undefined, {
+        const rejected = await service.fetch('GET', `/books?${query}`, undefined, {
           Authorization: 'nonsense',
         });
-        assert.equal(refused.status, 401, query);
+        assert.equal(rejected.status, 401, query);
       }
     });
 
-    test('ignores what it does not know: without anything else it is the plain list', async () => {
+    test('ignores unknown parameters', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, CORPUS);
       for (const query of [
@@ -239,8 +239,8 @@ for (const engine of engines) {
   });
 }
 
-describe('A PostgreSQL server that allows no table, trigger and index of ours', () => {
-  test('is searched all the same', async () => {
+describe('A PostgreSQL role that cannot create tables, triggers and indexes', () => {
+  test('can search', async () => {
     await using database = await createDatabase();
     await using owner = await startService({ dbUrl: database.url });
     const books = await createBooks(owner, [...CORPUS, ...makeBooks(400)]);
@@ -263,7 +263,7 @@ describe('A PostgreSQL server that allows no table, trigger and index of ours', 
   });
 });
 
-/** Asserts that a service answers like the rules, at once and in pages. */
+/** Asserts that a service returns the books of the reference, in one response and in pages. */
 async function assertAnswers(
   service: Service,
   books: readonly Book[],
@@ -271,13 +271,13 @@ async function assertAnswers(
   limits: readonly number[] = [7],
 ): Promise<void> {
   const expected = expectedBooks(books, parameters);
-  // Without any parameter it would be the plain list.
+  // Without a parameter it would not be a search.
   const all = await service.fetch('GET', pathOf({ sort: 'id', ...parameters }));
   assert.equal(all.status, 200);
   assert.equal(all.headers.get('link'), null);
-  const answered = await booksIn(all);
-  assert.deepEqual(idsOf(answered), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
-  assert.equal(JSON.stringify(answered), JSON.stringify(expected));
+  const returned = await booksIn(all);
+  assert.deepEqual(idsOf(returned), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
+  assert.equal(JSON.stringify(returned), JSON.stringify(expected));
   for (const limit of limits) {
     if (expected.length > 20 * limit) continue;
     const walked = await walk(service, { ...parameters, limit: `${limit}` });
@@ -285,7 +285,7 @@ async function assertAnswers(
   }
 }
 
-/** Follows the links from page to page. Each but the last is full. */
+/** Follows the links from page to page. All pages but the last are full. */
 async function walk(service: Service, parameters: Parameters): Promise<Book[]> {
   return walkFrom(service, pathOf(parameters), Number(parameters.limit));
 }
@@ -307,7 +307,7 @@ function pathOf(parameters: Parameters): string {
   return `/books?${new URLSearchParams(parameters).toString()}`;
 }
 
-/** Where the link to the next page leads (RFC 8288). */
+/** The target of the link to the next page (RFC 8288). */
 function linkOf(answer: Response): string | undefined {
   const link = answer.headers.get('link');
   if (link === null) return undefined;
@@ -324,7 +324,7 @@ function idsOf(books: readonly Book[]): number[] {
   return books.map(({ id }) => id);
 }
 
-/** Stores books. @returns them in the order of their ids */
+/** Creates books. @returns them in the order of their ids */
 async function createBooks(service: Service, books: readonly BookFields[]): Promise<Book[]> {
   const create = async (book: BookFields) => {
     const answer = await service.fetch('POST', '/book', JSON.stringify(book));

@@ -17,20 +17,20 @@ export const SECRET = 'the secret of the tests, which is long enough';
 export const USERNAME = 'librarian';
 export const PASSWORD = 'the password of the tests';
 
-/** Bodies that tests send have this title, so that it would show where a body gets into a log. */
+/** The title in bodies that tests send, to detect bodies in logs. */
 export const TITLE = 'Titus Groan';
 
-/** The body of a right login. */
+/** The body of a successful login. */
 export const LOGIN = JSON.stringify({ username: USERNAME, password: PASSWORD });
 
-/** The body of a wrong login. */
+/** The body of a failed login. */
 export const WRONG_LOGIN = JSON.stringify({ username: USERNAME, password: TITLE });
 
-/** What a test wants otherwise than usual. */
+/** Differences from the defaults. */
 export interface ServiceOptions extends Omit<Dependencies, 'logStream'> {
-  /** Where the books are; by default in a new place, which goes with the service. */
+  /** The store; by default a new one, which is deleted with the service. */
   readonly dbUrl?: string;
-  /** The engine of a new place; by default SQLite. */
+  /** The engine of a new store; by default SQLite. */
   readonly engine?: Engine['name'];
   readonly corsOrigins?: readonly string[];
   readonly trustProxy?: Config['trustProxy'];
@@ -39,17 +39,17 @@ export interface ServiceOptions extends Omit<Dependencies, 'logStream'> {
   readonly hasMetrics?: boolean;
 }
 
-/** A service within this process. Disposing stops it, and asserts that its log tells nothing confidential. */
+/** A service within this process. Disposing it stops it, and asserts that its log has nothing confidential. */
 export class Service implements AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  /** A good token. */
+  /** A valid token. */
   readonly token: string;
-  /** The header line that presents it. */
+  /** The header line with the token. */
   readonly authorization: string;
   /** The log so far, line by line. */
   readonly log: readonly string[];
-  /** Every answer is held to what `/openapi.json` says. */
+  /** Asserts that every response is described in `/openapi.json`. */
   readonly onAnswer = assertDescribed;
   readonly #close: () => Promise<void>;
 
@@ -63,8 +63,8 @@ export class Service implements AsyncDisposable {
   }
 
   /**
-   * Sends a well-formed request with the token, which headers may replace. Asserts that the answer is described, and that a
-   * refusal tells nothing.
+   * Sends a request with the token, which headers may replace. Asserts that the response is described in `/openapi.json`,
+   * and that an error has nothing confidential.
    */
   async fetch(
     method: string,
@@ -76,7 +76,7 @@ export class Service implements AsyncDisposable {
       method,
       headers: { Authorization: this.token, ...headers },
       ...(body !== undefined && { body }),
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+      signal: AbortSignal.timeout(RESPONSE_MS_MAX),
     });
     const { status, headers: fields } = answer;
     const text = await answer.clone().text();
@@ -91,13 +91,13 @@ export class Service implements AsyncDisposable {
   }
 }
 
-/** Longer than any answer may take, whatever happens to the store. */
-const ANSWER_MS_MAX = 30_000;
+/** Longer than any response takes, whatever happens to the store. */
+const RESPONSE_MS_MAX = 30_000;
 
 const DEFAULTS = readConfig({ SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD }).config;
 
-/** Tests do not wait for connections that they left open. */
-const HASTE = { graceMs: 0 };
+/** Tests do not wait for connections that they have not closed. */
+const NO_GRACE = { graceMs: 0 };
 
 /** Starts the whole service. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
@@ -118,7 +118,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     {
       ...dependencies,
-      httpLimits: { ...HASTE, ...dependencies.httpLimits },
+      httpLimits: { ...NO_GRACE, ...dependencies.httpLimits },
       logStream: { write: (line) => log.push(line) },
     },
   );
@@ -128,7 +128,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   });
 }
 
-/** Starts the HTTP part of the service on a store that only this test knows. */
+/** Starts the HTTP server on a given store. */
 export async function startServiceOn(store: BookStore): Promise<Service> {
   const log: string[] = [];
   const server = createServer({
@@ -136,7 +136,7 @@ export async function startServiceOn(store: BookStore): Promise<Service> {
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
-    limits: { ...FIXED_LIMITS, ...DEFAULTS.clientLimits, ...HASTE },
+    limits: { ...FIXED_LIMITS, ...DEFAULTS.clientLimits, ...NO_GRACE },
     corsOrigins: [],
     trustProxy: false,
     logStream: { write: (line) => log.push(line) },

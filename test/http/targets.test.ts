@@ -6,9 +6,9 @@ import { Connection, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { startService } from './service.ts';
 
-describe('Methods that no endpoint has', () => {
+describe('Unsupported methods', () => {
   for (const method of ['TRACE', 'QUERY', 'OPTIONS', 'PATCH', 'PROPFIND', 'M-SEARCH']) {
-    test(`${method} is 405 Method not allowed on a path that exists, and 404 Not found elsewhere`, async () => {
+    test(`${method} gets 405 on an existing path and 404 on any other`, async () => {
       await using service = await startService();
       using connection = await Connection.open(service);
       await connection.send(request(`${method} /books`) + request(`${method} /nowhere`));
@@ -19,7 +19,7 @@ describe('Methods that no endpoint has', () => {
     });
   }
 
-  test('CONNECT opens no tunnel: it is answered likewise, and the connection ends', async () => {
+  test('CONNECT gets 405 or 404 and opens no tunnel, and the connection is closed', async () => {
     await using service = await startService();
     for (const [target, status, message] of [
       ['elsewhere:443', 404, 'Not found'],
@@ -35,7 +35,7 @@ describe('Methods that no endpoint has', () => {
     }
   });
 
-  test('a client that resets its connection after CONNECT does not end the service', async () => {
+  test('the service keeps running when a client resets its connection after CONNECT', async () => {
     await using service = await startService();
     for (let round = 0; round < 10; round++) {
       using connection = await Connection.open(service);
@@ -47,9 +47,9 @@ describe('Methods that no endpoint has', () => {
   });
 });
 
-test('No method, protocol or target is answered with a 5xx, or is a line for the operator', async () => {
+test('No method, protocol or target gets a 5xx, or a warning in the log', async () => {
   await using service = await startService();
-  for (const method of [...METHODS, ...METHODS_OF_RTSP, 'PRI', 'FETCH']) {
+  for (const method of [...METHODS, ...RTSP_METHODS, 'PRI', 'FETCH']) {
     for (const protocol of ['HTTP/1.1', 'HTTP/1.0', 'HTTP/2.0', 'RTSP/1.0', 'ICE/1.0']) {
       for (const target of ['/books', '/music', '*', 'rtsp://localhost/music', '/book/%zz']) {
         using connection = await Connection.open(service);
@@ -65,8 +65,8 @@ test('No method, protocol or target is answered with a 5xx, or is a line for the
   );
 });
 
-/** Methods that the parser knows besides those of `node:http` (RFC 2326, section 10). */
-const METHODS_OF_RTSP = [
+/** Methods that the parser accepts besides those of `node:http` (RFC 2326, section 10). */
+const RTSP_METHODS = [
   'ANNOUNCE',
   'DESCRIBE',
   'FLUSH',
@@ -80,8 +80,8 @@ const METHODS_OF_RTSP = [
   'TEARDOWN',
 ];
 
-describe('Forms of a request target', () => {
-  test('the absolute form is the path that it holds, whatever the authority', async () => {
+describe('Request targets', () => {
+  test('a target in absolute form is routed by its path, whatever the authority', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     for (const target of [
@@ -111,7 +111,7 @@ describe('Forms of a request target', () => {
     `/${'x'.repeat(10_000)}`,
     `/book/1/${'/'.repeat(10_000)}`,
   ]) {
-    test(`404 Not found, without a token: ${target.slice(0, 40)}`, async () => {
+    test(`${target.slice(0, 40)} gets 404 Not found without a token`, async () => {
       await using service = await startService();
       using connection = await Connection.open(service);
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
@@ -121,7 +121,7 @@ describe('Forms of a request target', () => {
     });
   }
 
-  test('an escaped letter of a path stands for the letter, for every method', async () => {
+  test('an escaped letter in a path equals the letter, for every method', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(request('GET /%62ooks', [service.authorization]));
@@ -130,7 +130,7 @@ describe('Forms of a request target', () => {
     assertRefusal(await connection.answer(), 405, 'Method not allowed');
   });
 
-  test('what is no id is 404 Book not found, behind the token check', async () => {
+  test('an invalid id gets 404 Book not found, after the token check', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     for (const id of ['%', '%zz', '%00', '%2f', '1%2F', '1%20', '%F0%9F%93%9A', '1#2', '*', '1;2', '+1']) {
@@ -141,8 +141,8 @@ describe('Forms of a request target', () => {
   });
 });
 
-describe('Headers that ask for something else', () => {
-  test('an upgrade is declined: the request is answered as if it had not asked', async () => {
+describe('Upgrade, Authorization and HTTP/1.0', () => {
+  test('Upgrade is ignored', async () => {
     await using service = await startService();
     for (const protocol of ['websocket', 'h2c', 'TLS/1.3']) {
       using connection = await Connection.open(service);
@@ -152,7 +152,7 @@ describe('Headers that ask for something else', () => {
     }
   });
 
-  test('what follows a declined upgrade is answered, or the connection ends', async () => {
+  test('a request after an ignored Upgrade gets a response, or the connection is closed', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
@@ -161,7 +161,7 @@ describe('Headers that ask for something else', () => {
     await connection.rest();
   });
 
-  test('two Authorization lines are no token', async () => {
+  test('two Authorization headers get 401', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     const { authorization } = service;
@@ -175,7 +175,7 @@ describe('Headers that ask for something else', () => {
     }
   });
 
-  test('a token in a trailer is none', async () => {
+  test('a token in a trailer is ignored', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(
@@ -184,7 +184,7 @@ describe('Headers that ask for something else', () => {
     assertRefusal(await connection.answer(), 401, 'Authorization token required');
   });
 
-  test('HTTP/1.0 is answered, and its connection closed', async () => {
+  test('a request in HTTP/1.0 gets a response, and the connection is closed', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(`GET /books HTTP/1.0\r\n${service.authorization}\r\n\r\n`);

@@ -9,7 +9,7 @@ const FAILURES_MAX = 5;
 const throttleLimits = { failuresMax: FAILURES_MAX, windowSeconds: 60 };
 
 describe('An address with too many failed logins', () => {
-  test('gets 429 with Retry-After, whatever it sends', async () => {
+  test('gets 429 with Retry-After for any body', async () => {
     await using service = await startService({ throttleLimits });
     await exhaust(service);
     using connection = await Connection.open(service);
@@ -22,14 +22,14 @@ describe('An address with too many failed logins', () => {
     }
   });
 
-  test('can use everything else: a token is as good as before', async () => {
+  test('can use all other endpoints with its token', async () => {
     await using service = await startService({ throttleLimits });
     await exhaust(service);
     assert.equal((await service.fetch('GET', '/books')).status, 200);
     assert.equal((await service.fetch('GET', '/book/1')).status, 404);
   });
 
-  test('may try again after the window', async () => {
+  test('can log in again after the window', async () => {
     await using service = await startService({
       throttleLimits: { failuresMax: FAILURES_MAX, windowSeconds: 2 },
     });
@@ -40,13 +40,13 @@ describe('An address with too many failed logins', () => {
     assert.equal((await login(service, LOGIN)).status, 200);
   });
 
-  test('had no more of them than the limit, also when they came at once', async () => {
+  test('has no more of them than the limit, also when they are concurrent', async () => {
     await using service = await startService({ throttleLimits });
     const answers = await Promise.all(Array.from({ length: 50 }, () => login(service, WRONG_LOGIN)));
     assert.equal(answers.filter(({ status }) => status === 401).length, FAILURES_MAX);
   });
 
-  test('had no more of them than the limit, also when it began them all before it ended one', async () => {
+  test('has no more of them than the limit, also when all requests begin before one ends', async () => {
     await using service = await startService({ throttleLimits });
     const connections = await Promise.all(Array.from({ length: 50 }, () => Connection.open(service)));
     const bytes = request('POST /token', [], WRONG_LOGIN);
@@ -59,8 +59,8 @@ describe('An address with too many failed logins', () => {
   });
 });
 
-describe('What counts as a failed login', () => {
-  test('a right login never does, nor does it clear the count', async () => {
+describe('The count of failed logins', () => {
+  test('is neither increased nor reset by a successful login', async () => {
     await using service = await startService({ throttleLimits });
     for (let index = 0; index < 3 * FAILURES_MAX; index++) {
       assert.equal((await login(service, LOGIN)).status, 200);
@@ -72,7 +72,7 @@ describe('What counts as a failed login', () => {
     assert.equal((await login(service, LOGIN)).status, 429);
   });
 
-  test('a body that is no LoginRequest does not', async () => {
+  test('is not increased by an invalid body', async () => {
     await using service = await startService({ throttleLimits });
     for (let index = 0; index < 3 * FAILURES_MAX; index++) {
       assert.equal((await login(service, '{')).status, 400);
@@ -82,7 +82,7 @@ describe('What counts as a failed login', () => {
 });
 
 describe('X-Forwarded-For', () => {
-  test('is not believed by default', async () => {
+  test('is ignored by default', async () => {
     await using service = await startService({ throttleLimits });
     for (let index = 0; index < FAILURES_MAX; index++) {
       assert.equal((await login(service, WRONG_LOGIN, from(`203.0.113.${index}`))).status, 401);
@@ -92,7 +92,7 @@ describe('X-Forwarded-For', () => {
   });
 
   for (const trustProxy of [true, 1, ['127.0.0.1', '::1']] as const) {
-    test(`tells addresses apart when TRUST_PROXY is ${String(trustProxy)}`, async () => {
+    test(`identifies clients when TRUST_PROXY is ${String(trustProxy)}`, async () => {
       await using service = await startService({ throttleLimits, trustProxy });
       for (let index = 0; index < FAILURES_MAX; index++) {
         assert.equal((await login(service, WRONG_LOGIN, from('203.0.113.1'))).status, 401);
@@ -103,7 +103,7 @@ describe('X-Forwarded-For', () => {
     });
   }
 
-  test('what a client adds in front of what the one proxy says counts for nothing', async () => {
+  test('of one trusted proxy is used, and addresses before it are ignored', async () => {
     await using service = await startService({ throttleLimits, trustProxy: 1 });
     for (let index = 0; index < FAILURES_MAX; index++) {
       const forged = from(`198.51.100.${index}, 203.0.113.1`);
@@ -113,7 +113,7 @@ describe('X-Forwarded-For', () => {
     assert.equal((await login(service, LOGIN, from('198.51.100.99, 203.0.113.2'))).status, 200);
   });
 
-  test('is not believed when it comes from elsewhere than TRUST_PROXY says', async () => {
+  test('is ignored when its sender is not in TRUST_PROXY', async () => {
     await using service = await startService({ throttleLimits, trustProxy: ['192.0.2.1'] });
     for (let index = 0; index < FAILURES_MAX; index++) {
       await login(service, WRONG_LOGIN, from(`203.0.113.${index}`));
@@ -121,7 +121,7 @@ describe('X-Forwarded-For', () => {
     assert.equal((await login(service, LOGIN, from('203.0.113.99'))).status, 429);
   });
 
-  test('a whole /64 of IPv6 is one address', async () => {
+  test('with IPv6 is counted by /64', async () => {
     await using service = await startService({ throttleLimits, trustProxy: true });
     for (let index = 0; index < FAILURES_MAX; index++) {
       await login(service, WRONG_LOGIN, from(`2001:db8:1:2:${index}::1`));
@@ -130,7 +130,7 @@ describe('X-Forwarded-For', () => {
     assert.equal((await login(service, LOGIN, from('2001:db8:1:3::1'))).status, 200);
   });
 
-  test('may be anything: it is an address, or a name for one', async () => {
+  test('may have any value', async () => {
     await using service = await startService({ throttleLimits, trustProxy: true });
     for (const name of [
       '',
@@ -149,7 +149,7 @@ describe('X-Forwarded-For', () => {
   });
 });
 
-test('a throttled client does not disturb the others on the connection of a proxy', async () => {
+test('A throttled client does not affect others on the same connection of a proxy', async () => {
   await using service = await startService({ throttleLimits, trustProxy: true });
   using connection = await Connection.open(service);
   for (let index = 0; index <= FAILURES_MAX; index++) {

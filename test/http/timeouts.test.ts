@@ -9,10 +9,10 @@ import { type Service, startService, TITLE } from './service.ts';
 const LIMITS = { headersMs: 300, requestMs: 600, stallMs: 60_000, checkingIntervalMs: 50 };
 const TRICKLE_MS = 20;
 
-describe('408 Request timeout, once, and the connection ends:', () => {
+describe('One 408 Request timeout and the end of the connection follow', () => {
   for (const [name, bytes, drop] of [
-    ['a request line that trickles', 'GET /', 'x'],
-    ['headers that trickle', 'GET /books HTTP/1.1\r\nHost: localhost\r\n', 'Name: value\r\n'],
+    ['a slow request line', 'GET /', 'x'],
+    ['slow headers', 'GET /books HTTP/1.1\r\nHost: localhost\r\n', 'Name: value\r\n'],
   ] as const) {
     test(name, async () => {
       await using service = await startService({ httpLimits: LIMITS });
@@ -20,22 +20,22 @@ describe('408 Request timeout, once, and the connection ends:', () => {
     });
   }
 
-  test('a body that trickles, by its length', async () => {
+  test('a slow body with Content-Length', async () => {
     await using service = await startService({ httpLimits: LIMITS });
     await assertTimeouts(service, 'Content-Length: 100000', 'x');
   });
 
-  test('a body that trickles in chunks', async () => {
+  test('a slow body in chunks', async () => {
     await using service = await startService({ httpLimits: LIMITS });
     await assertTimeouts(service, 'Transfer-Encoding: chunked', '1\r\nx\r\n');
   });
 
-  test('a body that stands still, for as long as a connection may, too', async () => {
+  test('a stalled body, also when the limits of requests and connections are equal', async () => {
     await using service = await startService({ httpLimits: { ...LIMITS, stallMs: LIMITS.requestMs } });
     await assertTimeouts(service, 'Content-Length: 100000', '');
   });
 
-  test('a request that trickles behind one that was answered', async () => {
+  test('a slow request after a completed one', async () => {
     await using service = await startService({ httpLimits: LIMITS });
     using connection = await Connection.open(service);
     await connection.send(`${request('GET /nowhere')}GET /books HTTP/1.1\r\n`);
@@ -45,7 +45,7 @@ describe('408 Request timeout, once, and the connection ends:', () => {
   });
 });
 
-test('a body that trickles in time is read', async () => {
+test('A slow body that arrives in time is read', async () => {
   await using service = await startService();
   using connection = await Connection.open(service);
   const body = JSON.stringify({ title: TITLE });
@@ -57,7 +57,7 @@ test('a body that trickles in time is read', async () => {
   assertSuccess(await connection.answer(), 201, 'Book created successfully');
 });
 
-test('a body that trickles on after its answer has gone ends with the connection, and no second answer', async () => {
+test('A body that is incomplete long after its response ends the connection without a second response', async () => {
   await using service = await startService({ httpLimits: LIMITS });
   using connection = await Connection.open(service);
   await connection.send(request('POST /book', ['Content-Length: 100000']));
@@ -65,7 +65,7 @@ test('a body that trickles on after its answer has gone ends with the connection
   await assert.rejects(trickle(connection, 'x'), Cut);
 });
 
-test('a request that is completed after its 408 has no effect', async () => {
+test('A request that is completed after its 408 has no effect', async () => {
   await using service = await startService({ httpLimits: LIMITS });
   using connection = await Connection.open(service);
   const bytes = request('POST /book', [service.authorization], '{}');
@@ -77,31 +77,30 @@ test('a request that is completed after its 408 has no effect', async () => {
   assert.deepEqual(list.data, []);
 });
 
-test('a client that does not read its answer is cut off', async () => {
+test('The connection of a client that does not read its response is closed', async () => {
   await using service = await startService({ httpLimits: { ...LIMITS, stallMs: 700 } });
-  // More than the buffers of the system between the two can take.
+  // More than the socket buffers can hold.
   const body = JSON.stringify({ title: TITLE.repeat(90_000) });
   for (let index = 0; index < 30; index++) await service.fetch('POST', '/book', body);
   using connection = await Connection.open(service);
   await connection.send(request('GET /books', [service.authorization]));
   const line = () =>
-    parseLog(service.log).find(({ msg }) => msg === 'the client did not take all of the answer');
+    parseLog(service.log).find(({ msg }) => msg === 'the client did not read the whole response');
   for (let wait = 0; wait < 20_000 && !line(); wait += TRICKLE_MS) await sleep(TRICKLE_MS);
-  // Clients do such things: it is no defect of ours.
   assert.equal(line()?.level, 30);
   await assert.rejects(connection.answer(), Cut);
 });
 
-/** Asserts that every endpoint that reads a body refuses one that comes too slowly, in drops or not at all. */
+/** Asserts that every endpoint that reads a body responds 408 to one that arrives too slowly. */
 async function assertTimeouts(service: Service, framing: string, drop: string): Promise<void> {
-  // From here on the token is known, so that its check takes no time.
+  // Afterwards the token is cached, so that its check takes no time.
   await service.fetch('GET', '/books');
   const starts = ['POST /token', 'POST /book', 'PUT /book/1'];
   const heads = starts.map((start) => request(start, [service.authorization, framing]));
   await Promise.all(heads.map((head) => assertTimeout(service, head, drop)));
 }
 
-/** Asserts that a request is refused as too slow which begins with these bytes, and goes on in drops. */
+/** Asserts that a request that begins with these bytes and continues slowly gets 408. */
 async function assertTimeout(service: Service, bytes: string, drop: string): Promise<void> {
   using connection = await Connection.open(service);
   await connection.send(bytes);
@@ -109,16 +108,16 @@ async function assertTimeout(service: Service, bytes: string, drop: string): Pro
   assert.equal(await connection.rest(), '');
 }
 
-/** Sends drop after drop until an answer comes. */
+/** Sends the same bytes repeatedly until a response arrives. */
 async function trickle(connection: Connection, drop: string): Promise<Answer> {
-  const over = new AbortController();
-  const dripping = (async () => {
-    for (; !over.signal.aborted; await sleep(TRICKLE_MS)) await connection.send(drop);
+  const done = new AbortController();
+  const sending = (async () => {
+    for (; !done.signal.aborted; await sleep(TRICKLE_MS)) await connection.send(drop);
   })();
   try {
     return await connection.answer();
   } finally {
-    over.abort();
-    await dripping;
+    done.abort();
+    await sending;
   }
 }

@@ -1,19 +1,19 @@
-import type { Asked } from './described.ts';
+import type { SentRequest } from './described.ts';
 
-/** The requests in the bytes that a client sends on a connection, as far as they can be told apart. */
-export class AskedOnConnection {
+/** Parses the requests in the bytes that a client sends on a connection. */
+export class SentRequests {
   #bytes = '';
   #isLost = false;
 
-  /** Takes note of what is sent. */
-  note(bytes: string | Uint8Array): void {
+  /** Adds bytes that were sent. */
+  add(bytes: string | Uint8Array): void {
     if (this.#isLost) return;
     this.#bytes += Buffer.from(bytes as string).toString('latin1');
     if (this.#bytes.length > BYTES_MAX) this.#isLost = true;
   }
 
-  /** The request that the next answer belongs to, or undefined where that cannot be told, and for the rest. */
-  next(): Asked | undefined {
+  /** The request of the next response, or undefined from the first one that cannot be parsed. */
+  next(): SentRequest | undefined {
     const head = /^([A-Z-]+) (\S+) HTTP\/1\.[01]\r\n(?:[^\r\n]+\r\n)*\r\n/.exec(this.#bytes);
     if (this.#isLost || !head) {
       this.#isLost = true;

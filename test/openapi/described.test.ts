@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { AskedOnConnection } from './asked.ts';
-import { type Answered, type Asked, assertDescribed } from './described.ts';
+import { SentRequests } from './asked.ts';
+import { assertDescribed, type ReceivedResponse, type SentRequest } from './described.ts';
 
-const FIND: Asked = { method: 'GET', target: '/book/1?x=y' };
+const FIND: SentRequest = { method: 'GET', target: '/book/1?x=y' };
 const BOOK = { id: 1, title: '', author: '', year: 0 };
 const FOUND = answer(200, 'Book retrieved successfully', BOOK, { 'cache-control': 'private, no-cache' });
 
-describe('An answer is held to its operation in /openapi.json', () => {
-  test('which may be as it is described', async () => {
+describe('The assertion that /openapi.json describes a response', () => {
+  test('accepts described responses', async () => {
     await assertDescribed(FIND, FOUND);
     await assertDescribed({ ...FIND, method: 'HEAD' }, { ...FOUND, body: '' });
     await assertDescribed({ method: 'PATCH', target: '/nowhere' }, answer(404, 'Not found', null));
@@ -16,7 +16,7 @@ describe('An answer is held to its operation in /openapi.json', () => {
   });
 
   for (const [what, asked, answered] of [
-    ['of another status', FIND, answer(202, 'Book retrieved successfully', BOOK)],
+    ['with another status', FIND, answer(202, 'Book retrieved successfully', BOOK)],
     ['with a message of another operation', FIND, answer(404, 'Not Found', null)],
     ['with a message that no operation has', undefined, answer(408, 'Too late', null)],
     [
@@ -33,36 +33,36 @@ describe('An answer is held to its operation in /openapi.json', () => {
     ],
     ['with a header that is not described', FIND, answer(404, 'Book not found', null, { etag: '"1"' })],
     [
-      'of another type of content',
+      'with another content type',
       FIND,
       answer(404, 'Book not found', null, { 'content-type': 'text/plain' }),
     ],
   ] as const) {
-    test(`and noticed ${what}`, async () => {
+    test(`rejects a response ${what}`, async () => {
       await assert.rejects(assertDescribed(asked, answered), /is not described/);
     });
   }
 });
 
-describe('The requests on a connection', () => {
-  test('are told apart, as they were sent', () => {
-    const asked = new AskedOnConnection();
-    asked.note('POST /book HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}GET /bo');
-    asked.note(Buffer.from('oks HTTP/1.1\r\nHost: a\r\n\r\n'));
+describe('The requests sent on a connection', () => {
+  test('are parsed in order', () => {
+    const asked = new SentRequests();
+    asked.add('POST /book HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}GET /bo');
+    asked.add(Buffer.from('oks HTTP/1.1\r\nHost: a\r\n\r\n'));
     assert.deepEqual(asked.next(), { method: 'POST', target: '/book' });
     assert.deepEqual(asked.next(), { method: 'GET', target: '/books' });
     assert.equal(asked.next(), undefined);
   });
 
-  test('are unknown behind what cannot be told', () => {
+  test('are unknown after one that cannot be parsed', () => {
     for (const [bytes, first] of [
       ['good morning\r\n\r\n', undefined],
       ['POST /book HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n', { method: 'POST', target: '/book' }],
     ] as const) {
-      const asked = new AskedOnConnection();
-      asked.note(bytes);
+      const asked = new SentRequests();
+      asked.add(bytes);
       assert.deepEqual(asked.next(), first);
-      asked.note('GET /books HTTP/1.1\r\nHost: a\r\n\r\n');
+      asked.add('GET /books HTTP/1.1\r\nHost: a\r\n\r\n');
       assert.equal(asked.next(), undefined);
     }
   });
@@ -73,7 +73,7 @@ function answer(
   message: string,
   data: unknown,
   headers: Record<string, string> = {},
-): Answered {
+): ReceivedResponse {
   return {
     status,
     headers: new Headers({ 'content-type': 'application/json', 'x-request-id': 'a', ...headers }),

@@ -29,7 +29,7 @@ describe('/openapi.json and the files of /docs', () => {
   after(() => server[Symbol.asyncDispose]());
 
   for (const path of PATHS) {
-    test(`${path} needs no token, and is what it says to be`, async () => {
+    test(`GET ${path} responds with the file and its type, without a token`, async () => {
       const answer = await fetch(server.url + path);
       const content = await answer.text();
       assert.equal(answer.status, 200);
@@ -42,7 +42,7 @@ describe('/openapi.json and the files of /docs', () => {
       assert.equal(content, readFileSync(join(FOLDER, file), 'utf8'));
     });
 
-    test(`${path} is answered to HEAD without content`, async () => {
+    test(`HEAD ${path} responds with the headers of GET, without content`, async () => {
       const [get, head] = [
         await fetch(server.url + path),
         await fetch(server.url + path, { method: 'HEAD' }),
@@ -53,7 +53,7 @@ describe('/openapi.json and the files of /docs', () => {
       }
     });
 
-    test(`${path} is not sent again to who has it: 304 (RFC 9110, section 13.1.2)`, async () => {
+    test(`GET ${path} with a current ETag responds 304 (RFC 9110, section 13.1.2)`, async () => {
       const { headers } = await fetch(server.url + path);
       const tag = headers.get('etag') ?? '';
       assert.equal(headers.get('cache-control'), 'no-cache');
@@ -65,7 +65,7 @@ describe('/openapi.json and the files of /docs', () => {
       assert.equal((await ask(path, { headers: { 'If-None-Match': '"other"' } })).status, 200);
     });
 
-    test(`${path} has no other methods: 405 with Allow`, async () => {
+    test(`${path} responds 405 with Allow to other methods`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
         const answer = await ask(path, { method });
         assertRefusal(answer, 405, 'Method not allowed');
@@ -84,7 +84,7 @@ describe('/openapi.json and the files of /docs', () => {
     '/openapi_json',
     '/openapi.json/',
   ]) {
-    test(`${path} is 404 Not found, for every method`, async () => {
+    test(`${path} responds 404 Not found to every method`, async () => {
       for (const method of ['GET', 'POST']) assertRefusal(await ask(path, { method }), 404, 'Not found');
     });
   }

@@ -22,8 +22,8 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   ]),
 );
 
-/** What is no endpoint of the API, and so not in its description. */
-const BESIDE_THE_API = /^\/(openapi\.json|(docs|console)(\/.*)?)$/;
+/** Routes that are not part of the API. */
+const NOT_IN_API = /^\/(openapi\.json|(docs|console)(\/.*)?)$/;
 
 describe('/openapi.json', () => {
   test('is OpenAPI 3.1 of this version', () => {
@@ -34,13 +34,13 @@ describe('/openapi.json', () => {
   test('has every route of the server, and no other', async () => {
     await using server = await startBareServer();
     const routes = server.routes
-      .filter(({ url, method }) => !BESIDE_THE_API.test(url) && method !== 'HEAD')
+      .filter(({ url, method }) => !NOT_IN_API.test(url) && method !== 'HEAD')
       .map(({ url, method }) => `${String(method)} ${url.replace(/:([a-z]+)/g, '{$1}')}`);
     assert.ok(routes.length > 0);
     assert.deepEqual(operations.map(([name]) => name).toSorted(), routes.toSorted());
   });
 
-  test('has every outcome, as it is answered, where it can happen', () => {
+  test('has every outcome with an example', () => {
     const examples = operations.flatMap(([, { responses }]) => Object.values(responses).flatMap(examplesOf));
     const { notModified, ...withContent } = outcomes;
     for (const [name, { status, message }] of Object.entries(withContent)) {
@@ -82,7 +82,7 @@ describe('/openapi.json', () => {
     }
   });
 
-  test('says of an operation that it needs a token where a request without one is refused', async () => {
+  test('declares a token exactly for the operations that respond 401 without one', async () => {
     await using server = await startBareServer();
     for (const [name, { security }] of operations) {
       const [method = '', path = ''] = name.split(' ');
@@ -91,13 +91,13 @@ describe('/openapi.json', () => {
     }
   });
 
-  test('passes the recommended rules of Redocly, its warnings included, which notice what is wrong', async () => {
+  test('passes the recommended rules of Redocly without warnings, which detect an error', async () => {
     await lint(document);
     await assert.rejects(lint({ ...document, servers: [] }), /no-empty-servers/);
   });
 });
 
-/** @throws Error that says what is wrong */
+/** @throws Error with the report of the linter */
 async function lint(description: object): Promise<void> {
   await using folder = await createFolder();
   await writeFile(join(folder.path, 'openapi.json'), JSON.stringify(description));
@@ -111,7 +111,7 @@ async function lint(description: object): Promise<void> {
   }
 }
 
-describe('The schema of a body allows what is read, and nothing else:', () => {
+describe('The schema of a body accepts exactly the bodies that the service accepts:', () => {
   const ajv = new Ajv2020({ strict: false }).addSchema(document, 'openapi.json');
   for (const [name, read] of Object.entries({
     LoginRequest: readLoginRequest,
@@ -135,7 +135,7 @@ describe('The schema of a body allows what is read, and nothing else:', () => {
   }
 });
 
-/** Values with the fields of bodies, of the right types and of others. */
+/** Values with the fields of bodies, of valid and invalid types. */
 function bodies(): fc.Arbitrary<unknown> {
   const text = fc.oneof(
     fc.string({ unit: 'binary-ascii' }),
@@ -161,7 +161,7 @@ function bodies(): fc.Arbitrary<unknown> {
   return fc.oneof({ weight: 9, arbitrary: object }, field);
 }
 
-/** A schema whose references lead into the document. */
+/** A schema whose references point into the document. */
 function rooted(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi.json#/')) as object;
 }

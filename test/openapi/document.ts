@@ -1,6 +1,6 @@
 import { startBareServer } from './server.ts';
 
-/** As much of OpenAPI 3.1 as the tests look at. */
+/** The part of OpenAPI 3.1 that the tests read. */
 export interface OpenApi {
   readonly openapi: string;
   readonly info: { readonly version: string };
@@ -28,8 +28,8 @@ export interface ResponseObject {
   };
 }
 
-/** The outcomes that a response may be, each by its name, with an answer as it comes. */
-export function examplesOf({ content }: ResponseObject): [name: string, answer: Envelope][] {
+/** The examples of a response, by outcome. */
+export function examplesOf({ content }: ResponseObject): [name: string, example: Envelope][] {
   const examples = content?.['application/json']?.examples ?? {};
   return Object.entries(examples).map(([name, { value }]) => [name, value]);
 }
@@ -40,15 +40,15 @@ export interface Envelope {
   readonly data: unknown;
 }
 
-/** What a server says of itself at `/openapi.json`. It says the same wherever it runs, so it is read once. */
+/** `/openapi.json`, which is the same on every server, and so requested once. */
 export function readDocument(): Promise<OpenApi> {
-  document ??= ask();
+  document ??= fetchDocument();
   return document;
 }
 
 let document: Promise<OpenApi> | undefined;
 
-async function ask(): Promise<OpenApi> {
+async function fetchDocument(): Promise<OpenApi> {
   await using server = await startBareServer();
   return (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApi;
 }

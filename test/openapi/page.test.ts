@@ -20,7 +20,7 @@ describe('The page at /docs, in a browser', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  test('shows every operation, with everything that it may answer', async (context) => {
+  test('shows every operation with all its responses', async (context) => {
     const page = await open(context);
     if (!page) return;
     const { paths } = await readDocument();
@@ -37,7 +37,7 @@ describe('The page at /docs, in a browser', () => {
     }
   });
 
-  test('lets people sign in and try every operation; nothing is violated, and no other host is asked', async (context) => {
+  test('lets a user sign in and try every operation, without errors and requests to other hosts', async (context) => {
     const page = await open(context);
     if (!page) return;
     await signIn(page, PASSWORD);
@@ -58,7 +58,7 @@ describe('The page at /docs, in a browser', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('shows what is refused as it is answered', async (context) => {
+  test('shows error responses', async (context) => {
     const page = await open(context);
     if (!page) return;
     await signIn(page, 'another password');
@@ -68,7 +68,7 @@ describe('The page at /docs, in a browser', () => {
     assert.ok(answer.text.includes('Authorization token required'));
   });
 
-  test('needs no sideways scrolling where there is little room', async (context) => {
+  test('does not scroll horizontally on a narrow screen', async (context) => {
     const page = await open(context, '#createBook');
     if (!page) return;
     await page.setViewportSize({ width: 320, height: 640 });
@@ -77,10 +77,10 @@ describe('The page at /docs, in a browser', () => {
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
   });
 
-  /** What the page has complained of, and what it has asked of others. */
+  /** Errors of the page, and its requests to other hosts. */
   let complaints: string[] = [];
 
-  /** Opens the page, where a browser starts. */
+  /** Opens the page, if a browser is installed. */
   async function open(context: TestContext, hash = ''): Promise<Page | undefined> {
     const page = await (await browser.open(context))?.newPage();
     if (!page) return undefined;
@@ -89,7 +89,7 @@ describe('The page at /docs, in a browser', () => {
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('requestfailed', (request) => {
       const why = request.failure()?.errorText;
-      // So a request may end, too, whose answer was read by the page before the browser noticed its end.
+      // A request may also end so when the page has read the response before the browser has detected its end.
       if (why !== 'net::ERR_ABORTED') complaints.push(`failed: ${request.url()} ${why}`);
     });
     page.on('request', (request) => {
@@ -107,15 +107,15 @@ async function signIn(page: Page, password: string): Promise<void> {
   await page.click('#sign-in button[type=submit]');
 }
 
-/** Opens an operation and sends its request. @returns what the page shows of the answer */
+/** Opens an operation and sends its request. @returns the response that the page shows */
 async function send(page: Page, id: string, body?: string): Promise<{ status: string; text: string }> {
   const card = page.locator(`#${id}`);
   if ((await card.getAttribute('open')) === null) await card.locator('.head').click();
   if (body !== undefined) await card.getByLabel('Body').fill(body);
   await card.getByRole('button', { name: 'Send' }).click();
-  const answer = card.locator('.answer');
+  const response = card.locator('.response');
   return {
-    status: await answer.locator('.status').innerText(),
-    text: await answer.locator('pre').first().innerText(),
+    status: await response.locator('.status').innerText(),
+    text: await response.locator('pre').first().innerText(),
   };
 }

@@ -9,10 +9,10 @@ import { readConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
 
-/** A server whose store is away: enough for all that is no book. */
+/** A server with an unavailable store, for everything except books. */
 export interface BareServer extends AsyncDisposable {
   readonly url: string;
-  /** Every route that it has, as the framework took it. */
+  /** All its routes, as options of the framework. */
   readonly routes: readonly RouteOptions[];
 }
 
@@ -27,7 +27,7 @@ export async function startBareServer(): Promise<BareServer> {
   const { config, secrets } = readConfig({ SECRET_TOKEN: 'none', AUTH_PASSWORD: 'none' });
   diagnostics.subscribe('fastify.initialization', onServer);
   const server = createServer({
-    store: AWAY,
+    store: UNAVAILABLE,
     tokens: new Tokens(secrets.token, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
@@ -37,7 +37,7 @@ export async function startBareServer(): Promise<BareServer> {
     logLevel: 'silent',
     logStream: { write: () => {} },
     metrics: {
-      requests: { answered: () => {}, refused: () => {} },
+      requests: { responded: () => {}, rejected: () => {} },
       type: 'text/plain',
       expose: () => Promise.resolve(''),
     },
@@ -47,5 +47,7 @@ export async function startBareServer(): Promise<BareServer> {
   return { url, routes, [Symbol.asyncDispose]: () => server.close() };
 }
 
-/** Whatever is asked of it. */
-const AWAY = new Proxy({} as BookStore, { get: () => () => Promise.reject(new StoreUnavailable('AWAY')) });
+/** A store of which every call rejects. */
+const UNAVAILABLE = new Proxy({} as BookStore, {
+  get: () => () => Promise.reject(new StoreUnavailable('AWAY')),
+});

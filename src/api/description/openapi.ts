@@ -3,10 +3,10 @@ import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { STATUS_HEADERS } from '../../http/response.ts';
 import {
   cacheControlOf,
+  type ErrorName,
   isProtected,
   type Operation,
   type OperationSchema,
-  type RefusalName,
 } from './operations.ts';
 import { REASONS } from './reasons.ts';
 import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, REQUEST_ID, type Schema } from './schemas.ts';
@@ -14,14 +14,13 @@ import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, REQUEST_ID, type 
 /** A route of the server that is an operation. */
 export interface OperationRoute {
   readonly method: string;
-  /** Its path as the router writes it, such as `/book/:id`. */
+  /** The pattern of the router, such as `/book/:id`. */
   readonly url: string;
   readonly operation: OperationSchema['operation'];
 }
 
 /**
- * The description of the API (OpenAPI 3.1), made of the routes that it has, and of the schemas that serialise its
- * answers.
+ * Describes the API (OpenAPI 3.1) by the routes of the server.
  *
  * @param version of the service
  */
@@ -54,28 +53,27 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
   };
 }
 
-const DESCRIPTION = `Every answer but the text of \`GET /metrics\` is \`{"status": …, "message": …, "data": …}\`, with the \
-status of HTTP; \`data\` is null unless an operation says otherwise. Messages are exact.
+const DESCRIPTION = `Every response, except the text of \`GET /metrics\`, is \`{"status": …, "message": …, "data": …}\`, with the \
+HTTP status; \`data\` is null unless an operation says otherwise. Messages are exact.
 
-Paths are exact, too: any other is 404 \`Not found\`. \`HEAD\` is answered like \`GET\`, without content.
+Paths are exact: any other path is 404 \`Not found\`. \`HEAD\` works like \`GET\`, without content.
 
-A body is one JSON object in UTF-8 of at most 1 MiB, that of \`POST /books\` an array of them of at most 16 MiB, whatever \
-its \`Content-Type\` says; an encoded one (\`Content-Encoding\`) is refused. Strings are well-formed Unicode. Names of \
-fields count in any case, and of one given twice the last.`;
+A body is one JSON object in UTF-8 of at most 1 MiB, or for \`POST /books\` an array of them of at most 16 MiB, whatever \
+its \`Content-Type\`; a body with a \`Content-Encoding\` is rejected. Strings are well-formed Unicode. Field names are \
+case-insensitive; of duplicates, the last one counts.`;
 
 const TAGS: Readonly<Record<Operation['tag'], string>> = {
-  Tokens: 'One pair of username and password has tokens. They expire after a while.',
-  Books: 'What the service keeps. All of it is behind a token.',
-  Health: 'For whoever starts the service and sends it requests. It needs no token.',
+  Tokens: 'Tokens are issued for one configured pair of username and password. They expire.',
+  Books: 'The books. All operations need a token.',
+  Health: 'For orchestrators, load balancers and monitoring. No operation needs a token.',
 };
 
 const SCHEME = 'token';
-const TOKEN_ALONE = 'The token of `POST /token` alone, without a word such as `Bearer` before it.';
+const TOKEN_ALONE = 'The token of `POST /token` alone, without a scheme such as `Bearer`.';
 
-/** What parameters of a path are. */
 const PATH_PARAMETERS: Readonly<Record<string, Schema>> = { id: bookId };
 
-/** What no handler answers, and so comes without its `Cache-Control`. */
+/** Outcomes of responses without `Cache-Control`, as they are sent before a handler runs. */
 const BEFORE_HANDLER: ReadonlySet<OutcomeName> = new Set([
   'notFound',
   'methodNotAllowed',
@@ -84,32 +82,23 @@ const BEFORE_HANDLER: ReadonlySet<OutcomeName> = new Set([
 ]);
 
 function operationObject(path: string, operation: OperationSchema['operation']): object {
-  const {
-    id,
-    tag,
-    summary,
-    description,
-    query = {},
-    requestHeaders = {},
-    body,
-    success,
-    text,
-    headers = {},
-    withoutContent = {},
-    refusals,
-  } = operation;
-  const always = headerObjects({ ...REQUEST_ID, ...headers, ...cacheControlFor(operation) }, true);
-  const describe = (meaning: string) => ({ description: meaning, headers: always });
-  const names = [...path.matchAll(/\{([a-z]+)\}/g)].map(([, name = '']) => name);
-  const parameters = [
-    ...names.map((name) => ({ ...parameter('path', name, PATH_PARAMETERS[name] ?? {}), required: true })),
-    ...Object.entries(query).map(([name, schema]) => parameter('query', name, schema)),
-    ...Object.entries(requestHeaders).map(([name, schema]) => parameter('header', name, schema)),
-  ];
-  const byStatus = Object.groupBy<number, OutcomeName>(
-    [success ?? [], refusals].flat(),
-    (name) => outcomes[name].status,
+  const { id, tag, summary, description, body, success = [], text, withoutContent = {}, errors } = operation;
+  const headers = headerObjects(
+    { ...REQUEST_ID, ...operation.headers, ...cacheControlHeader(operation) },
+    true,
   );
+  const parameters = [
+    ...[...path.matchAll(/\{([a-z]+)\}/g)].map(([, name = '']) => ({
+      ...parameter('path', name, PATH_PARAMETERS[name] ?? {}),
+      required: true,
+    })),
+    ...Object.entries(operation.query ?? {}).map(([name, schema]) => parameter('query', name, schema)),
+    ...Object.entries(operation.requestHeaders ?? {}).map(([name, schema]) =>
+      parameter('header', name, schema),
+    ),
+  ];
+  const names: OutcomeName[] = [success, errors].flat();
+  const byStatus = Object.groupBy(names, (name) => outcomes[name].status);
   return {
     operationId: id,
     tags: [tag],
@@ -120,32 +109,39 @@ function operationObject(path: string, operation: OperationSchema['operation']):
     ...(body && {
       requestBody: { required: true, content: { 'application/json': { schema: withReferences(body) } } },
     }),
-    responses: Object.fromEntries([
-      ...Object.entries(byStatus).map(([status, group = []]) => [
-        status,
-        responseObject(Number(status), group, operation),
-      ]),
-      ...Object.entries(withoutContent).map(([status, meaning]) => [status, describe(meaning)]),
-      ...(text === undefined ? [] : [[200, { ...describe(text), content: PLAIN_TEXT }]]),
-    ]),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(byStatus).map(([status, group]) => [
+          status,
+          responseObject(Number(status), group, operation),
+        ]),
+      ),
+      ...Object.fromEntries(
+        Object.entries(withoutContent).map(([status, meaning]) => [
+          status,
+          { description: meaning, headers },
+        ]),
+      ),
+      ...(text && { 200: { description: text, headers, content: PLAIN_TEXT } }),
+    },
   };
 }
 
 const PLAIN_TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
-function parameter(where: 'path' | 'query' | 'header', name: string, schema: Schema) {
-  const { description, ...others } = schema;
+function parameter(where: 'path' | 'query' | 'header', name: string, { description, ...schema }: Schema) {
   return {
     name,
     in: where,
     ...(description !== undefined && { description }),
-    schema: withReferences(others),
+    schema: withReferences(schema),
   };
 }
 
-/** What is answered with one status: a success, or one or more refusals. */
+/** The responses with one status: a success, or one or more errors. */
 function responseObject(status: number, group: readonly OutcomeName[], operation: Operation): object {
-  const data = (group.some((name) => name === operation.success) && operation.data) || nothing;
+  const isSuccess = group.some((name) => name === operation.success);
+  const data = (isSuccess && operation.data) || nothing;
   const messages = group.map((name) => outcomes[name].message);
   const shape = envelopeOf(data);
   const { status: integer, message: text } = shape.properties;
@@ -157,53 +153,52 @@ function responseObject(status: number, group: readonly OutcomeName[], operation
   const examples = group.map((name) => [
     name,
     {
-      ...(name in REASONS && { description: REASONS[name as RefusalName] }),
+      ...(name in REASONS && { description: REASONS[name as ErrorName] }),
       value: envelope(name, exampleOf(data)),
     },
   ]);
-  const headers = headersOf(status, group, operation);
   return {
     description: messages.length === 1 ? messages[0] : `${STATUS_CODES[status]}: ${messages.join(', or ')}`,
-    ...(Object.keys(headers).length > 0 && { headers }),
+    headers: isSuccess ? successHeaders(operation) : errorHeaders(status, group, operation),
     content: {
       'application/json': { schema: { ...shape, properties }, examples: Object.fromEntries(examples) },
     },
   };
 }
 
-/** The header fields of an answer that are worth a word: those that it always has, and those that it may have. */
-function headersOf(status: number, group: readonly OutcomeName[], operation: Operation): object {
-  const isSuccess = group.some((name) => name === operation.success);
-  const isHandled = !group.every((name) => BEFORE_HANDLER.has(name));
+function successHeaders(operation: Operation): object {
+  const always = { ...REQUEST_ID, ...cacheControlHeader(operation) };
+  return { ...headerObjects(always, true), ...headerObjects(operation.headers ?? {}, false) };
+}
+
+function errorHeaders(status: number, group: readonly OutcomeName[], operation: Operation): object {
   const { 'www-authenticate': challenge, 'retry-after': wait } = STATUS_HEADERS[status] ?? {};
-  const cacheControl = cacheControlFor(operation);
+  const hasWait = wait !== undefined || group.includes('tooManyRequests');
   const always = {
     ...REQUEST_ID,
     ...(challenge !== undefined && { 'WWW-Authenticate': { ...CHALLENGE, const: challenge } }),
-    ...((wait !== undefined || group.includes('tooManyRequests')) && { 'Retry-After': RETRY_AFTER }),
+    ...(hasWait && { 'Retry-After': RETRY_AFTER }),
     ...(group.includes('methodNotAllowed') && { Allow: ALLOW }),
-    ...(isSuccess && cacheControl),
   };
   const sometimes = {
-    // What the parser or the socket refuses has none.
-    ...(!isSuccess && isHandled && cacheControl),
-    ...(isSuccess && operation.headers),
-    ...Object.assign({}, ...group.map((name) => operation.refusalHeaders?.[name])),
+    // Errors of the parser or the socket have none.
+    ...(!group.every((name) => BEFORE_HANDLER.has(name)) && cacheControlHeader(operation)),
+    ...Object.assign({}, ...group.map((name) => operation.errorHeaders?.[name])),
   };
   return { ...headerObjects(always, true), ...headerObjects(sometimes, false) };
 }
 
-function cacheControlFor(operation: Operation): Readonly<Record<string, Schema>> {
-  const description = 'Who may keep the answer.';
+function cacheControlHeader(operation: Operation): Readonly<Record<string, Schema>> {
+  const description = 'Which caches may store the response.';
   return { 'Cache-Control': { type: 'string', const: cacheControlOf(operation), description } };
 }
 
 const CHALLENGE = {
   type: 'string',
-  description: 'The challenge (RFC 9110, section 11.6.1). It names no `Bearer`: the token goes alone.',
+  description: 'The challenge (RFC 9110, section 11.6.1). It is not `Bearer`, as the token is sent alone.',
 };
-const RETRY_AFTER = { type: 'integer', minimum: 1, description: 'After how many seconds to try again.' };
-const ALLOW = { type: 'string', description: 'The methods that the path has.', examples: ['GET, HEAD'] };
+const RETRY_AFTER = { type: 'integer', minimum: 1, description: 'The seconds until the next attempt.' };
+const ALLOW = { type: 'string', description: 'The methods of the path.', examples: ['GET, HEAD'] };
 
 function headerObjects(schemas: Readonly<Record<string, Schema>>, required: boolean): object {
   return Object.fromEntries(
@@ -214,7 +209,7 @@ function headerObjects(schemas: Readonly<Record<string, Schema>>, required: bool
   );
 }
 
-/** A schema with references in place of those that have a name. */
+/** A schema in which named schemas are replaced with references. */
 function withReferences(schema: unknown): unknown {
   const name = NAMES.get(schema);
   return name === undefined ? withReferencesInside(schema) : { $ref: `#/components/schemas/${name}` };

@@ -1,67 +1,46 @@
 import type { OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { CACHE_CONTROL } from '../../http/response.ts';
 import { listParameters } from '../list/query.ts';
-import {
-  answers,
-  book,
-  bookChanges,
-  books,
-  createdBooks,
-  ETAG,
-  IF_MATCH,
-  IF_NONE_MATCH,
-  idempotencyKey,
-  invalidIndex,
-  LIST_HEADERS,
-  loginRequest,
-  newBook,
-  newBooks,
-  nothing,
-  type Schema,
-  token,
-} from './schemas.ts';
+import * as schemas from './schemas.ts';
 
-/**
- * An endpoint as its clients see it. A route in `server.ts` takes its operation as Fastify's `schema`; from all of them
- * `/openapi.json` is made.
- */
+type Schema = schemas.Schema;
+
+/** An endpoint. Its route in `server.ts` has it as Fastify's `schema`; `/openapi.json` is made of all of them. */
 export interface Operation {
-  /** A heading of the document. */
   readonly tag: 'Tokens' | 'Books' | 'Health';
-  /** What it does, in a few words. */
   readonly summary: string;
-  /** What else is to be known, in CommonMark. */
+  /** Further explanation, in CommonMark. */
   readonly description?: string;
-  /** Parameters of the query, by name. Those of the path are known by it. */
+  /** Query parameters by name. Path parameters are described in `openapi.ts`. */
   readonly query?: Readonly<Record<string, Schema>>;
-  /** Header fields that a request may have besides `Authorization`, by name. */
+  /** Request headers besides `Authorization`, by name. */
   readonly requestHeaders?: Readonly<Record<string, Schema>>;
-  /** How the body is read, where there is one. */
+  /** The request body. */
   readonly body?: Schema;
-  /** What is answered when it succeeds, and its `data`; absent where `text` is answered. */
+  /** The outcome of success, and its `data`; absent when the response is `text`. */
   readonly success?: SuccessName;
   readonly data?: Schema;
-  /** What a 200 says that is plain text, and so has no envelope. */
+  /** The description of a 200 that is plain text without the envelope. */
   readonly text?: string;
-  /** Header fields that this answer may have besides `Cache-Control`, by name. */
+  /** Headers of a successful response besides `Cache-Control`, by name. */
   readonly headers?: Readonly<Record<string, Schema>>;
-  /** Answers that have no content, and so no envelope, such as 304: what each status says. */
+  /** The descriptions of responses without content, such as 304, by status. */
   readonly withoutContent?: Readonly<Record<number, string>>;
-  /** Header fields that a refusal may have besides those of its status, by outcome. */
-  readonly refusalHeaders?: Readonly<Partial<Record<OutcomeName, Readonly<Record<string, Schema>>>>>;
-  /** What else it may answer. With `tokenRequired` among them it is behind a token. */
-  readonly refusals: readonly RefusalName[];
+  /** Headers of an error response besides those of its status, by outcome. */
+  readonly errorHeaders?: Readonly<Partial<Record<OutcomeName, Readonly<Record<string, Schema>>>>>;
+  /** The outcomes of error responses. The operation needs a token if `tokenRequired` is one of them. */
+  readonly errors: readonly ErrorName[];
 }
 
-/** The outcomes with data, and those without. */
-export type RefusalName = {
+/** The outcomes of error responses, and of successful ones. */
+export type ErrorName = {
   [Name in OutcomeName]: StatusOf<Name> extends 200 | 201 | 304 ? never : Name;
 }[OutcomeName];
-export type SuccessName = Exclude<OutcomeName, RefusalName | 'notModified'>;
+export type SuccessName = Exclude<OutcomeName, ErrorName | 'notModified'>;
 type StatusOf<Name extends OutcomeName> = (typeof outcomes)[Name]['status'];
 
-/** What HTTP, the limits and the state of the service may make of any request. */
-const ANYWHERE = [
+/** Errors that any request can have. */
+const COMMON_ERRORS = [
   'badRequest',
   'methodNotAllowed',
   'requestTimeout',
@@ -69,13 +48,12 @@ const ANYWHERE = [
   'headersTooLarge',
   'internalError',
   'serviceUnavailable',
-] as const satisfies RefusalName[];
+] as const satisfies ErrorName[];
 
-/** What is refused in front of every endpoint for books. */
-const BEHIND_TOKEN = ['tokenRequired', 'invalidToken', ...ANYWHERE] as const satisfies RefusalName[];
+const PROTECTED_ERRORS = ['tokenRequired', 'invalidToken', ...COMMON_ERRORS] as const satisfies ErrorName[];
 
-/** An id that is empty makes another path. */
-const OF_ONE_BOOK = ['bookNotFound', 'notFound', ...BEHIND_TOKEN] as const satisfies RefusalName[];
+/** With an empty id, the path is unknown. */
+const BOOK_ERRORS = ['bookNotFound', 'notFound', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
 
 const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
 
@@ -83,134 +61,129 @@ const declared = {
   issueToken: {
     tag: 'Tokens',
     summary: 'Sign in',
-    description: 'Gives a token for the one pair of username and password. An absent field counts as empty.',
-    body: loginRequest,
+    description: 'Issues a token for the configured username and password. An absent field is empty.',
+    body: schemas.loginRequest,
     success: 'tokenGenerated',
-    data: token,
-    refusals: [
+    data: schemas.token,
+    errors: [
       'invalidRequestPayload',
       'invalidCredentials',
       'payloadTooLarge',
       'tooManyRequests',
       'tokenNotGenerated',
-      ...ANYWHERE,
+      ...COMMON_ERRORS,
     ],
   },
   createBook: {
     tag: 'Books',
     summary: 'Create a book',
-    description: `Stores a book, and gives it an id. ${UNKNOWN_AFTER_5XX}`,
-    requestHeaders: { 'Idempotency-Key': idempotencyKey },
-    body: newBook,
+    description: `Stores a book with a new id. ${UNKNOWN_AFTER_5XX}`,
+    requestHeaders: schemas.IDEMPOTENCY_KEY,
+    body: schemas.newBook,
     success: 'bookCreated',
-    data: book,
-    headers: ETAG,
-    refusals: [
+    data: schemas.book,
+    headers: schemas.ETAG,
+    errors: [
       'invalidInput',
       'invalidIdempotencyKey',
       'idempotencyKeyReused',
       'payloadTooLarge',
-      ...BEHIND_TOKEN,
+      ...PROTECTED_ERRORS,
     ],
   },
   createBooks: {
     tag: 'Books',
     summary: 'Create many books',
-    description: `Stores all of the books, and gives them ids, or none. ${UNKNOWN_AFTER_5XX}`,
-    body: newBooks,
+    description: `Stores all books with new ids, or none. ${UNKNOWN_AFTER_5XX}`,
+    body: schemas.newBooks,
     success: 'booksCreated',
-    data: createdBooks,
-    refusalHeaders: { invalidInput: { 'Invalid-Index': invalidIndex } },
-    refusals: ['invalidInput', 'payloadTooLarge', ...BEHIND_TOKEN],
+    data: schemas.createdBooks,
+    errorHeaders: { invalidInput: schemas.INVALID_INDEX },
+    errors: ['invalidInput', 'payloadTooLarge', ...PROTECTED_ERRORS],
   },
   listBooks: {
     tag: 'Books',
     summary: 'List books',
     description:
-      'All books, or those that a query asks for; conditions are combined with AND. Every book that exists during the whole call is in the list once. A list that breaks off is no list.',
+      'Returns all books, or those that match a query; conditions are combined with AND. Every book that exists during the whole call is in the list once. Discard a truncated response.',
     query: listParameters,
     success: 'booksRetrieved',
-    data: books,
-    headers: LIST_HEADERS,
-    refusals: ['invalidQuery', ...BEHIND_TOKEN],
+    data: schemas.books,
+    headers: schemas.LIST_HEADERS,
+    errors: ['invalidQuery', ...PROTECTED_ERRORS],
   },
   findBook: {
     tag: 'Books',
     summary: 'Read a book',
-    requestHeaders: { ...IF_NONE_MATCH, ...IF_MATCH },
+    requestHeaders: { ...schemas.IF_NONE_MATCH, ...schemas.IF_MATCH },
     success: 'bookRetrieved',
-    data: book,
-    headers: ETAG,
-    withoutContent: { 304: 'The book has one of the entity tags in `If-None-Match`.' },
-    refusals: ['preconditionFailed', ...OF_ONE_BOOK],
+    data: schemas.book,
+    headers: schemas.ETAG,
+    withoutContent: { 304: 'The entity tag of the book is in `If-None-Match`.' },
+    errors: ['preconditionFailed', ...BOOK_ERRORS],
   },
   updateBook: {
     tag: 'Books',
     summary: 'Change a book',
-    description: `Changes the fields that the body has, and answers with the whole book. ${UNKNOWN_AFTER_5XX}`,
-    requestHeaders: { ...IF_MATCH, ...IF_NONE_MATCH },
-    body: bookChanges,
+    description: `Changes the fields in the body, and returns the whole book. ${UNKNOWN_AFTER_5XX}`,
+    requestHeaders: { ...schemas.IF_MATCH, ...schemas.IF_NONE_MATCH },
+    body: schemas.bookChanges,
     success: 'bookUpdated',
-    data: book,
-    headers: ETAG,
-    refusals: ['invalidInput', 'preconditionFailed', 'payloadTooLarge', ...OF_ONE_BOOK],
+    data: schemas.book,
+    headers: schemas.ETAG,
+    errors: ['invalidInput', 'preconditionFailed', 'payloadTooLarge', ...BOOK_ERRORS],
   },
   deleteBook: {
     tag: 'Books',
     summary: 'Delete a book',
-    description: `Removes a book for good. ${UNKNOWN_AFTER_5XX}`,
-    requestHeaders: { ...IF_MATCH, ...IF_NONE_MATCH },
+    description: `Deletes a book. ${UNKNOWN_AFTER_5XX}`,
+    requestHeaders: { ...schemas.IF_MATCH, ...schemas.IF_NONE_MATCH },
     success: 'bookDeleted',
-    data: nothing,
-    refusals: ['preconditionFailed', ...OF_ONE_BOOK],
+    errors: ['preconditionFailed', ...BOOK_ERRORS],
   },
   checkHealth: {
     tag: 'Health',
-    summary: 'Ask whether the process serves',
-    description: 'To restart one that does not. The store is not asked.',
+    summary: 'Check the process',
+    description: 'For liveness probes. Does not query the store.',
     success: 'alive',
-    data: nothing,
-    refusals: ANYWHERE,
+    errors: COMMON_ERRORS,
   },
   checkReadiness: {
     tag: 'Health',
-    summary: 'Ask whether the store answers',
+    summary: 'Check the store',
     description:
-      'To send requests elsewhere while it is 503: the store is away or slow, or the service is stopping. Answered within 2 seconds.',
+      'For readiness probes. 503 while the store is unavailable or slow, and while the service is stopping. Responds within 2 seconds.',
     success: 'ready',
-    data: nothing,
-    refusals: ANYWHERE,
+    errors: COMMON_ERRORS,
   },
   readMetrics: {
     tag: 'Health',
     summary: 'Read the metrics',
-    description:
-      'For Prometheus. Responds with text, not with an envelope. There is no such path with `METRICS=off`.',
+    description: 'For Prometheus. Responds with text, without the envelope. 404 with `METRICS=off`.',
     text: 'All metrics, in the text format of Prometheus.',
-    refusals: ['notFound', ...ANYWHERE],
+    errors: ['notFound', ...COMMON_ERRORS],
   },
 } as const satisfies Record<string, Operation>;
 
-/** Every operation by its id, as the `schema` of its route: Fastify takes the serialisers, `/openapi.json` the rest. */
+/** The operations by id, as the `schema` of their routes: Fastify compiles serializers of `response`. */
 export const operations = Object.fromEntries(
   Object.entries<Operation>(declared).map(([id, operation]): [string, OperationSchema] => [
     id,
-    { response: answers(operation.data ?? nothing), operation: { id, ...operation } },
+    { response: schemas.responsesWith(operation.data), operation: { id, ...operation } },
   ]),
 ) as Readonly<Record<keyof typeof declared, OperationSchema>>;
 
-/** What a route has as its `schema`. */
 export interface OperationSchema {
   readonly response: Readonly<Record<string, Schema>>;
   readonly operation: Operation & { readonly id: string };
 }
 
-/** Whether a token is needed. */
-export function isProtected({ refusals }: Operation): boolean {
-  return refusals.includes('tokenRequired');
+/** Whether an operation needs a token. */
+export function isProtected({ errors }: Operation): boolean {
+  return errors.includes('tokenRequired');
 }
 
-/** The `Cache-Control` of what its handler answers. */
+/** The `Cache-Control` of the responses of its handler. */
 export function cacheControlOf(operation: Operation): string {
   return isProtected(operation) ? CACHE_CONTROL.behindToken : CACHE_CONTROL.withoutToken;
 }

@@ -4,30 +4,28 @@ import { BOOK_FIELD_TYPES, EMPTY_BOOK, ID_MAX } from '../../book/book.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
 /**
- * The shapes of bodies and answers as JSON Schema (draft 2020-12). Fastify compiles serialisers from those of answers:
- * the order of their properties is the order of the keys. Those of bodies follow from the tables that bodies are read by.
- * All of them stand in `/openapi.json`, with the examples that they have.
+ * The bodies of requests and responses as JSON Schema (draft 2020-12), for `/openapi.json`. Fastify compiles serializers of
+ * those of responses: the order of properties is the order of keys.
  */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The types that a field of a body can have. */
+/** The types of the fields of a body. */
 const TYPES = {
   text: { type: 'string', pattern: String.raw`^[^\x00]*$` },
   integer: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
 } as const;
 
-/** What is to be said of each field of a book. */
-const BOOK_FIELDS = fieldsOf(BOOK_FIELD_TYPES, {
-  title: { examples: ['The Iliad'] },
-  author: { examples: ['Homer'] },
-  year: { description: 'Negative before the common era.', examples: [-750] },
-});
+const BOOK_FIELDS = {
+  title: { ...TYPES[BOOK_FIELD_TYPES.title], examples: ['The Iliad'] },
+  author: { ...TYPES[BOOK_FIELD_TYPES.author], examples: ['Homer'] },
+  year: { ...TYPES[BOOK_FIELD_TYPES.year], description: 'Negative for years BCE.', examples: [-750] },
+} as const satisfies Record<keyof typeof BOOK_FIELD_TYPES, Schema>;
 
 export const bookId: Schema = {
   type: 'integer',
   minimum: 1,
   maximum: ID_MAX,
-  description: 'Given by the service, and never given again.',
+  description: 'Assigned by the service; never reused.',
   examples: [1],
 };
 
@@ -40,13 +38,17 @@ export const book: Schema = {
 export const books: Schema = {
   type: 'array',
   items: book,
-  description: 'In ascending order of `id`, unless a query asks for another.',
+  description: 'In ascending order of `id`, unless the query has `sort`.',
 };
 
 export const newBook: Schema = {
   type: 'object',
   description: 'An absent field is empty. Other fields are ignored.',
-  properties: withDefaults(BOOK_FIELDS, EMPTY_BOOK),
+  properties: {
+    title: { ...BOOK_FIELDS.title, default: EMPTY_BOOK.title },
+    author: { ...BOOK_FIELDS.author, default: EMPTY_BOOK.author },
+    year: { ...BOOK_FIELDS.year, default: EMPTY_BOOK.year },
+  },
 };
 
 export const newBooks: Schema = { type: 'array', items: newBook, maxItems: BOOKS_MAX };
@@ -57,43 +59,6 @@ export const createdBooks: Schema = {
   description: 'In the order of the request.',
 };
 
-export const invalidIndex: Schema = {
-  type: 'integer',
-  minimum: 0,
-  maximum: BOOKS_MAX,
-  description: 'Where the first element is that is no book, or one too many. Absent where there is no array.',
-};
-
-export const idempotencyKey: Schema = {
-  type: 'string',
-  minLength: 1,
-  description:
-    'Whoever sends the same key and the same book again within 24 hours gets the first answer, and nothing is created.',
-  examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
-};
-
-/** What every answer has. */
-export const REQUEST_ID = {
-  'X-Request-Id': {
-    type: 'string',
-    description: 'The id of the request in the log: that of its own `X-Request-Id`, or a new one.',
-  },
-};
-export const ETAG = {
-  ETag: { type: 'string', description: 'Changes when the book does (RFC 9110, section 8.8.3).' },
-};
-export const IF_MATCH = {
-  'If-Match': { type: 'string', description: 'Only if the book has one of these entity tags, or `*`.' },
-};
-export const IF_NONE_MATCH = {
-  'If-None-Match': { type: 'string', description: 'Only if the book has none of these entity tags.' },
-};
-
-export const LIST_HEADERS = {
-  Link: { type: 'string', description: 'The next page, with `rel="next"` (RFC 8288), where there is one.' },
-  'X-Total-Count': { type: 'integer', minimum: 0, description: 'How many books match, with `count=true`.' },
-};
-
 export const bookChanges: Schema = {
   type: 'object',
   description: 'An absent field keeps its stored value. Other fields are ignored.',
@@ -102,10 +67,10 @@ export const bookChanges: Schema = {
 
 export const loginRequest: Schema = {
   type: 'object',
-  properties: fieldsOf(LOGIN_FIELD_TYPES, {
-    username: { examples: ['admin'] },
-    password: { examples: ['correct horse battery staple'] },
-  }),
+  properties: {
+    username: { ...TYPES[LOGIN_FIELD_TYPES.username], examples: ['admin'] },
+    password: { ...TYPES[LOGIN_FIELD_TYPES.password], examples: ['correct horse battery staple'] },
+  },
 };
 
 export const token: Schema = {
@@ -113,7 +78,7 @@ export const token: Schema = {
   properties: {
     token: {
       type: 'string',
-      description: `A JSON Web Token, good for ${TOKEN_LIFETIME_SECONDS / 60} minutes.`,
+      description: `A JSON Web Token, valid for ${TOKEN_LIFETIME_SECONDS / 60} minutes.`,
       examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJleHAiOjE3OTUyOTQ4MDB9.c2lnbmF0dXJl'],
     },
   },
@@ -122,7 +87,49 @@ export const token: Schema = {
 
 export const nothing: Schema = { type: 'null' };
 
-/** The schemas that `/openapi.json` has by name. */
+/** The header of every response. */
+export const REQUEST_ID = {
+  'X-Request-Id': {
+    type: 'string',
+    description: 'The id of the request in the log: the `X-Request-Id` of the request, or a new one.',
+  },
+};
+export const ETAG = {
+  ETag: { type: 'string', description: 'Changes with the book (RFC 9110, section 8.8.3).' },
+};
+export const IF_MATCH = {
+  'If-Match': { type: 'string', description: 'Only if the book has one of these entity tags, or `*`.' },
+};
+export const IF_NONE_MATCH = {
+  'If-None-Match': { type: 'string', description: 'Only if the book has none of these entity tags.' },
+};
+export const IDEMPOTENCY_KEY = {
+  'Idempotency-Key': {
+    type: 'string',
+    minLength: 1,
+    description:
+      'A request with the same key and the same book within 24 hours returns the first response and creates nothing.',
+    examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
+  },
+};
+export const INVALID_INDEX = {
+  'Invalid-Index': {
+    type: 'integer',
+    minimum: 0,
+    maximum: BOOKS_MAX,
+    description: 'The index of the first invalid or surplus element. Absent if the body is not an array.',
+  },
+};
+export const LIST_HEADERS = {
+  Link: { type: 'string', description: 'The next page, if any, with `rel="next"` (RFC 8288).' },
+  'X-Total-Count': {
+    type: 'integer',
+    minimum: 0,
+    description: 'The number of matching books, with `count=true`.',
+  },
+};
+
+/** The named schemas of `/openapi.json`. */
 export const namedSchemas: Readonly<Record<string, Schema>> = {
   Book: book,
   NewBook: newBook,
@@ -140,13 +147,13 @@ export function envelopeOf(data: Schema) {
   } as const;
 }
 
-/** What an endpoint answers: its data when it succeeds, null otherwise. */
-export function answers(data: Schema) {
+/** The responses of an operation by status: the envelope with its data, or with null. */
+export function responsesWith(data = nothing) {
   const success = envelopeOf(data);
   return { 200: success, 201: success, default: envelopeOf(nothing) };
 }
 
-/** A value of this schema, made of the examples in it. */
+/** A value of a schema, made of its examples. */
 export function exampleOf(schema: Schema): unknown {
   const { examples, items, properties } = schema as {
     examples?: readonly unknown[];
@@ -158,22 +165,5 @@ export function exampleOf(schema: Schema): unknown {
   if (!properties) return null;
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => [name, exampleOf(property)]),
-  );
-}
-
-function fieldsOf<Name extends string>(
-  types: Readonly<Record<Name, keyof typeof TYPES>>,
-  remarks: Readonly<Record<Name, Schema>>,
-): Readonly<Record<Name, Schema>> {
-  const fields = Object.entries<keyof typeof TYPES>(types).map(([name, type]) => [
-    name,
-    { ...TYPES[type], ...remarks[name as Name] },
-  ]);
-  return Object.fromEntries(fields) as Record<Name, Schema>;
-}
-
-function withDefaults(fields: Readonly<Record<string, Schema>>, defaults: object): Schema {
-  return Object.fromEntries(
-    Object.entries(defaults).map(([name, value]) => [name, { ...fields[name], default: value }]),
   );
 }

@@ -11,7 +11,7 @@ import { Search } from './search.ts';
 /** The number of concurrent searches. */
 const SEARCHES_MAX = 500;
 
-/** The length of the books in a page with a limit, or one book more. */
+/** The length of the books in a page with a limit, which one more book may exceed. */
 const PAGE_BYTES_MAX = 8 * 1_024 * 1_024;
 
 /** The memory that is reserved for a longer list, of which only one page is in memory at a time. */
@@ -25,8 +25,9 @@ export class ListHandler {
   readonly #store: BookStore;
   readonly #unread: MemoryBudget;
   readonly #searchMs: number;
-  #searches = 0;
-  /** What a list reserves: the length of the last one. When too many start at once, none makes progress. */
+  /** The number of searches that are running or being sent. */
+  searches = 0;
+  /** The memory that a list reserves at first: the length of the last one. If too many start at once, none makes progress. */
   #listBytes = 0;
 
   /**
@@ -37,11 +38,6 @@ export class ListHandler {
     this.#store = store;
     this.#unread = unread;
     this.#searchMs = searchMs;
-  }
-
-  /** The number of searches that are running or being sent. */
-  get searches(): number {
-    return this.#searches;
   }
 
   /** GET /books */
@@ -87,15 +83,18 @@ export class ListHandler {
 
   async #search(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
     // The response to a client that has disconnected emits no further 'close'.
-    if (reply.raw.closed || this.#searches >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
-    this.#searches++;
-    reply.raw.once('close', () => this.#searches--);
+    if (reply.raw.closed || this.searches >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
+    this.searches++;
+    reply.raw.once('close', () => this.searches--);
     const search = new Search(this.#store, list.query, reply, this.#searchMs);
     const unread = new Reservation(this.#unread, reply.raw);
     const headers = list.isCounted ? { 'x-total-count': `${await search.count()}` } : {};
-    const { limit } = list;
-    if (limit !== undefined) {
-      return onePage({ ...list, limit }, { search, headers, unread, target: request.raw.url ?? '' });
+    if (list.limit !== undefined) {
+      const page = await readPage(search, unread, { ...list, limit: list.limit });
+      if (!page) return { outcome: 'serviceUnavailable' };
+      const { json, cursor } = page;
+      const link = cursor && `</books?${queryAfter(request.raw.url ?? '', cursor)}>; rel="next"`;
+      return { outcome: 'booksRetrieved', json, headers: { ...headers, ...(link && { link }) } };
     }
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(Number.MAX_SAFE_INTEGER, list.after);
@@ -119,38 +118,28 @@ async function* allMatches(
   }
 }
 
-interface PageContext {
-  readonly search: Search;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly unread: Reservation;
-  /** The request target, which the link to the next page repeats. */
-  readonly target: string;
-}
-
-/** One page with a limit. It is complete before its headers are sent, which have the link to the next page. */
-async function onePage(
+/**
+ * Reads one page with a limit.
+ *
+ * @returns the cursor of the next page if there is one; undefined when the memory of unread responses is exhausted
+ */
+async function readPage(
+  search: Search,
+  unread: Reservation,
   { sort, limit, after }: ListRequest & { limit: number },
-  { search, headers, unread, target }: PageContext,
-): Promise<HttpResult> {
+): Promise<{ json: Uint8Array[]; cursor?: string } | undefined> {
   const pages: Uint8Array[] = [];
   let [count, bytes] = [0, 0];
-  let place = after;
-  for (;;) {
+  for (let place = after; ; ) {
     const page = await search.next(limit - count, place);
     pages.push(page.json);
     count += page.count;
     bytes += page.json.length;
     place = page.last;
-    if (!unread.tryResize(2 * bytes)) return { outcome: 'serviceUnavailable' };
-    if (page.more === 'no' || place === undefined)
-      return { outcome: 'booksRetrieved', json: toArray(pages), headers };
-    if (page.more === 'yes' && (count === limit || bytes > PAGE_BYTES_MAX)) break;
-    if (count > 0 && search.isLate) break;
+    if (!unread.tryResize(2 * bytes)) return undefined;
+    if (page.more === 'no' || place === undefined) return { json: toArray(pages) };
+    const isFull = page.more === 'yes' && (count === limit || bytes > PAGE_BYTES_MAX);
+    if (isFull || (count > 0 && search.isLate))
+      return { json: toArray(pages), cursor: writeCursor(sort, place) };
   }
-  const next = queryAfter(target, writeCursor(sort, place));
-  return {
-    outcome: 'booksRetrieved',
-    json: toArray(pages),
-    headers: { ...headers, link: `</books?${next}>; rel="next"` },
-  };
 }

@@ -15,7 +15,7 @@ export function toArray(pages: readonly Uint8Array[]): Uint8Array[] {
   return [OPEN, ...parts, CLOSE];
 }
 
-/** Like {@link toArray}, for pages that are still to come. */
+/** Like {@link toArray}, for a stream of pages. */
 export async function* streamArray(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield OPEN;
   let isFirst = true;

@@ -8,33 +8,38 @@ import {
 } from '../../book/book-store-interface.ts';
 import { readCursor } from './cursor.ts';
 
-/** What `GET /books` takes in its query: JSON Schema by name, which requests are read by. All of it is optional. */
+/** The query parameters of `GET /books`, all optional, as JSON Schema. Requests are validated by them. */
 export const listParameters = {
   q: {
     type: 'string',
-    description: 'Every word begins a word of title or author; case and accents are ignored.',
+    description: 'Each word is a prefix of a word in the title or author; case and accents are ignored.',
   },
   title: { type: 'string', description: 'The title contains this text; case is ignored.' },
   author: { type: 'string', description: 'The author contains this text; case is ignored.' },
   year: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The year.' },
-  year_from: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The first year.' },
-  year_to: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The last year.' },
+  year_from: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The earliest year.' },
+  year_to: { type: 'integer', minimum: -YEAR_MAX, maximum: YEAR_MAX, description: 'The latest year.' },
   sort: {
     type: 'string',
     enum: SORT_KEYS.flatMap((key): Sort[] => [key, `-${key}`]),
     default: 'id',
-    description: `The order, descending with a minus in front; texts by their first ${SORT_KEY_LENGTH} code points, ties by ascending id.`,
+    description: `The sort order; descending with a leading minus. Texts are compared by their first ${SORT_KEY_LENGTH} code points, equal keys by ascending id.`,
   },
-  limit: { type: 'integer', minimum: 1, maximum: 1_000, description: 'The most books in a page.' },
-  after: { type: 'string', minLength: 1, description: 'Where the page before ended: taken from its Link.' },
+  limit: {
+    type: 'integer',
+    minimum: 1,
+    maximum: 1_000,
+    description: 'The maximum number of books in a page.',
+  },
+  after: { type: 'string', minLength: 1, description: 'The cursor in the Link of the previous page.' },
   count: {
     type: 'boolean',
     default: false,
-    description: 'Whether X-Total-Count tells the number of all matches.',
+    description: 'Whether X-Total-Count has the number of all matches.',
   },
 } as const satisfies Record<string, ParameterSchema>;
 
-/** As a query writes it: a key, with a minus in front for descending. */
+/** A value of `sort`: a key, with a leading minus for descending order. */
 export type Sort = SortKey | `-${SortKey}`;
 
 interface ParameterSchema {
@@ -47,11 +52,11 @@ interface ParameterSchema {
   readonly default?: string | boolean;
 }
 
-/** A `GET /books` that asks for less than everything, or for more than that. */
+/** A `GET /books` with a query. */
 export interface ListRequest {
   readonly query: BookQuery;
   readonly sort: Sort;
-  /** The most books to answer; all of them when absent. */
+  /** The maximum number of books; undefined for all. */
   readonly limit: number | undefined;
   readonly after: BookPosition | undefined;
   readonly isCounted: boolean;
@@ -61,13 +66,15 @@ export interface ListRequest {
  * Reads the query of a request target (RFC 3986, section 3.4) as `application/x-www-form-urlencoded`. Parameters that
  * {@link listParameters} does not have are ignored.
  *
- * @returns undefined when it has none of them; `invalid` when one has a wrong value, is malformed or given twice, or
- *   the cursor is none of this sort
+ * @returns undefined when it has none of them; `invalid` when one has an invalid value or is repeated, or the cursor
+ *   belongs to another sort
  */
 export function readListRequest(target: string): ListRequest | 'invalid' | undefined {
   const given = new Map<Name, string>();
-  for (const [name, text] of parametersOf(target)) {
+  for (const piece of piecesOf(target)) {
+    const name = nameOf(piece);
     if (!isParameter(name)) continue;
+    const text = decode(/=(.*)/s.exec(piece)?.[1] ?? '');
     if (text === undefined || given.has(name) || !isValid(listParameters[name], text)) return 'invalid';
     given.set(name, text);
   }
@@ -96,18 +103,15 @@ export function readListRequest(target: string): ListRequest | 'invalid' | undef
   };
 }
 
-/**
- * The query that asks for the next page: the same, but for the cursor. What no query may hold is escaped, so that it
- * can stand in a header.
- */
+/** The query of the next page: the same with another cursor, escaped for a header. */
 export function queryAfter(target: string, cursor: string): string {
-  const others = piecesOf(target).filter((piece) => nameOf(piece) !== 'after');
-  return [...others.map((piece) => piece.replace(NOT_IN_QUERY, encodeURIComponent)), `after=${cursor}`].join(
-    '&',
-  );
+  const others = piecesOf(target)
+    .filter((piece) => nameOf(piece) !== 'after')
+    .map((piece) => piece.replace(NOT_IN_QUERY, encodeURIComponent));
+  return [...others, `after=${cursor}`].join('&');
 }
 
-/** What stands in no query (RFC 3986, section 3.4), and what would end a link or a header early. */
+/** Characters that are invalid in a query (RFC 3986, section 3.4), or would end a link or a header. */
 const NOT_IN_QUERY = /[^\w.~!$'()*+,;:@/?=%-]/g;
 
 type Name = keyof typeof listParameters;
@@ -116,20 +120,10 @@ function isParameter(name: string): name is Name {
   return Object.hasOwn(listParameters, name);
 }
 
-/** The names and values of a query; a value that is no UTF-8 is undefined. */
-function parametersOf(target: string): [name: string, text: string | undefined][] {
-  return piecesOf(target).map((piece) => {
-    const equals = piece.indexOf('=');
-    return [nameOf(piece), equals === -1 ? '' : decode(piece.slice(equals + 1))];
-  });
-}
-
-/** The pieces of a query between its ampersands. Bytes beyond ASCII, which should have been escaped, are. */
+/** The pieces of a query between its ampersands, with bytes outside ASCII escaped. */
 function piecesOf(target: string): string[] {
-  const mark = target.indexOf('?');
-  if (mark === -1) return [];
-  return target
-    .slice(mark + 1)
+  const query = /\?(.*)/s.exec(target)?.[1] ?? '';
+  return query
     .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
     .split('&')
     .filter((piece) => piece !== '');
@@ -139,6 +133,7 @@ function nameOf(piece: string): string {
   return decode(piece.split('=', 1)[0] ?? '') ?? '';
 }
 
+/** @returns undefined when the text is not escaped UTF-8 */
 function decode(text: string): string | undefined {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -147,7 +142,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Whether a text is a value of a parameter; no book holds U+0000, and no engine takes it. */
+/** Whether a text is a value of a parameter. No book contains U+0000, and no engine accepts it. */
 function isValid(schema: ParameterSchema, text: string): boolean {
   const { type, minimum = -Infinity, maximum = Infinity, minLength = 0 } = schema;
   if (type === 'boolean') return text === 'true' || text === 'false';

@@ -21,7 +21,7 @@ export class Search {
     this.#store = store;
     this.#query = query;
     this.#waitMs = waitMs;
-    const abort = () => this.#disconnected.abort(new StoreUnavailable('the client has gone'));
+    const abort = () => this.#disconnected.abort(new StoreUnavailable('the client has disconnected'));
     if (reply.raw.closed) abort();
     else reply.raw.once('close', abort);
     this.restartWait();
@@ -32,13 +32,13 @@ export class Search {
     return performance.now() - this.#startedMs > this.#waitMs / 2;
   }
 
-  /** Starts the time again, when the client has received a part of the response. */
+  /** Restarts the time, when the client has received a part of the response. */
   restartWait(): void {
     this.#startedMs = performance.now();
     this.#signal = AbortSignal.any([this.#disconnected.signal, AbortSignal.timeout(this.#waitMs)]);
   }
 
-  /** The next page, empty only when no book follows. @throws StoreUnavailable when that takes too long */
+  /** The next page, which is empty only when no book follows. @throws StoreUnavailable when that takes too long */
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
     for (let place = after; ; ) {
       const page = await this.#withTimeout((signal) => this.#store.search(this.#query, limit, place, signal));

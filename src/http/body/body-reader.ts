@@ -9,26 +9,22 @@ export type BodyError = Extract<
   'payloadTooLarge' | 'badRequest' | 'requestTimeout' | 'serviceUnavailable'
 >;
 
-/** Shorter bodies, as nearly all are, are not counted: long ones cannot keep them out. */
+/** Shorter bodies, as nearly all are, are not counted, so that long ones do not prevent them. */
 const UNCOUNTED_BYTES_MAX = 4_096;
 
 /** Reads the bodies of requests, whatever their Content-Type. */
 export class BodyReader {
   readonly #bytesMax: number;
-  readonly #budget: MemoryBudget;
-
-  /** The memory of the bodies that are being read or processed. */
-  get bytesHeld(): number {
-    return this.#budget.bytesHeld;
-  }
+  /** The memory of the long bodies that are being read or processed. */
+  readonly budget: MemoryBudget;
 
   /**
-   * @param bytesMax the length of a body
+   * @param bytesMax the default length of a body
    * @param bytesAtOnceMax the memory of all bodies, from their arrival until they have been processed
    */
   constructor(bytesMax: number, bytesAtOnceMax: number) {
     this.#bytesMax = bytesMax;
-    this.#budget = new MemoryBudget(bytesAtOnceMax);
+    this.budget = new MemoryBudget(bytesAtOnceMax);
   }
 
   /**
@@ -77,19 +73,17 @@ export class BodyReader {
     };
     const onData = (chunk: Buffer) => {
       const end = length + chunk.length;
-      if (end > bytesMax) {
-        settle('payloadTooLarge');
-        return;
-      }
-      const capacity = length === 0 ? end : capacityFor(end, bytes.length, bytesMax);
-      if (capacity > UNCOUNTED_BYTES_MAX && capacity > bytes.length) {
-        reservation ??= new Reservation(this.#budget, response);
-        if (!reservation.tryResize(capacity)) {
-          settle('serviceUnavailable');
-          return;
+      if (end > bytesMax) return settle('payloadTooLarge');
+      if (end > bytes.length) {
+        // A list of chunks of one byte each would need a hundred times the memory.
+        const capacity = length === 0 ? end : Math.min(2 * end, bytesMax);
+        if (capacity > UNCOUNTED_BYTES_MAX) {
+          reservation ??= new Reservation(this.budget, response);
+          if (!reservation.tryResize(capacity)) return settle('serviceUnavailable');
         }
+        bytes = length === 0 ? chunk : grow(bytes, length, capacity);
       }
-      bytes = length === 0 ? chunk : append(chunk, bytes, length, capacity);
+      if (length > 0) bytes.set(chunk, length);
       length = end;
     };
     const onEnd = () => {
@@ -107,20 +101,14 @@ export class BodyReader {
   }
 }
 
-/** The capacity of the buffer for a body of this length: doubled when the present one is too small. */
-function capacityFor(length: number, capacity: number, lengthMax: number): number {
-  return length <= capacity ? capacity : Math.min(2 * length, lengthMax);
+/** A larger buffer with the first bytes of another one. */
+function grow(bytes: Uint8Array, length: number, capacity: number): Uint8Array {
+  const larger = Buffer.allocUnsafeSlow(capacity);
+  larger.set(bytes.subarray(0, length));
+  return larger;
 }
 
-/** Appends a chunk to the buffer. A list of chunks of one byte each would need a hundred times the memory. */
-function append(chunk: Uint8Array, bytes: Uint8Array, length: number, capacity: number): Uint8Array {
-  const joined = capacity === bytes.length ? bytes : Buffer.allocUnsafeSlow(capacity);
-  if (joined !== bytes) joined.set(bytes.subarray(0, length));
-  joined.set(chunk, length);
-  return joined;
-}
-
-/** Ends the reading of a body, now or later, because its rest is malformed or late. Handlers that read no body go on. */
+/** Makes the present or later reading of a body fail, as its rest is malformed or late. */
 export function failBody(request: IncomingMessage, error: BodyError): void {
   bodyErrors.set(request, error);
   request.emit(BODY_FAILED, error);

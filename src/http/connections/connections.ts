@@ -4,17 +4,15 @@ import type { FastifyInstance } from 'fastify';
 import type { HttpLimits } from '../limits.ts';
 import type { RequestLog } from '../request-log.ts';
 import { closeAfter } from '../response.ts';
-import { isClosing, isIdle, lastResponse, linger } from './connection-state.ts';
+import { linger, stateOf } from './connection-state.ts';
 import { rejectOnSocket } from './socket-rejections.ts';
 
 /** The interval at which a stopping server looks for idle connections. */
 const POLL_MS = 50;
 
-/** How far a client has read its responses. */
+/** The bytes sent to a client, and the time of their last change on the monotonic clock. */
 interface Progress {
-  /** The bytes that the operating system has accepted. */
   sent: number;
-  /** The time of the last change, on the monotonic clock. */
   atMs: number;
 }
 
@@ -25,8 +23,9 @@ export class Connections {
   readonly #open = new Map<Socket, Progress>();
   /** The number of connections accepted so far. */
   #accepted = 0;
-  #isStopping = false;
   #isDraining = false;
+  /** Whether {@link drain} has been called. */
+  isStopping = false;
 
   constructor(app: FastifyInstance, limits: HttpLimits, log: RequestLog) {
     this.#limits = limits;
@@ -40,13 +39,8 @@ export class Connections {
 
   /** The number of connections; active ones have a pending response. */
   get counts(): { readonly active: number; readonly idle: number } {
-    const idle = this.#open.keys().reduce((count, socket) => (isIdle(socket) ? count + 1 : count), 0);
+    const idle = this.#open.keys().reduce((count, socket) => count + Number(stateOf(socket).isIdle), 0);
     return { active: this.#open.size - idle, idle };
-  }
-
-  /** Whether {@link drain} has been called. */
-  get isStopping(): boolean {
-    return this.#isStopping;
   }
 
   /**
@@ -55,13 +49,14 @@ export class Connections {
    * `drainMs`. Resolves when no connection is left.
    */
   async drain(listeners: readonly Listener[]): Promise<void> {
-    this.#isStopping = true;
-    await sleep(this.#limits.stopDelayMs);
+    const { stopDelayMs, graceMs, drainMs } = this.#limits;
+    this.isStopping = true;
+    await sleep(stopDelayMs);
     const startedMs = performance.now();
     const elapsedMs = () => performance.now() - startedMs;
     this.#isDraining = true;
     // Connections in the backlog would be reset. Each turn of the event loop accepts one of them.
-    for (let accepted = -1; accepted < this.#accepted && elapsedMs() <= this.#limits.graceMs; ) {
+    for (let accepted = -1; accepted < this.#accepted && elapsedMs() <= graceMs; ) {
       accepted = this.#accepted;
       await nextTurn();
     }
@@ -70,8 +65,11 @@ export class Connections {
     while (this.#open.size > 0) {
       // In the next turn all received data has been read, so that no connection with a request counts as idle.
       await nextTurn();
-      if (elapsedMs() >= this.#limits.drainMs) this.#destroyAll();
-      else if (elapsedMs() >= this.#limits.graceMs) this.#closeIdle();
+      for (const socket of this.#open.keys()) {
+        const { isIdle, isClosing } = stateOf(socket);
+        if (elapsedMs() >= drainMs) socket.destroy();
+        else if (elapsedMs() >= graceMs && isIdle && !isClosing) linger(socket);
+      }
       await sleep(POLL_MS);
     }
   }
@@ -80,12 +78,12 @@ export class Connections {
     this.#accepted++;
     this.#open.set(socket, { sent: 0, atMs: performance.now() });
     socket.once('close', () => this.#open.delete(socket));
-    // After the last response Node would reset a client that is still sending.
+    // After the last response Node would reset the connection of a client that is still sending.
     socket.destroySoon = () => linger(socket);
     if (this.#open.size > this.#limits.connections) rejectOnSocket(socket, this.#log, 'serviceUnavailable');
   }
 
-  /** The socket's timeout does not notice a client that sends, but does not read. */
+  /** The timeout of a socket does not detect a client that sends, but does not read. */
   #destroyStalled(): void {
     const nowMs = performance.now();
     for (const [socket, progress] of this.#open) {
@@ -103,25 +101,16 @@ export class Connections {
   #closeAfterSomeResponses(app: FastifyInstance): void {
     app.addHook('onSend', ({ raw }, reply, payload, done) => {
       const awaitsContinue = raw.headers.expect !== undefined && reply.statusCode >= 400;
-      const wantsUpgrade = raw.headers.upgrade !== undefined;
-      if (awaitsContinue || wantsUpgrade) closeAfter(reply);
+      if (awaitsContinue || raw.headers.upgrade !== undefined) closeAfter(reply);
       if (!this.#isDraining) {
         done(null, payload);
         return;
       }
       // In the next turn all pipelined requests are known.
       setImmediate(() => {
-        if (lastResponse(raw.socket) === reply.raw) closeAfter(reply);
+        if (stateOf(raw.socket).last === reply.raw) closeAfter(reply);
         done(null, payload);
       });
     });
-  }
-
-  #closeIdle(): void {
-    for (const socket of this.#open.keys()) if (isIdle(socket) && !isClosing(socket)) linger(socket);
-  }
-
-  #destroyAll(): void {
-    for (const socket of this.#open.keys()) socket.destroy();
   }
 }

@@ -3,44 +3,35 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
-/** How many new connections may wait to be taken, where the system allows it (`somaxconn`). */
+/** The length of the queue of connections that are not accepted yet, up to the system's `somaxconn`. */
 const BACKLOG = 4_096;
 
 /**
- * Listens on every address that a host has; without a host on all interfaces: those of IPv6 and IPv4 together, unless
- * the machine has no IPv6.
+ * Listens on all addresses of a host. Without a host it listens on all interfaces: IPv6 and IPv4, or IPv4 alone on a
+ * machine without IPv6.
  *
- * @returns what listens, the server itself first
- * @throws Error with a code such as `EADDRINUSE` when the port cannot be had
+ * @returns the listening servers, the one of the app first
+ * @throws Error with a code such as `EADDRINUSE` when the port is not available
  */
 export async function listen(app: FastifyInstance, port: number, host?: string): Promise<Server[]> {
-  if (host !== undefined) return listenOn(app, port, await addressesOf(host));
+  // For `localhost`, Fastify would create a second server without our listeners and options.
+  const found = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host ?? '::' }];
+  const [first = '', ...others] = found.map(({ address }) => address);
   try {
-    return await listenOn(app, port, ['::']);
+    await app.listen({ port, host: first, backlog: BACKLOG });
   } catch (error) {
     const lacksIpv6 = error instanceof Error && 'code' in error && error.code === 'EAFNOSUPPORT';
-    if (!lacksIpv6) throw error;
-    return listenOn(app, port, ['0.0.0.0']);
+    if (host !== undefined || !lacksIpv6) throw error;
+    await app.listen({ port, host: '0.0.0.0', backlog: BACKLOG });
   }
-}
-
-/** Fastify would make a second server for the other address of `localhost`, without any of what is ours. */
-async function addressesOf(host: string): Promise<string[]> {
-  if (host !== 'localhost') return [host];
-  return (await lookup(host, { all: true })).map(({ address }) => address);
-}
-
-async function listenOn(app: FastifyInstance, port: number, addresses: string[]): Promise<Server[]> {
-  const [first = '', ...others] = addresses;
-  await app.listen({ port, host: first, backlog: BACKLOG });
   const listeners: Server[] = [app.server];
-  for (const host of others) {
-    const twin = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+  for (const address of others) {
+    const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
       app.server.emit('connection', socket);
     });
-    twin.listen({ port: portOf(app.server), host, backlog: BACKLOG });
-    await once(twin, 'listening');
-    listeners.push(twin);
+    listener.listen({ port: portOf(app.server), host: address, backlog: BACKLOG });
+    await once(listener, 'listening');
+    listeners.push(listener);
   }
   return listeners;
 }

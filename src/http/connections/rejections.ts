@@ -1,12 +1,12 @@
-import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { type IncomingMessage, METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { OutcomeName } from '../outcomes.ts';
-import { type ErrorDescription, noteError, type RequestLog } from '../request-log.ts';
+import { annotate, type ErrorDescription, type RequestLog } from '../request-log.ts';
 import { send } from '../response.ts';
-import { type Connection, isClosing, previousResponse, trackResponse } from './connection-state.ts';
+import { type Connection, stateOf } from './connection-state.ts';
 import { rejectOnSockets } from './socket-rejections.ts';
 
-/** What the API adds to the handling of errors. */
+/** How the API describes errors and redirects requests. */
 export interface ErrorHandling {
   readonly describeError: (error: unknown) => ErrorDescription;
   /** Redirects a request for an unknown path. @returns whether it did */
@@ -27,12 +27,12 @@ export function rejectInEnvelope(
     return redirect(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
-    const description = describeError(error);
-    noteError(request, description);
-    return send(reply, { outcome: description.outcome });
+    const { outcome, fields } = describeError(error);
+    annotate(request, 'error', fields);
+    return send(reply, { outcome });
   });
   app.server.prependListener('request', (request, response) => {
-    trackResponse(request.socket, response);
+    stateOf(request.socket).add(response);
     if (!ROUTABLE_METHODS.has(request.method)) request.method = UNSUPPORTED_METHOD;
   });
   // Both are routed like any request: 100 Continue is sent when the body is read.
@@ -62,34 +62,32 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
   };
 }
 
-/** Passes or rejects a request, after the response to the request before it. */
-function rejectMalformed(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-  const previous = previousResponse(request.raw.socket);
-  const error = isClosing(request.raw.socket) ? 'badRequest' : protocolViolation(request);
-  if (previous) waitFor(previous, request.raw.socket, rejectOrPass.bind(undefined, reply, error, pass));
-  else rejectOrPass(reply, error, pass);
-}
-
 /**
- * Pipelined requests are processed one after the other: their effects have their order (RFC 9112, section 9.3.2), none has
- * an effect after the last response of the connection, and one response at a time waits for the client to read it.
- * Meanwhile the connection is not read.
+ * Passes or rejects a request. Pipelined requests are processed one after the other: their effects have their order (RFC
+ * 9112, section 9.3.2), none has an effect after the last response of the connection, and one response at a time waits
+ * for the client to read it. Meanwhile the connection is not read.
  */
-function waitFor(previous: ServerResponse, connection: Connection, proceed: () => void): void {
+function rejectMalformed(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
+  const connection: Connection = request.raw.socket;
+  const { isClosing, previous } = stateOf(connection);
+  const error = isClosing ? 'badRequest' : protocolViolation(request);
+  const rejectOrPass = () => {
+    if (error) send(reply, { outcome: error });
+    else pass();
+  };
+  if (!previous) {
+    rejectOrPass();
+    return;
+  }
   connection.pause();
   previous.once('close', () => {
     if (!connection.writable) return;
     connection.resume();
-    proceed();
+    rejectOrPass();
   });
 }
 
-function rejectOrPass(reply: FastifyReply, error: OutcomeName | undefined, pass: () => void): void {
-  if (error) send(reply, { outcome: error });
-  else pass();
-}
-
-/** What the parser and the router accept, but the service rejects. */
+/** The outcome of a request that the parser and the router accept, but the service rejects. */
 function protocolViolation({ raw, params }: FastifyRequest): OutcomeName | undefined {
   if (isMalformed(raw)) return 'badRequest';
   const { expect } = raw.headers;

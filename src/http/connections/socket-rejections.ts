@@ -4,8 +4,8 @@ import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
 import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { RequestLog } from '../request-log.ts';
 import { routableTarget } from '../request-target.ts';
-import { outcomeHeaders } from '../response.ts';
-import { type Connection, isClosing, lastResponse, linger, markClosing } from './connection-state.ts';
+import { OUTCOME_HEADERS } from '../response.ts';
+import { type Connection, linger, stateOf } from './connection-state.ts';
 
 /** Outcomes by the error codes of Node's parser and timers; every other code is malformed HTTP. */
 const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
@@ -18,7 +18,7 @@ const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
 const DISCONNECT_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /**
- * Responds to what comes on a connection without becoming a request.
+ * Responds to CONNECT, and to data and timeouts of a connection that are not part of a request.
  *
  * @param methods the `Allow` of a request target, or undefined when there is no such path
  */
@@ -29,41 +29,33 @@ export function rejectOnSockets(
 ): void {
   server.on('connect', ({ url = '', headers, socket }) => {
     socket.on('error', () => socket.destroy());
-    const allowed = methods(routableTarget(url));
-    const outcome = allowed === undefined ? 'notFound' : 'methodNotAllowed';
-    const extraHeaders = {
-      [REQUEST_ID_HEADER]: requestIdOf({ headers }),
-      ...(allowed !== undefined && { allow: allowed }),
-    };
-    afterResponses(socket, () => rejectOnSocket(socket, log, outcome, extraHeaders));
+    const allow = methods(routableTarget(url));
+    const outcome = allow === undefined ? 'notFound' : 'methodNotAllowed';
+    afterResponses(socket, () =>
+      rejectOnSocket(socket, log, outcome, { id: requestIdOf({ headers }), allow }),
+    );
   });
 
   // Fastify's own listener comes first, and does nothing.
   server.on('clientError', (error: ParserError, socket) => {
-    if (DISCONNECT_CODES.has(error.code ?? '')) socket.destroy();
-    else
-      rejectUnparsable(
-        socket,
-        log,
-        OUTCOME_OF_CODE[error.code ?? ''] ?? 'badRequest',
-        isInHeadRequest(error),
-      );
+    const { code = '' } = error;
+    if (DISCONNECT_CODES.has(code)) socket.destroy();
+    else rejectUnparsable(socket, log, OUTCOME_OF_CODE[code] ?? 'badRequest', isInHeadRequest(error));
   });
 
   // The client does not read, or does not send the rest of a request.
   server.on('timeout', (socket) => {
-    const isRead = socket.writableLength === 0;
-    if (isRead && lastResponse(socket)?.req.complete === false)
-      rejectUnparsable(socket, log, 'requestTimeout');
+    const isInBody = stateOf(socket).last?.req.complete === false;
+    if (isInBody && socket.writableLength === 0) rejectUnparsable(socket, log, 'requestTimeout');
     else socket.destroy();
   });
 }
 
-/** An error of Node's parser or of its timers. */
+/** An error of Node's HTTP parser or timers. */
 interface ParserError extends NodeJS.ErrnoException {
-  /** The last bytes received; absent with timers. */
+  /** The bytes received last; absent in errors of timers. */
   readonly rawPacket?: Buffer;
-  /** How many of them have been parsed. */
+  /** The number of them that have been parsed. */
   readonly bytesParsed?: number;
 }
 
@@ -75,24 +67,24 @@ function isInHeadRequest({ rawPacket, bytesParsed }: ParserError): boolean {
 
 /** Ends a connection on which no further request can be parsed, after the responses to the requests before. */
 function rejectUnparsable(socket: Connection, log: RequestLog, outcome: OutcomeName, isHead = false): void {
-  const wasClosing = isClosing(socket);
-  markClosing(socket);
-  const request = lastResponse(socket)?.req;
+  const state = stateOf(socket);
+  const wasClosing = state.isClosing;
+  state.isClosing = true;
+  const request = state.last?.req;
   // In a body: the one response to its request is pending or finished.
   const isInBody = request !== undefined && !request.complete;
   if (isInBody) failBody(request, outcome as BodyError);
   // Further data fails to parse again and again, but is rejected once.
-  if (!wasClosing) {
-    afterResponses(socket, () =>
-      isInBody ? linger(socket) : rejectOnSocket(socket, log, outcome, {}, isHead),
-    );
-  }
+  if (wasClosing) return;
+  afterResponses(socket, () =>
+    isInBody ? linger(socket) : rejectOnSocket(socket, log, outcome, { isHead }),
+  );
 }
 
 function afterResponses(socket: Connection, proceed: () => void): void {
-  const response = lastResponse(socket);
-  if (!response || response.writableFinished) proceed();
-  else response.once('close', proceed);
+  const { last, isIdle } = stateOf(socket);
+  if (last && !isIdle) last.once('close', proceed);
+  else proceed();
 }
 
 /**
@@ -104,18 +96,20 @@ export function rejectOnSocket(
   socket: Connection,
   log: RequestLog,
   outcome: OutcomeName,
-  extraHeaders: Record<string, string> = {},
-  isHead = false,
+  {
+    id = newRequestId(),
+    allow,
+    isHead = false,
+  }: { id?: string; allow?: string | undefined; isHead?: boolean } = {},
 ): void {
   if (!socket.writable) return;
   const { status } = outcomes[outcome];
   const body = JSON.stringify(envelope(outcome, null));
-  const id = extraHeaders[REQUEST_ID_HEADER] ?? newRequestId();
   const headers = {
     date: new Date().toUTCString(),
-    ...outcomeHeaders(outcome),
-    ...extraHeaders,
+    ...OUTCOME_HEADERS[outcome],
     [REQUEST_ID_HEADER]: id,
+    ...(allow !== undefined && { allow }),
     'content-length': Buffer.byteLength(body),
     connection: 'close',
   };

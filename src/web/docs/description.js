@@ -1,5 +1,5 @@
 /**
- * As much of JSON Schema and OpenAPI as the page shows.
+ * The parts of JSON Schema and OpenAPI that the page shows.
  *
  * @typedef {object} Schema
  * @property {string} [$ref]
@@ -20,11 +20,11 @@
  * @property {boolean} [required]
  * @property {Schema} schema
  *
- * @typedef {object} Outcome one thing that an operation may answer
+ * @typedef {object} Outcome a possible response of an operation
  * @property {number} status
  * @property {string} message
  * @property {string} [when]
- * @property {unknown} [example] absent where there is no envelope
+ * @property {unknown} [example] absent without the envelope
  * @property {string[]} headers
  *
  * @typedef {object} Operation
@@ -40,7 +40,7 @@
  * @property {Outcome[]} outcomes
  */
 
-/** What `openapi.json` says, in the order of the page. */
+/** The content of `openapi.json`. */
 export class Description {
   #document;
 
@@ -67,7 +67,7 @@ export class Description {
   }
 
   /**
-   * What every operation may answer.
+   * The responses that every operation can have.
    *
    * @returns {Outcome[]}
    */
@@ -79,7 +79,7 @@ export class Description {
   }
 
   /**
-   * The schema that a reference leads to, or the schema itself.
+   * The target of a reference, or the schema itself.
    *
    * @param {Schema} schema
    * @returns {Schema}
@@ -93,7 +93,7 @@ export class Description {
   }
 
   /**
-   * A value of a schema, made of the examples in it.
+   * A value of a schema, made of its examples.
    *
    * @param {Schema} schema
    * @returns {unknown}

@@ -3,8 +3,8 @@
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
- * @param {Readonly<Record<string, string | boolean | ((event: Event) => void)>>} [attributes] a function listens to the
- *   event of this name
+ * @param {Readonly<Record<string, string | boolean | ((event: Event) => void)>>} [attributes] functions are listeners of
+ *   the event of this name
  * @param {...(Node | string)} children
  * @returns {HTMLElementTagNameMap[Tag]}
  */
@@ -20,7 +20,7 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
- * The one element that a selector finds.
+ * The element of a selector.
  *
  * @template {Element} Kind
  * @param {string} selector
@@ -29,7 +29,7 @@ export function element(tag, attributes = {}, ...children) {
  */
 export function find(selector, kind) {
   const found = document.querySelector(selector);
-  if (!(found instanceof kind)) throw new Error(`there is no ${selector}`);
+  if (!(found instanceof kind)) throw new Error(`no element matches ${selector}`);
   return found;
 }
 
@@ -43,7 +43,7 @@ export function paragraphs(text) {
 }
 
 /**
- * A phrase of CommonMark. Of what that may have, descriptions have nothing but code.
+ * A phrase of CommonMark, of which only code is supported.
  *
  * @param {string} text
  */

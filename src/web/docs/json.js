@@ -1,10 +1,10 @@
 import { element } from './dom.js';
 
-/** Strings, with the colon behind those that are names, and other values. */
+/** Strings, with the colon after names, and other values. */
 const TOKENS = /("(?:\\.|[^"\\])*")(\s*:)?|(-?[0-9][0-9.eE+-]*|true|false|null)/g;
 
 /**
- * A value as JSON for people, in colours.
+ * A value as indented JSON with syntax highlighting.
  *
  * @param {unknown} value
  * @returns {(Node | string)[]}

@@ -8,7 +8,7 @@ import { trial } from './trial.js';
  */
 
 /**
- * Shows an operation: a line that opens to what is to be known of it, beside a form to try it.
+ * Shows an operation: a summary that expands to its description and a form to send requests.
  *
  * @param {Operation} operation
  * @param {Description} description
@@ -26,9 +26,9 @@ export function showOperation(operation, description, session) {
   if (rows.length > 0) facts.append(element('h3', {}, 'Parameters'), element('dl', {}, ...rows.flat()));
   if (body) facts.append(element('h3', {}, 'Body'), ...fields(description.resolve(body)));
   facts.append(
-    element('h3', {}, 'Answers'),
+    element('h3', {}, 'Responses'),
     ...ownOutcomes.map(showOutcome),
-    element('p', { class: 'more' }, 'And ', element('a', { href: '#any' }, 'what any request may get'), '.'),
+    element('p', { class: 'more' }, 'And the ', element('a', { href: '#any' }, 'common responses'), '.'),
   );
   return element(
     'details',
@@ -78,7 +78,7 @@ function field(name, schema, where) {
 }
 
 /**
- * Shows something that may be answered: a line that opens to an example.
+ * Shows a response: a summary that expands to an example.
  *
  * @param {Outcome} outcome
  */

@@ -3,7 +3,7 @@ import { element, find, paragraphs, phrases } from './dom.js';
 import { showOperation, showOutcome } from './operation.js';
 import { Session } from './session.js';
 
-/** The page: what `openapi.json` says of the API, with a form to try each operation. */
+/** Shows `openapi.json`, with a form to try each operation. */
 
 const session = new Session();
 showSignIn();
@@ -14,7 +14,7 @@ try {
   show(new Description(await response.json()));
 } catch (error) {
   introduction.replaceChildren(
-    element('p', { class: 'error' }, `The description of the API could not be read: ${String(error)}`),
+    element('p', { class: 'error' }, `Cannot read the description of the API: ${String(error)}`),
   );
 }
 
@@ -48,7 +48,7 @@ function show(description) {
   openTarget();
 }
 
-/** An address with the name of an operation opens it. */
+/** Opens the operation in the fragment of the URL. */
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
   if (!(target instanceof HTMLDetailsElement)) return;
@@ -70,7 +70,7 @@ function showSignIn() {
   });
   signOut.addEventListener('click', () => {
     session.signOut();
-    say('Signed out: the token is forgotten.');
+    say('Signed out. The token has been deleted.');
   });
   session.addEventListener('change', showSession);
   setInterval(showSession, 10_000);
@@ -79,7 +79,7 @@ function showSignIn() {
     try {
       await session.signIn(username.value, password.value);
       password.value = '';
-      say('Signed in: the token goes with every request that needs one.');
+      say('Signed in. The token is sent with every request that needs one.');
     } catch (error) {
       say(error instanceof Error ? error.message : String(error), true);
     }

@@ -1,13 +1,13 @@
-/** Who is signed in. The token is kept in memory only. Tells of every change with an event `change`. */
+/** The token of the user, in memory only. Dispatches `change` events. */
 export class Session extends EventTarget {
   #token = '';
 
-  /** The token, or '' when nobody is signed in. */
+  /** The token, or '' when the user is not signed in. */
   get token() {
     return this.#token;
   }
 
-  /** How long the token is good, in seconds by the clock of this browser. */
+  /** The remaining lifetime of the token, in seconds by the clock of the browser. */
   get secondsLeft() {
     if (this.#token === '') return 0;
     return Math.max(0, Math.round(expiryOf(this.#token) - Date.now() / 1000));
@@ -16,7 +16,7 @@ export class Session extends EventTarget {
   /**
    * @param {string} username
    * @param {string} password
-   * @throws {Error} with the message of the service when it refuses
+   * @throws {Error} with the message of an error response
    */
   async signIn(username, password) {
     const response = await fetch('token', {
@@ -41,7 +41,7 @@ export class Session extends EventTarget {
 }
 
 /**
- * When a token expires (RFC 7519, section 4.1.4), in seconds since 1970.
+ * The expiry of a token (RFC 7519, section 4.1.4), in seconds since 1970.
  *
  * @param {string} token
  * @returns {number}

@@ -5,18 +5,18 @@ import { json } from './json.js';
  * @import { Description, Operation, Parameter } from './description.js'
  * @import { Session } from './session.js'
  *
- * @typedef {object} Request a request as it is sent
+ * @typedef {object} Request
  * @property {string} method
  * @property {string} target path and query
  * @property {Record<string, string>} headers
  * @property {string} [body]
  */
 
-/** More of an answer is not read: a list may be longer than a page can show. */
+/** The bytes of a response that are shown. */
 const BYTES_MAX = 256 * 1024;
 
 /**
- * A form to try an operation, with the answer below it.
+ * A form to send a request of an operation, with the response below it.
  *
  * @param {Operation} operation
  * @param {Description} description
@@ -28,7 +28,7 @@ export function trial(operation, description, session) {
     operation.body &&
     element('textarea', { rows: '6', spellcheck: 'false', 'aria-label': 'Body' }, bodyExample());
   const curl = element('pre', { class: 'curl' });
-  const answer = element('div', { class: 'answer', role: 'status' });
+  const output = element('div', { class: 'response', role: 'status' });
   const send = element('button', { class: 'primary' }, 'Send');
   const form = element(
     'form',
@@ -38,7 +38,7 @@ export function trial(operation, description, session) {
     ...(body ? [element('label', {}, 'Body ', body)] : []),
     element('div', { class: 'line' }, send),
     curl,
-    answer,
+    output,
   );
   session.addEventListener('change', showCurl);
   showCurl();
@@ -75,15 +75,15 @@ export function trial(operation, description, session) {
   /** @param {Event} event */
   function submit(event) {
     event.preventDefault();
-    void showAnswer();
+    void showResponse();
   }
 
-  async function showAnswer() {
+  async function showResponse() {
     send.disabled = true;
     try {
-      answer.replaceChildren(...(await ask(request())));
+      output.replaceChildren(...(await exchange(request())));
     } catch (error) {
-      answer.replaceChildren(element('p', { class: 'error' }, `No answer: ${String(error)}`));
+      output.replaceChildren(element('p', { class: 'error' }, `No response: ${String(error)}`));
     } finally {
       send.disabled = false;
     }
@@ -106,13 +106,13 @@ function inputOf(parameter, description) {
 }
 
 /**
- * Sends a request. @returns the answer, for people
+ * Sends a request. @returns the response as elements
  *
  * @param {Request} request
  */
-async function ask({ method, target, headers, body }) {
+async function exchange({ method, target, headers, body }) {
   const startedMs = performance.now();
-  // Paths count from where the page is, so that it may stand below another path.
+  // Relative to the page, which may be served under another path.
   const response = await fetch(target.slice(1), { method, headers, ...(body !== undefined && { body }) });
   const { text, isComplete } = await read(response);
   const ms = Math.round(performance.now() - startedMs);
@@ -131,13 +131,13 @@ async function ask({ method, target, headers, body }) {
     ),
     ...(isComplete
       ? content
-      : [element('p', { class: 'hint' }, 'The beginning of a long answer:'), ...content]),
+      : [element('p', { class: 'hint' }, 'The beginning of a long response:'), ...content]),
     element('details', {}, element('summary', {}, 'Headers'), element('pre', {}, lines.join('\n'))),
   ];
 }
 
 /**
- * Reads an answer, or its beginning when it is long.
+ * Reads a response, or its beginning when it is long.
  *
  * @param {Response} response
  */
@@ -157,7 +157,7 @@ async function read(response) {
 
 /**
  * @param {string} text
- * @returns {any} the value, or undefined when it is no JSON
+ * @returns {any} the value, or undefined when it is not JSON
  */
 function parse(text) {
   try {
@@ -168,7 +168,7 @@ function parse(text) {
 }
 
 /**
- * What was created or read is what people want to go on with, unless they have said so otherwise.
+ * Fills in the id of the last book in all forms, unless the user has edited it.
  *
  * @param {number | undefined} id
  */
@@ -182,7 +182,7 @@ function suggestId(id) {
 }
 
 /**
- * The same request for a shell; the token is left to a variable.
+ * The request as a curl command, with the token in a variable.
  *
  * @param {Request} request
  * @param {boolean} isProtected
@@ -199,7 +199,7 @@ function curlOf({ method, target, headers, body }, isProtected) {
   return parts.join(' \\\n  ');
 }
 
-/** @param {string} body JSON, unless somebody tries something else */
+/** @param {string} body usually JSON */
 function inOneLine(body) {
   return JSON.stringify(parse(body)) ?? body;
 }
