@@ -1,8 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
-/** A command as data: its arguments and its help are read from this. */
+/** A command; its arguments are parsed, and its help is written, according to this. */
 export interface Command {
-  /** One line: what it does. */
+  /** One line. */
   readonly summary: string;
   /** Whether it takes the operand FILE; absent when it takes no operand. */
   readonly file?: 'required' | 'optional';
@@ -39,7 +39,7 @@ export const EXIT_CODES = {
   brokenPipe: 141,
 } as const;
 
-/** An invalid command line. The message is one line. */
+/** The command line is invalid. The message is one line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -49,12 +49,7 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/**
- * Parses the arguments after the name of a command.
- *
- * @returns undefined when they ask for help
- * @throws UsageError
- */
+/** Parses the arguments after the name of a command. @returns undefined for `--help` @throws UsageError */
 export function parseArguments<C extends Command>(
   name: string,
   { file, options }: C,
@@ -64,26 +59,16 @@ export function parseArguments<C extends Command>(
   for (const [option, { value }] of Object.entries(options)) {
     config[option] = { type: value === undefined ? 'boolean' : 'string' };
   }
-  const fail = (message: string) => new UsageError(`${message}; see bookkeeping ${name} --help`);
-  const { values, positionals } = parse(name, args, config, fail);
-  if (values.help) return undefined;
-  const surplus = positionals[file === undefined ? 0 : 1];
-  if (surplus !== undefined) throw fail(`${name} does not take ${surplus}`);
-  if (file === 'required' && positionals.length === 0) throw fail(`${name} needs FILE`);
-  return { file: positionals[0], options: values } as ParsedArguments<C>;
-}
-
-function parse(
-  name: string,
-  args: readonly string[],
-  options: ParseArgsOptionsConfig,
-  fail: (message: string) => UsageError,
-) {
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: [...args], options: config, allowPositionals: true });
+    if (values.help) return undefined;
+    const surplus = positionals[file === undefined ? 0 : 1];
+    if (surplus !== undefined) throw new Error(`unexpected argument ${surplus}`);
+    if (file === 'required' && positionals.length === 0) throw new Error('FILE is missing');
+    return { file: positionals[0], options: values } as ParsedArguments<C>;
   } catch (error) {
-    // The first sentence names the problem; the rest is advice on dashes.
+    // The first sentence of `parseArgs` names the problem; the rest is advice on dashes.
     const [problem] = (error as Error).message.split(/\.\s/);
-    throw fail(`${name}: ${problem}`);
+    throw new UsageError(`${name}: ${problem}; see bookkeeping ${name} --help`);
   }
 }

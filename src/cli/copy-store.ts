@@ -1,3 +1,6 @@
+import { loadStoreAddress } from '../config/config.ts';
+import { loadEngine } from '../store/load-engine.ts';
+import type { Engine } from '../store/store-engine.ts';
 import { EXIT_CODES } from './command.ts';
 import { Interruption } from './interruption.ts';
 import { Progress } from './progress.ts';
@@ -9,13 +12,14 @@ import { Progress } from './progress.ts';
  * @returns the exit code
  */
 export async function copyStore(
-  copy: (onProgress: (fraction: number) => void) => Promise<readonly string[]>,
+  copy: (engine: Engine, onProgress: (fraction: number) => void) => Promise<readonly string[]>,
 ): Promise<number> {
+  const engine = await loadEngine(loadStoreAddress());
   using interruption = new Interruption();
   let fraction = 0;
   using progress = new Progress('', () => ({ count: undefined, fraction }));
   try {
-    const lines = await copy((copied) => {
+    const lines = await copy(engine, (copied) => {
       interruption.signal.throwIfAborted();
       fraction = copied;
       progress.update();

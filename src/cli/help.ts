@@ -22,18 +22,11 @@ ${EXIT_CODE_HELP}`;
 /** The help of one command. */
 export function helpOf(name: string, command: Command): string {
   const options = Object.entries(command.options).map(
-    ([option, { value, description }]): Line => [
-      `--${option}${value === undefined ? '' : ` ${value}`}`,
-      description,
-    ],
+    ([option, { value = '', description }]): Line => [`--${option} ${value}`.trimEnd(), description],
   );
   const usage = `bookkeeping ${synopsisOf(name, command)}${options.length > 0 ? ' [OPTIONS]' : ''}`;
-  return [
-    `${usage}\n${command.summary}`,
-    ...(options.length > 0 ? [table(options)] : []),
-    command.details,
-    EXIT_CODE_HELP,
-  ].join('\n\n');
+  const tables = options.length > 0 ? [table(options)] : [];
+  return [`${usage}\n${command.summary}`, ...tables, command.details, EXIT_CODE_HELP].join('\n\n');
 }
 
 const EXIT_CODE_HELP = `Exit code: 0 on success, 1 on failure, 2 when the command line is invalid, 130 when interrupted, 141 when standard

@@ -2,26 +2,15 @@ import { constants } from 'node:os';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-/**
- * Turns the first SIGINT or SIGTERM into an `AbortSignal`. Further ones are ignored: npm forwards a signal that the
- * process group received already.
- */
+/** Aborts on the first SIGINT or SIGTERM. Further ones are ignored: npm forwards what the process group has received. */
 export class Interruption implements Disposable {
   readonly #controller = new AbortController();
-  #exitCode: number | undefined;
+  readonly signal = this.#controller.signal;
+  /** 128 and the number of the signal, as in shells; undefined before. */
+  exitCode: number | undefined;
 
   constructor() {
     for (const signal of SIGNALS) process.on(signal, this.#interrupt);
-  }
-
-  /** Aborted by the first signal. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  /** 128 and the number of the signal, as in shells; undefined before. */
-  get exitCode(): number | undefined {
-    return this.#exitCode;
   }
 
   [Symbol.dispose](): void {
@@ -29,7 +18,7 @@ export class Interruption implements Disposable {
   }
 
   readonly #interrupt = (signal: NodeJS.Signals): void => {
-    this.#exitCode ??= 128 + constants.signals[signal];
+    this.exitCode ??= 128 + constants.signals[signal];
     this.#controller.abort();
   };
 }

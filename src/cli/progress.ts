@@ -9,13 +9,13 @@ export interface ProgressState {
   readonly fraction: number | undefined;
 }
 
-/** The interval between updates of the bar, and between lines without a terminal. */
+/** The interval of updates on a terminal, and of lines elsewhere. */
 const BAR_INTERVAL_MS = 100;
 const LINE_INTERVAL_MS = 5_000;
 
 const BAR_LENGTH = { min: 8, max: 30 };
 
-/** Shows progress: a bar on a terminal, a line every few seconds elsewhere. Disposing removes the bar. */
+/** Shows progress: a bar on a terminal, a line every few seconds elsewhere. */
 export class Progress implements Disposable {
   readonly #terminal: Terminal;
   readonly #unit: string;
@@ -37,27 +37,24 @@ export class Progress implements Disposable {
     if (now - this.#shownAt < (this.#terminal.isTTY ? BAR_INTERVAL_MS : LINE_INTERVAL_MS)) return;
     this.#shownAt = now;
     const state = this.#getState();
-    const seconds = (now - this.#started) / 1_000;
+    const description = describe(state, (now - this.#started) / 1_000, this.#unit);
     if (!this.#terminal.isTTY) {
-      this.#terminal.write(`${describe(state, seconds, this.#unit)}\n`);
+      this.#terminal.write(`${description}\n`);
       return;
     }
-    this.#clear();
-    this.#terminal.write(draw(state, seconds, this.#unit, this.#terminal.columns || 80));
+    this[Symbol.dispose]();
+    this.#terminal.write(draw(description, state.fraction, this.#terminal.columns || 80));
     this.#isShown = true;
   }
 
   /** Prints a line above the bar. */
   print(line: string): void {
-    this.#clear();
+    this[Symbol.dispose]();
     this.#terminal.write(`${line}\n`);
   }
 
+  /** Removes the bar. */
   [Symbol.dispose](): void {
-    this.#clear();
-  }
-
-  #clear(): void {
     if (!this.#isShown) return;
     this.#isShown = false;
     cursorTo(this.#terminal, 0);
@@ -66,12 +63,11 @@ export class Progress implements Disposable {
 }
 
 /** A bar and its description, shorter than `columns`. */
-function draw(state: ProgressState, seconds: number, unit: string, columns: number): string {
-  const words = describe(state, seconds, unit);
-  const length = Math.min(BAR_LENGTH.max, columns - words.length - 2);
-  if (state.fraction === undefined || length < BAR_LENGTH.min) return words.slice(0, columns - 1);
-  const full = Math.round(state.fraction * length);
-  return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${words}`;
+function draw(description: string, fraction: number | undefined, columns: number): string {
+  const length = Math.min(BAR_LENGTH.max, columns - description.length - 2);
+  if (fraction === undefined || length < BAR_LENGTH.min) return description.slice(0, columns - 1);
+  const full = Math.round(fraction * length);
+  return `${'█'.repeat(full)}${'░'.repeat(length - full)} ${description}`;
 }
 
 /** Such as `45 %, 450,000 rows, 85,000/s, 6 s left`. */

@@ -6,13 +6,12 @@ import { CommandError, EXIT_CODES, parseArguments, UsageError } from './command.
 import { type ArgumentsOf, COMMANDS, type CommandName } from './commands.ts';
 import { helpOf, helpOfAll } from './help.ts';
 
-interface Module<Name extends CommandName> {
-  /** @returns the exit code */
-  readonly perform: (args: ArgumentsOf<Name>) => Promise<number>;
-}
-
-/** Each command is loaded when it runs. */
-const MODULES: { readonly [Name in CommandName]: () => Promise<Module<Name>> } = {
+/** The modules of the commands, which are loaded when they run. `perform` returns the exit code. */
+const MODULES: {
+  readonly [Name in CommandName]: () => Promise<{
+    readonly perform: (args: ArgumentsOf<Name>) => Promise<number>;
+  }>;
+} = {
   serve: () => Promise.reject(new CommandError('src/main.ts starts the service')),
   token: () => import('./commands/token.ts'),
   check: () => import('./commands/check.ts'),
@@ -22,20 +21,16 @@ const MODULES: { readonly [Name in CommandName]: () => Promise<Module<Name>> } =
   restore: () => import('./commands/restore.ts'),
 };
 
-/**
- * Runs a command. Results go to standard output, messages to standard error.
- *
- * @param args the arguments after `bookkeeping`
- * @returns the exit code; see {@link EXIT_CODES}
- */
+/** Runs a command with the arguments after `bookkeeping`. @returns the exit code; see {@link EXIT_CODES} */
 export async function run([name = '', ...rest]: readonly string[]): Promise<number> {
   exitOnClosedOutput();
   try {
     if (name === '--help' || name === '-h') return print(helpOfAll());
     if (name === '--version') return print(readVersion());
     if (name.startsWith('-')) throw new UsageError(`unknown option ${name}; see bookkeeping --help`);
-    if (!isCommand(name)) throw new UsageError(`unknown command ${name}; see bookkeeping --help`);
-    return await runCommand(name, rest);
+    if (!Object.hasOwn(COMMANDS, name))
+      throw new UsageError(`unknown command ${name}; see bookkeeping --help`);
+    return await runCommand(name as CommandName, rest);
   } catch (error) {
     console.error(`bookkeeping: ${explain(error)}`);
     return error instanceof UsageError ? EXIT_CODES.usage : EXIT_CODES.failure;
@@ -50,16 +45,12 @@ async function runCommand<Name extends CommandName>(name: Name, args: readonly s
   return perform(parsed);
 }
 
-function isCommand(name: string): name is CommandName {
-  return Object.hasOwn(COMMANDS, name);
-}
-
 function print(text: string): number {
   console.log(text);
   return EXIT_CODES.success;
 }
 
-/** A reader such as `head` may close our output early, which is no error and cannot be reported. */
+/** A reader such as `head` may close standard output early, which is not an error. */
 function exitOnClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -69,14 +60,11 @@ function exitOnClosedOutput(): void {
   }
 }
 
+const EXPECTED_ERRORS = [UsageError, CommandError, ConfigError, StoreNotReady, StoreUnavailable];
+
 /** One line for an expected error, the stack of any other. */
 function explain(error: unknown): string {
-  const isExpected =
-    error instanceof UsageError ||
-    error instanceof CommandError ||
-    error instanceof ConfigError ||
-    error instanceof StoreNotReady ||
-    error instanceof StoreUnavailable;
-  if (isExpected) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return String(error);
+  const isExpected = EXPECTED_ERRORS.some((type) => error instanceof type);
+  return isExpected ? error.message : (error.stack ?? error.message);
 }

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type Command, parseArguments } from '../../src/cli/command.ts';
 import { COMMANDS, type CommandName } from '../../src/cli/commands.ts';
-import { formatOf } from '../../src/cli/files/format.ts';
+import { formatOf } from '../../src/cli/files.ts';
 import { helpOf } from '../../src/cli/help.ts';
 import { readEnvironmentFile, ServiceProcess } from '../process/service-process.ts';
 import { ROOT, readPackage } from '../project/files.ts';

@@ -7,42 +7,26 @@ import { EXIT_CODES } from '../command.ts';
 
 /** Reports whether a start would succeed, without changing anything. */
 export async function perform(): Promise<number> {
-  const store = checkConfiguration();
-  return store !== undefined && (await checkStore(store)) ? EXIT_CODES.success : EXIT_CODES.failure;
-}
-
-/** @returns the address of the store; undefined when the configuration is invalid */
-function checkConfiguration(): StoreAddress | undefined {
   try {
-    const variables = loadVariables();
-    const missing = ['SECRET_TOKEN', 'AUTH_PASSWORD'].filter((name) => variables[name] === undefined);
-    const generated = variables.NODE_ENV === 'production' ? [] : missing;
-    const placeholders = Object.fromEntries(generated.map((name) => [name, PLACEHOLDER]));
-    const { config, warnings } = readConfig({ ...variables, ...placeholders });
-    const remarks = [
-      ...(generated.length > 0 ? [`${generated.join(' and ')} will be generated into ${ENV_FILE}`] : []),
-      ...warnings,
-    ];
-    console.log(['configuration: ok', ...remarks].join('; '));
-    return config.store;
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    console.log(`configuration: ${error.message}`);
-    return undefined;
-  }
-}
-
-/** In place of a secret that the first start generates. */
-const PLACEHOLDER = '-'.repeat(64);
-
-/** @returns whether the store is usable */
-async function checkStore(address: StoreAddress): Promise<boolean> {
-  try {
+    const address = checkConfiguration();
     console.log(`store: ok; ${await (await loadEngine(address)).inspect()}`);
-    return true;
+    return EXIT_CODES.success;
   } catch (error) {
-    if (!(error instanceof StoreNotReady)) throw error;
-    console.log(`store: ${error.message}`);
-    return false;
+    if (error instanceof ConfigError) console.log(`configuration: ${error.message}`);
+    else if (error instanceof StoreNotReady) console.log(`store: ${error.message}`);
+    else throw error;
+    return EXIT_CODES.failure;
   }
+}
+
+/** @returns the address of the store @throws ConfigError */
+function checkConfiguration(): StoreAddress {
+  const variables = loadVariables();
+  const missing = ['SECRET_TOKEN', 'AUTH_PASSWORD'].filter((name) => variables[name] === undefined);
+  const generated = variables.NODE_ENV === 'production' ? [] : missing;
+  const placeholders = Object.fromEntries(generated.map((name) => [name, '-'.repeat(64)]));
+  const { config, warnings } = readConfig({ ...variables, ...placeholders });
+  const notes = generated.length > 0 ? [`${generated.join(' and ')} will be generated into ${ENV_FILE}`] : [];
+  console.log(['configuration: ok', ...notes, ...warnings].join('; '));
+  return config.store;
 }

@@ -4,20 +4,16 @@ import { writeBooks } from '../../formats/rendering.ts';
 import { loadEngine } from '../../store/load-engine.ts';
 import { EXIT_CODES } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
-import { formatOf, STANDARD_STREAM } from '../files/format.ts';
-import { openOutput } from '../files/output-file.ts';
+import { formatOf, openOutput, STANDARD_STREAM } from '../files.ts';
 import { Interruption } from '../interruption.ts';
 import { Progress } from '../progress.ts';
 
 /** Writes a snapshot of all books in the order of their ids. */
-export async function perform({
-  file: path = STANDARD_STREAM,
-  options,
-}: ArgumentsOf<'export'>): Promise<number> {
-  const format = formatOf(path, options.format);
+export async function perform({ file = STANDARD_STREAM, options }: ArgumentsOf<'export'>): Promise<number> {
+  const format = formatOf(file, options.format);
   const engine = await loadEngine(loadStoreAddress());
   await using archive = await engine.openArchiveForReading();
-  await using output = await openOutput(path);
+  await using output = await openOutput(file);
   using interruption = new Interruption();
   let count = 0;
   async function* pages(): AsyncGenerator<Book[]> {
@@ -31,11 +27,11 @@ export async function perform({
     using progress = new Progress('books', () => ({ count, fraction: undefined }));
     for await (const text of writeBooks(pages(), format)) {
       await output.write(text);
-      if (path !== STANDARD_STREAM) progress.update();
+      if (file !== STANDARD_STREAM) progress.update();
       if (interruption.exitCode !== undefined) return interruption.exitCode;
     }
   }
   await output.finish();
-  if (path !== STANDARD_STREAM) console.log(`wrote ${count} books`);
+  if (file !== STANDARD_STREAM) console.log(`wrote ${count} books`);
   return EXIT_CODES.success;
 }

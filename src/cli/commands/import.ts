@@ -1,11 +1,11 @@
 import { loadStoreAddress } from '../../config/config.ts';
-import { type BookRow, bookReader } from '../../formats/book-row.ts';
+import { bookReader } from '../../formats/book-row.ts';
+import { FIELDS } from '../../formats/row.ts';
 import { openRows } from '../../formats/rows.ts';
 import { loadEngine } from '../../store/load-engine.ts';
 import { EXIT_CODES } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
-import { formatOf } from '../files/format.ts';
-import { InputFile } from '../files/input-file.ts';
+import { formatOf, openInput } from '../files.ts';
 import { chooseColumns, describeColumns, parseMap } from '../import/columns.ts';
 import { describePosition, Importer } from '../import/importer.ts';
 import { Interruption } from '../interruption.ts';
@@ -18,10 +18,10 @@ const PREVIEW_BOOKS = 5;
 export async function perform({ file: path, options }: ArgumentsOf<'import'>): Promise<number> {
   const { 'keep-ids': keepsIds = false, 'dry-run': isDryRun = false, strict: isStrict = false } = options;
   const format = formatOf(path, options.format);
-  const chosen = parseMap(options.map, keepsIds);
+  const named = parseMap(options.map, keepsIds);
   const engine = await loadEngine(loadStoreAddress());
 
-  const input = await InputFile.open(path);
+  const input = await openInput(path);
   using interruption = new Interruption();
   const { signal } = interruption;
   const file = await openRows(format, input.chunks(signal)).catch((error: unknown) => {
@@ -31,10 +31,8 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     console.log('nothing is stored; interrupted');
     return interruption.exitCode ?? EXIT_CODES.interrupted;
   }
-  const mapping = chooseColumns(file.columns, format !== 'csv', chosen, keepsIds);
-  const isGuessed = Object.entries(mapping).some(
-    ([field, column]) => column?.toLowerCase() !== field && !chosen.has(field as keyof typeof mapping),
-  );
+  const mapping = chooseColumns(file.columns, format !== 'csv', named, keepsIds);
+  const isGuessed = FIELDS.some((field) => mapping[field]?.toLowerCase() !== field && !named.has(field));
   if (isDryRun) console.log(`columns: ${describeColumns(mapping)}`);
   else if (isGuessed) console.error(`columns: ${describeColumns(mapping)}`);
 
@@ -42,10 +40,8 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   const importer = new Importer(archive, { keepsIds, isStrict, mapping });
   let isComplete = false;
   try {
-    using progress = new Progress('rows', () => ({
-      count: importer.counts.read,
-      fraction: input.fractionRead,
-    }));
+    const { counts } = importer;
+    using progress = new Progress('rows', () => ({ count: counts.read, fraction: input.fractionRead() }));
     importer.onBadRow = (line) => progress.print(line);
     if (options['skip-existing']) {
       await using existing = isDryRun ? await engine.openArchiveForReading() : undefined;
@@ -56,7 +52,11 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     let previewsLeft = isDryRun ? PREVIEW_BOOKS : 0;
     for await (const rawRows of file.rows) {
       const rows = rawRows.map(read);
-      for (const row of previewsLeft > 0 ? rows : []) if (previewsLeft > 0 && printBook(row)) previewsLeft--;
+      for (const row of previewsLeft > 0 ? rows : []) {
+        if (previewsLeft === 0 || !('book' in row)) continue;
+        console.log(`${describePosition(row)}: ${JSON.stringify(row.book)}`);
+        previewsLeft--;
+      }
       await importer.add(rows);
       progress.update();
       if (importer.hasFailed || signal.aborted) break;
@@ -73,10 +73,4 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   console.log(importer.summary(isComplete ? undefined : 'interrupted'));
   if (!isComplete) return interruption.exitCode ?? EXIT_CODES.interrupted;
   return importer.counts.bad > 0 ? EXIT_CODES.failure : EXIT_CODES.success;
-}
-
-/** @returns whether the row is a book, which it prints */
-function printBook(row: BookRow): boolean {
-  if ('book' in row) console.log(`${describePosition(row)}: ${JSON.stringify(row.book)}`);
-  return 'book' in row;
 }

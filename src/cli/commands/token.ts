@@ -6,7 +6,7 @@ import type { ArgumentsOf } from '../commands.ts';
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Ten years; a longer time is a mistaken unit. */
+/** Ten years; a longer lifetime is probably a wrong unit. */
 const LIFETIME_SECONDS_MAX = 3_650 * 86_400;
 
 /** Prints a token and nothing else. */
@@ -22,8 +22,6 @@ export async function perform({ options: { ttl } }: ArgumentsOf<'token'>): Promi
 function parseLifetime(text: string): number {
   const [, count = '', unit = 's'] = /^([0-9]{1,10})([smhd]?)$/.exec(text) ?? [];
   const seconds = Number(count) * (UNIT_SECONDS[unit || 's'] ?? 0);
-  if (!(seconds >= 1 && seconds <= LIFETIME_SECONDS_MAX)) {
-    throw new UsageError('token: --ttl must be a time such as 900, 15m, 1h or 7d, and at most 3650d');
-  }
-  return seconds;
+  if (seconds >= 1 && seconds <= LIFETIME_SECONDS_MAX) return seconds;
+  throw new UsageError('token: --ttl must be a time such as 900, 15m, 1h or 7d, and at most 3650d');
 }

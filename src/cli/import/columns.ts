@@ -1,17 +1,18 @@
+import { displayText } from '../../formats/book-row.ts';
 import { guessMapping, type Mapping } from '../../formats/mapping.ts';
 import { FIELDS, type Field } from '../../formats/row.ts';
 import { CommandError, UsageError } from '../command.ts';
 
 /** The column of each field that `--map` names; undefined for a field that it omits. */
-export type ChosenColumns = ReadonlyMap<Field | 'id', string | undefined>;
+export type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
 
 /**
  * Parses `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is omitted.
  *
  * @throws UsageError
  */
-export function parseMap(map: string | undefined, keepsIds: boolean): ChosenColumns {
-  const chosen = new Map<Field | 'id', string | undefined>();
+export function parseMap(map: string | undefined, keepsIds: boolean): NamedColumns {
+  const named = new Map<Field | 'id', string | undefined>();
   for (const pair of map?.split(',') ?? []) {
     const [name = '', column] = pair.split(/=(.*)/s).map((part) => part.trim());
     const field = ['id' as const, ...FIELDS].find((candidate) => candidate === name);
@@ -21,58 +22,55 @@ export function parseMap(map: string | undefined, keepsIds: boolean): ChosenColu
       );
     }
     if (field === 'id' && !keepsIds) throw new UsageError('--map names id, which needs --keep-ids');
-    if (column !== '' && [...chosen.values()].includes(column)) {
+    if (column !== '' && [...named.values()].includes(column)) {
       throw new UsageError(`--map names the column ${column} twice`);
     }
-    chosen.set(field, column || undefined);
+    named.set(field, column || undefined);
   }
-  return chosen;
+  return named;
 }
 
 /**
  * Chooses the column of each field: the one that `--map` names, or else one with a likely name.
  *
- * @param columns those of the file, without JSON members that only come later
+ * @param columns those of the file, without JSON members that only occur later
  * @throws CommandError when a field has no column and `--map` does not omit it
  */
 export function chooseColumns(
   columns: readonly string[],
   isJson: boolean,
-  chosen: ChosenColumns,
+  named: NamedColumns,
   keepsIds: boolean,
 ): Mapping {
   const isEmpty = isJson && columns.length === 0;
+  const given: NamedColumns = keepsIds ? new Map([['id', 'id'], ...named]) : named;
   const found: Partial<Record<Field | 'id', string | undefined>> = {};
-  const missing: string[] = [];
-  const wanted: ChosenColumns = keepsIds ? new Map([['id', 'id'], ...chosen]) : chosen;
-  for (const [field, name] of wanted) {
-    const mayComeLater = isEmpty || (isJson && name === field && field !== 'id');
-    found[field] = findColumn(columns, name) ?? (mayComeLater ? name : undefined);
-    if (name !== undefined && found[field] === undefined) missing.push(field);
+  for (const [field, name] of given) {
+    const mayOccurLater = isEmpty || (isJson && name === field && field !== 'id');
+    found[field] =
+      columns.find((column) => column === name) ??
+      columns.find((column) => column.toLowerCase() === name?.toLowerCase()) ??
+      (mayOccurLater ? name : undefined);
   }
   const mapping = guessMapping(isEmpty ? FIELDS : columns, found);
-  missing.push(...FIELDS.filter((field) => !wanted.has(field) && mapping[field] === undefined));
-  if (missing.length > 0) throw new CommandError(describeMissing(missing, columns, wanted));
+  const isMissing = (field: Field | 'id') =>
+    mapping[field] === undefined && !(given.has(field) && given.get(field) === undefined);
+  const missing = [...given.keys(), ...FIELDS.filter((field) => !given.has(field))].filter(isMissing);
+  if (missing.length > 0) throw new CommandError(describeMissing(missing, columns, given));
   return mapping;
-}
-
-function findColumn(columns: readonly string[], name = ''): string | undefined {
-  if (columns.includes(name)) return name;
-  return columns.find((column) => column.toLowerCase() === name.toLowerCase());
 }
 
 /** In characters. */
 const COLUMN_LIST_LENGTH_MAX = 1_000;
 
 function describeMissing(
-  missing: readonly string[],
+  missing: readonly (Field | 'id')[],
   columns: readonly string[],
-  wanted: ChosenColumns,
+  given: NamedColumns,
 ): string {
-  const names = missing.map((field) => wanted.get(field as Field) ?? field).join(', ');
-  const list = columns.join(', ');
-  const listed = list.length > COLUMN_LIST_LENGTH_MAX ? `${list.slice(0, COLUMN_LIST_LENGTH_MAX)}…` : list;
-  const present = columns.length === 0 ? 'the file has no columns' : `the columns are: ${listed}`;
+  const names = missing.map((field) => given.get(field) ?? field).join(', ');
+  const list = displayText(columns.join(', '), COLUMN_LIST_LENGTH_MAX);
+  const present = columns.length === 0 ? 'the file has no columns' : `the columns are: ${list}`;
   const [field = ''] = missing;
   const omit = field === 'id' ? '' : `, or omit it with ${field}=`;
   return `no column for ${names}; ${present}. Name one with --map ${field}=COLUMN${omit}`;

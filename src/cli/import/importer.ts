@@ -5,53 +5,42 @@ import type { BookArchive } from '../../store/book-archive.ts';
 import { KnownBooks } from './known-books.ts';
 import { describeRowError } from './row-error.ts';
 
-/** A batch is stored when it has this many books or characters, so that other writers wait for one batch at most. */
+/** The size of a batch, in books and in characters. Other writers wait for one batch at most. */
 const BATCH_BOOKS_MAX = 2_000;
 const BATCH_LENGTH_MAX = 1_024 * 1_024;
 
 /** Further bad rows are only counted. */
 const REPORTED_ROWS_MAX = 100;
 
-/** Numbers of rows. */
-export interface ImportCounts {
-  read: number;
-  stored: number;
-  /** Their books were stored before. */
-  skipped: number;
-  /** They are no books, or have the id of another book. */
-  bad: number;
+interface ImportOptions {
+  /** Whether the rows have ids. */
+  readonly keepsIds: boolean;
+  /** Whether all rows are stored or none. */
+  readonly isStrict: boolean;
+  readonly mapping: Mapping;
 }
 
 /** Stores rows in batches. */
 export class Importer {
-  readonly counts: ImportCounts = { read: 0, stored: 0, skipped: 0, bad: 0 };
+  /** The number of rows. The books of skipped rows exist; bad rows are no books, or have the id of another book. */
+  readonly counts = { read: 0, stored: 0, skipped: 0, bad: 0 };
   /** Receives a line for each bad row. */
   onBadRow: (line: string) => void = () => {};
   readonly #archive: BookArchive | undefined;
-  readonly #keepsIds: boolean;
-  readonly #isStrict: boolean;
-  readonly #mapping: Mapping;
+  readonly #options: ImportOptions;
   readonly #started = performance.now();
   #known: KnownBooks | undefined;
   #batch: GoodRow[] = [];
   #length = 0;
   #isInTransaction = false;
 
-  /**
-   * @param archive undefined for a dry run, which only counts
-   * @param options `isStrict`: stores all rows or none; `keepsIds`: the rows have ids
-   */
-  constructor(
-    archive: BookArchive | undefined,
-    options: { readonly keepsIds: boolean; readonly isStrict: boolean; readonly mapping: Mapping },
-  ) {
+  /** @param archive undefined for a dry run, which only counts */
+  constructor(archive: BookArchive | undefined, options: ImportOptions) {
     this.#archive = archive;
-    this.#keepsIds = options.keepsIds;
-    this.#isStrict = options.isStrict;
-    this.#mapping = options.mapping;
+    this.#options = options;
   }
 
-  /** Makes it skip books with the title, author and year of a stored book or an earlier row. */
+  /** Enables skipping of books with the title, author and year of a stored book or an earlier row. */
   async skipExisting(archive: BookArchive, signal: AbortSignal): Promise<void> {
     this.#known = new KnownBooks();
     for await (const page of archive.pages()) {
@@ -62,36 +51,36 @@ export class Importer {
 
   /** Whether a bad row has failed a strict import. */
   get hasFailed(): boolean {
-    return this.#isStrict && this.counts.bad > 0;
+    return this.#options.isStrict && this.counts.bad > 0;
   }
 
   async add(rows: readonly BookRow[]): Promise<void> {
     for (const row of rows) {
       if (this.hasFailed) return;
       this.counts.read++;
-      if ('error' in row) this.#reject(row, describeRowError(row.error, this.#mapping));
+      if ('error' in row) this.#reject(row, describeRowError(row.error, this.#options.mapping));
       else if (this.#known && !this.#known.add(row.book)) this.counts.skipped++;
-      else await this.#addToBatch(row);
+      else {
+        this.#batch.push(row);
+        this.#length += row.book.title.length + row.book.author.length;
+        if (this.#batch.length >= BATCH_BOOKS_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush();
+      }
     }
   }
 
   /**
    * Stores the last batch, and commits a strict import.
    *
-   * @param isComplete whether all rows were read; otherwise the last batch is dropped
+   * @param isComplete whether all rows were read; otherwise the last batch is discarded
    */
   async finish(isComplete: boolean): Promise<void> {
     if (isComplete && !this.hasFailed) await this.#flush();
-    if (!this.#isStrict) return;
+    if (!this.#options.isStrict) return;
     if (!isComplete || this.hasFailed) this.counts.stored = 0;
     else if (this.#isInTransaction) await this.#archive?.commit();
   }
 
-  /**
-   * The counts in one line.
-   *
-   * @param end why it ended early
-   */
+  /** The counts in one line. @param end why the import ended early */
   summary(end?: 'interrupted' | 'failed'): string {
     const { read, stored, skipped, bad } = this.counts;
     const seconds = (performance.now() - this.#started) / 1_000;
@@ -107,35 +96,25 @@ export class Importer {
     if (this.counts.bad <= REPORTED_ROWS_MAX) this.onBadRow(`${describePosition(row)}: ${reason}`);
   }
 
-  async #addToBatch(row: GoodRow): Promise<void> {
-    this.#batch.push(row);
-    this.#length += row.book.title.length + row.book.author.length;
-    if (this.#batch.length >= BATCH_BOOKS_MAX || this.#length >= BATCH_LENGTH_MAX) await this.#flush();
-  }
-
   async #flush(): Promise<void> {
     const batch = this.#batch;
     this.#batch = [];
     this.#length = 0;
     if (batch.length === 0) return;
-    if (!this.#archive) {
-      this.counts.stored += batch.length;
-      return;
-    }
-    if (this.#isStrict && !this.#isInTransaction) {
+    if (this.#archive && this.#options.isStrict && !this.#isInTransaction) {
       await this.#archive.begin();
       this.#isInTransaction = true;
     }
     const books = batch.map(({ book }) => book);
-    if (!this.#keepsIds) {
-      await this.#archive.add(books);
+    if (!this.#archive || !this.#options.keepsIds) {
+      await this.#archive?.add(books);
       this.counts.stored += batch.length;
       return;
     }
-    for (const [index, arrival] of (await this.#archive.addWithIds(books as Book[])).entries()) {
+    for (const [index, outcome] of (await this.#archive.addWithIds(books as Book[])).entries()) {
       const row = batch[index] as GoodRow;
-      if (arrival === 'stored') this.counts.stored++;
-      else if (arrival === 'present') this.counts.skipped++;
+      if (outcome === 'stored') this.counts.stored++;
+      else if (outcome === 'present') this.counts.skipped++;
       else this.#reject(row, `another book has the id ${row.book.id}`);
     }
   }

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { open, rename, rm, stat } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
+import { FORMATS, type Format, formatOfName } from '../formats/file-format.ts';
+import { CommandError, UsageError } from './command.ts';
+
+/** The path of standard input or output. */
+export const STANDARD_STREAM = '-';
+
+/**
+ * The format of a file: the value of `--format`, or else the one of its extension; CSV for a standard stream.
+ *
+ * @throws UsageError when the format is unknown
+ */
+export function formatOf(path: string, option: string | undefined): Format {
+  if (option !== undefined) {
+    const format = FORMATS.find((name) => name === option);
+    if (format) return format;
+    throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
+  }
+  const format = path === STANDARD_STREAM ? 'csv' : formatOfName(path);
+  if (format) return format;
+  throw new UsageError(`the extension of ${path} is no known format; use --format ${FORMATS.join('|')}`);
+}
+
+/** A file, or standard input. */
+export interface Input {
+  /** The fraction that has been read, from 0 to 1; undefined when the size is unknown. */
+  fractionRead(): number | undefined;
+  /** The content, once. @throws CommandError when it cannot be read; AbortError when the signal is aborted */
+  chunks(signal: AbortSignal): AsyncGenerator<Uint8Array>;
+}
+
+const CHUNK_BYTES = 64 * 1_024;
+
+/** @throws CommandError when there is no such file */
+export async function openInput(path: string): Promise<Input> {
+  const isStandard = path === STANDARD_STREAM;
+  const fail = (error: unknown) =>
+    toCommandError(error, `${isStandard ? 'standard input' : path} cannot be read`);
+  const status = isStandard
+    ? undefined
+    : await stat(path).catch((error: unknown) => {
+        throw fail(error);
+      });
+  if (status?.isDirectory()) throw new CommandError(`${path} is a directory`);
+  let bytesRead = 0;
+  return {
+    fractionRead: () =>
+      status?.isFile() && status.size > 0 ? Math.min(bytesRead / status.size, 1) : undefined,
+    async *chunks(signal) {
+      const stream = isStandard ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+      addAbortSignal(signal, stream);
+      try {
+        for await (const chunk of stream as AsyncIterable<Buffer>) {
+          bytesRead += chunk.length;
+          yield chunk;
+        }
+      } catch (error) {
+        throw signal.aborted ? error : fail(error);
+      }
+    },
+  };
+}
+
+/** The output of an export. Disposing it before it is finished removes the file. */
+export interface Output extends AsyncDisposable {
+  /** @throws CommandError */
+  write(text: string): Promise<void>;
+  /** Syncs the file and renames it from its temporary name. @throws CommandError */
+  finish(): Promise<void>;
+}
+
+/** `run` handles errors of this stream. */
+const STANDARD_OUTPUT: Output = {
+  async write(text) {
+    if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+  },
+  async finish() {},
+  async [Symbol.asyncDispose]() {},
+};
+
+/** Opens standard output, or a file under a temporary name. @throws CommandError when it cannot be written */
+export async function openOutput(path: string): Promise<Output> {
+  if (path === STANDARD_STREAM) return STANDARD_OUTPUT;
+  const temporaryPath = `${path}.${process.pid}.part`;
+  const attempt = async <Result>(operation: () => Promise<Result>): Promise<Result> => {
+    try {
+      return await operation();
+    } catch (error) {
+      throw toCommandError(error, `${path} cannot be written`);
+    }
+  };
+  const file = await attempt(() => open(temporaryPath, 'w'));
+  return {
+    write: (text) => attempt(() => file.appendFile(text)),
+    finish: () =>
+      attempt(async () => {
+        await file.sync();
+        await file.close();
+        await rename(temporaryPath, path);
+      }),
+    async [Symbol.asyncDispose]() {
+      await file.close().catch(() => {});
+      await rm(temporaryPath, { force: true });
+    },
+  };
+}
+
+function toCommandError(error: unknown, message: string): unknown {
+  return error instanceof Error && 'code' in error
+    ? new CommandError(`${message} (${String(error.code)})`)
+    : error;
+}
