@@ -5,7 +5,7 @@ import { describe, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { LazyWorker } from '../../src/store/sqlite/worker/lazy-worker.ts';
+import { LazyWorker } from '../../src/store/sqlite/worker/worker-client.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { parseLog } from './log.ts';

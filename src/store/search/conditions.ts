@@ -50,13 +50,9 @@ export function rangesAfter(query: BookQuery, position: BookPosition | undefined
 }
 
 /** The union of {@link rangesAfter} as one condition. */
-export function afterCondition(
-  query: BookQuery,
-  position: BookPosition | undefined,
-  parameters: Parameters,
-): string {
-  const ranges = rangesAfter(query, position).map((range) => `(${range(parameters)})`);
-  return `(${ranges.join(' or ')})`;
+export function afterCondition(query: BookQuery, position: BookPosition | undefined): Condition {
+  const ranges = rangesAfter(query, position);
+  return (parameters) => `(${ranges.map((range) => `(${range(parameters)})`).join(' or ')})`;
 }
 
 export function orderOf(query: BookQuery): string {

@@ -1,4 +1,4 @@
-import type { BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
+import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
 import type { Condition, Parameters } from './conditions.ts';
 import type { Needles } from './folding.ts';
 
@@ -73,7 +73,7 @@ export interface IndexDialect {
   /** Compares the first books of a range. @param match the condition of the whole query */
   compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches>;
   /** Compares books after a position, in ascending order of id. */
-  countAfter(after: BookPosition | undefined, match: Condition): Promise<ComparedCount>;
+  countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount>;
 }
 
 /** A row of a result, by column names. */
@@ -85,11 +85,5 @@ export type AccessPath = (parameters: Parameters) => string;
 export interface ComparedMatches {
   readonly matches: readonly Match[];
   /** The last book compared; undefined at the end of the range, and when the limit of matches was reached. */
-  readonly end: BookPosition | undefined;
-}
-
-export interface ComparedCount {
-  readonly count: number;
-  /** The last book compared; undefined if no book follows. */
   readonly end: BookPosition | undefined;
 }

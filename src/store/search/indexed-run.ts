@@ -12,7 +12,7 @@ import {
 } from './conditions.ts';
 import type { AccessPath, IndexDialect, Match, SearchEngine } from './engine-interface.ts';
 import type { Needles } from './folding.ts';
-import { callDeadline, PageBuilder } from './page-builder.ts';
+import { PageBuilder, sumCounts } from './page-builder.ts';
 
 /**
  * One call of a search by the index: if an access path selects few books, compares and sorts them; otherwise scans an
@@ -40,14 +40,7 @@ export class IndexedRun {
   async count(after: BookPosition | undefined): Promise<BookCount> {
     const total = after ? undefined : await this.#countAll();
     if (total !== undefined) return { count: total, last: undefined };
-    const deadline = callDeadline();
-    let count = 0;
-    for (let last = after; ; ) {
-      const compared = await this.#dialect.countAfter(last, this.#match);
-      count += compared.count;
-      last = compared.end;
-      if (!last || performance.now() > deadline) return { count, last };
-    }
+    return sumCounts(after, (position) => this.#dialect.countAfter(position, this.#match));
   }
 
   async #countAll(): Promise<number | undefined> {
@@ -73,26 +66,18 @@ export class IndexedRun {
     return undefined;
   }
 
-  async #matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number) {
-    const parameters = new Parameters(this.#dialect.parameterSign);
-    const candidates = this.#dialect.candidatesOf(path, parameters);
-    const conditions = `${afterCondition(this.#query, after, parameters)} and ${this.#match(parameters)}`;
-    return this.#select(`${candidates} where ${conditions}`, parameters, limit);
+  #matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
+    const isAfter = afterCondition(this.#query, after);
+    return this.#select(limit, (parameters) => {
+      const candidates = this.#dialect.candidatesOf(path, parameters);
+      return `${candidates} where ${isAfter(parameters)} and ${this.#match(parameters)}`;
+    });
   }
 
-  /** The first books of a range within the years. */
-  async #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
+  #select(limit: number, from: Condition): Promise<readonly Match[]> {
     const parameters = new Parameters(this.#dialect.parameterSign);
-    const conditions = `${range(parameters)} and ${yearsOf(this.#query, parameters)}`;
-    return this.#select(`book_search where ${conditions}`, parameters, limit);
-  }
-
-  #select(from: string, parameters: Parameters, limit: number): Promise<readonly Match[]> {
-    return this.#dialect.matches(
-      `select ${matchColumns(this.#query)} from ${from} order by ${orderOf(this.#query)}`,
-      parameters,
-      limit,
-    );
+    const sql = `select ${matchColumns(this.#query)} from ${from(parameters)} order by ${orderOf(this.#query)}`;
+    return this.#dialect.matches(sql, parameters, limit);
   }
 
   readonly #match: Condition = (parameters) =>
@@ -111,5 +96,12 @@ export class IndexedRun {
       ranges = rangesAfter(this.#query, end);
     }
     page.end();
+  }
+
+  /** The first books of a range within the years. */
+  #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
+    const isWithin: Condition = (parameters) =>
+      `${range(parameters)} and ${yearsOf(this.#query, parameters)}`;
+    return this.#select(limit, (parameters) => `book_search where ${isWithin(parameters)}`);
   }
 }

@@ -1,4 +1,4 @@
-import type { BookPosition, SearchPage } from '../../book/book-store-interface.ts';
+import type { BookCount, BookPosition, SearchPage } from '../../book/book-store-interface.ts';
 import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 import type { Match } from './engine-interface.ts';
 
@@ -11,7 +11,7 @@ export class PageBuilder {
   last: BookPosition | undefined;
   more: SearchPage['more'] = 'unknown';
   readonly limit: number;
-  readonly #deadline = callDeadline();
+  readonly #deadline = performance.now() + CALL_MS_MAX;
   #bytes = 0;
 
   constructor(limit: number, after: BookPosition | undefined) {
@@ -48,7 +48,17 @@ export class PageBuilder {
   }
 }
 
-/** The deadline of a call that begins now, on the clock of `performance.now()`. */
-export function callDeadline(): number {
-  return performance.now() + CALL_MS_MAX;
+/** Adds up the counts of consecutive positions, until no book follows or the time is over. */
+export async function sumCounts(
+  after: BookPosition | undefined,
+  countAfter: (position: BookPosition | undefined) => Promise<BookCount>,
+): Promise<BookCount> {
+  const deadline = performance.now() + CALL_MS_MAX;
+  let sum = 0;
+  for (let position = after; ; ) {
+    const { count, last } = await countAfter(position);
+    sum += count;
+    if (!last || performance.now() > deadline) return { count: sum, last };
+    position = last;
+  }
 }

@@ -1,7 +1,7 @@
 import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 import type { SearchEngine } from './engine-interface.ts';
 import { isMatch, type Needles } from './folding.ts';
-import { callDeadline, PageBuilder } from './page-builder.ts';
+import { PageBuilder, sumCounts } from './page-builder.ts';
 
 /** One call of a search without the index: reads the books in the order of the query, then folds and compares their texts. */
 export class ScanRun {
@@ -28,14 +28,10 @@ export class ScanRun {
   async count(after: BookPosition | undefined): Promise<BookCount> {
     if (!this.#needles) return { count: await this.#engine.countBooks(this.#query), last: undefined };
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
-    const deadline = callDeadline();
-    let count = 0;
-    for (let position = after; ; ) {
+    return sumCounts(after, async (position) => {
       const { matches, last } = await this.#next(byId, position);
-      count += matches.length;
-      if (!last || performance.now() > deadline) return { count, last };
-      position = last;
-    }
+      return { count: matches.length, last };
+    });
   }
 
   /** Compares the next books. @returns `last` undefined if no book follows */

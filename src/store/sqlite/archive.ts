@@ -66,11 +66,13 @@ class SqliteArchive implements BookArchive {
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
+    const read = async (after: number, limit: number) =>
+      this.#selectPage.get({ after, limit }) as unknown as PageRow;
     try {
       await whileBusy(() => this.#database.exec('begin'));
       let after: number | undefined = -Number.MAX_VALUE;
       while (after !== undefined) {
-        const page = await readPage(after, async (last, limit) => this.#readPage(last, limit));
+        const page = await readPage(after, read);
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }
@@ -88,7 +90,12 @@ class SqliteArchive implements BookArchive {
   }
 
   addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    return this.#write(() => books.map((book) => this.#addWithId(book)));
+    const add = (book: Book) => {
+      const { id, title, author, year } = book;
+      if (this.#insertWithId.run(id, title, author, year).changes > 0) return 'stored';
+      return conflictOutcome(this.#select.get(id) as Book | undefined, book);
+    };
+    return this.#write(() => books.map(add));
   }
 
   begin(): Promise<void> {
@@ -104,16 +111,6 @@ class SqliteArchive implements BookArchive {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#database.close();
-  }
-
-  #readPage(after: number, limit: number): PageRow {
-    return this.#selectPage.get({ after, limit }) as unknown as PageRow;
-  }
-
-  #addWithId(book: Book): InsertOutcome {
-    const { id, title, author, year } = book;
-    if (this.#insertWithId.run(id, title, author, year).changes > 0) return 'stored';
-    return conflictOutcome(this.#select.get(id) as Book | undefined, book);
   }
 
   /** Runs an operation in the current transaction, or in one of its own. */

@@ -17,10 +17,9 @@ import { BATCH_LIMITS, performUntilTextMax, textLength } from '../store-limits.t
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
-import { LazyWorker } from './worker/lazy-worker.ts';
 import type { PageRequest } from './worker/read-worker.ts';
 import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
-import { WorkerClient } from './worker/worker-client.ts';
+import { LazyWorker, WorkerClient } from './worker/worker-client.ts';
 import type { Write, WriteResult } from './worker/write-worker.ts';
 
 /** See {@link Engine.openStore}. The file is created with its folder when missing. */

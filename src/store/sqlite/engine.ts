@@ -9,8 +9,8 @@ export function createEngine(path: string): Engine {
     openArchive: async () => (await import('./archive.ts')).openArchive(path),
     openArchiveForReading: async () => (await import('./archive.ts')).openArchiveForReading(path),
     backUp: async (file, onProgress) =>
-      (await import('./files/backup-file.ts')).backUpStore(path, file, onProgress),
+      (await import('./files/backups.ts')).backUpStore(path, file, onProgress),
     restore: async (file, onProgress) =>
-      (await import('./files/restore-file.ts')).restoreStore(path, file, onProgress),
+      (await import('./files/backups.ts')).restoreStore(path, file, onProgress),
   };
 }

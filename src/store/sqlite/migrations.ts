@@ -24,20 +24,18 @@ const MIGRATIONS: readonly string[] = [
   create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)`,
 ];
 
-const CREATE_MIGRATIONS_TABLE = `
-  create table if not exists ${MIGRATIONS_TABLE} (
-    version integer primary key,
-    applied_at text not null default (strftime('%Y-%m-%dT%H:%M:%SZ'))
-  ) strict
-`;
-
 /** Applies and records the missing migrations. Call it in a write transaction, which also excludes other processes. */
 export function migrate(database: DatabaseSync): void {
   const recorded = readVersion(database);
   // If the table of books was dropped, all migrations are applied again.
   const version = hasTable(database, 'books') ? recorded : 0;
   if (version === MIGRATIONS.length) return;
-  database.exec(CREATE_MIGRATIONS_TABLE);
+  database.exec(`
+    create table if not exists ${MIGRATIONS_TABLE} (
+      version integer primary key,
+      applied_at text not null default (strftime('%Y-%m-%dT%H:%M:%SZ'))
+    ) strict
+  `);
   database.prepare(`delete from ${MIGRATIONS_TABLE} where version > ?`).run(version);
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
   for (const [index, migration] of MIGRATIONS.entries()) {

@@ -1,4 +1,4 @@
-import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
+import type { BookCount, BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   COMPARED_BYTES,
@@ -10,14 +10,7 @@ import {
   Parameters,
   yearsOf,
 } from '../../search/conditions.ts';
-import type {
-  AccessPath,
-  ComparedCount,
-  ComparedMatches,
-  IndexDialect,
-  Match,
-  Row,
-} from '../../search/engine-interface.ts';
+import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 import { isShortened, textsOf } from './text-conditions.ts';
 import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
@@ -106,10 +99,10 @@ export class PostgresIndexDialect implements IndexDialect {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countAfter(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
+  async countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const parameters = new Parameters('$');
-    const window = windowOf(afterCondition(byId, after, parameters), 'id', COUNT_BOOKS);
+    const window = windowOf(afterCondition(byId, after)(parameters), 'id', COUNT_BOOKS);
     const fittingMatch = `case when fits then ${match(parameters)} else false end`;
     const [row] = await this.#rows(
       `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(fittingMatch)}
@@ -118,7 +111,7 @@ export class PostgresIndexDialect implements IndexDialect {
     );
     const isEnd = Number(row?.read) < COUNT_BOOKS && row?.compared === row?.read;
     const last = { key: Number(row?.last), id: Number(row?.last) };
-    return { count: await this.#countIn(row), end: isEnd ? undefined : last };
+    return { count: await this.#countIn(row), last: isEnd ? undefined : last };
   }
 
   /** The number of books that meet a condition, and their ids where the query is shortened. */

@@ -51,7 +51,7 @@ export class PostgresSearchEngine implements SearchEngine {
          select *, count(*) over () as read, row_number() over preceding as number, sum(bytes) over preceding as total
          from (
            select * from ${BOOKS_TO_SCAN}
-           where ${afterCondition(query, after, parameters)} and ${yearsOf(query, parameters)}
+           where ${afterCondition(query, after)(parameters)} and ${yearsOf(query, parameters)}
            order by ${order} limit ${limit}
          ) as next
          window preceding as (order by ${order} rows unbounded preceding)

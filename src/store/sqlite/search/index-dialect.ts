@@ -1,5 +1,5 @@
 import type { StatementSync } from 'node:sqlite';
-import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
+import type { BookCount, BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   type Condition,
@@ -10,14 +10,7 @@ import {
   Parameters,
   yearsOf,
 } from '../../search/conditions.ts';
-import type {
-  AccessPath,
-  ComparedCount,
-  ComparedMatches,
-  IndexDialect,
-  Match,
-  Row,
-} from '../../search/engine-interface.ts';
+import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { type MatchFunctions, TooMuchText } from './match-functions.ts';
 import { areExact, LONG_MARK, trigramsOf } from './trigrams.ts';
@@ -105,14 +98,13 @@ export class SqliteIndexDialect implements IndexDialect {
     return { matches, end: end as BookPosition | undefined };
   }
 
-  async countAfter(after: BookPosition | undefined, match: Condition): Promise<ComparedCount> {
+  async countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
-    const range: Condition = (parameters) => afterCondition(byId, after, parameters);
     const select = (window: string, parameters: Parameters) =>
       `select count(*) as compared, max(id) as last, count(*) filter (where ${match(parameters)}) as count from ${window}`;
-    const { size, rows } = await this.#inWindow(range, 'id', select);
+    const { size, rows } = await this.#inWindow(afterCondition(byId, after), 'id', select);
     const { compared, last, count } = rows[0] as { compared: number; last: number; count: number };
-    return { count, end: compared < size ? undefined : { key: last, id: last } };
+    return { count, last: compared < size ? undefined : { key: last, id: last } };
   }
 
   /** Runs a statement over the first books of a range, fewer if their texts are long. @returns their number, too */

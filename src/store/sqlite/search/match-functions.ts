@@ -10,7 +10,6 @@ const BOOK_BYTES = 64;
 
 /** A statement has exceeded its limit of text. */
 export class TooMuchText extends Error {
-  override readonly name = 'TooMuchText';
   /** The number of books compared within the limit, at least one. */
   readonly books: number;
 

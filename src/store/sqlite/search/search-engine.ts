@@ -67,7 +67,7 @@ export class SqliteSearchEngine implements SearchEngine {
     const parameters = new Parameters('?');
     const sql = `
       select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''} from ${booksToScan(query)}
-      where ${afterCondition(query, after, parameters)} and ${yearsOf(query, parameters)}
+      where ${afterCondition(query, after)(parameters)} and ${yearsOf(query, parameters)}
       order by ${orderOf(query)} limit ${limit}
     `;
     this.#functions.begin(undefined, 0);

@@ -18,17 +18,14 @@ import {
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { type RequestHandler, serveRequests } from './worker-client.ts';
 
-/** A write. */
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
   | { readonly verb: 'create many'; readonly books: readonly Uint8Array[] }
-  | {
-      readonly verb: 'update';
-      readonly id: number;
-      readonly changes: Partial<BookFields>;
-      readonly expected?: BookFields;
-    }
-  | { readonly verb: 'delete'; readonly id: number; readonly expected?: BookFields };
+  | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
+  | (Target & { readonly verb: 'delete' });
+
+/** A book by its id, and its fields if the write is conditional. */
+type Target = { readonly id: number; readonly expected?: BookFields };
 
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or that no id was left. */
 export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids exhausted';
@@ -85,7 +82,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     if (write.verb === 'create' || write.verb === 'create many') {
       try {
         return write.verb === 'create'
-          ? this.#createOnce(write.fields, write.key)
+          ? this.#create(write.fields, write.key)
           : this.#createMany(write.books);
       } catch (error) {
         // The fields are valid, so the id violates the constraint. SQLite has rolled back this insert alone.
@@ -105,17 +102,13 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     return statement.get(title, author, year, id, ...condition) as Book | undefined;
   }
 
-  #createOnce(fields: BookFields, key: string | undefined): Book | undefined {
-    if (key === undefined) return this.#create(fields);
-    const knownId = this.#keys.find(key, fields);
+  #create(fields: BookFields, key: string | undefined): Book | undefined {
+    const knownId = key === undefined ? undefined : this.#keys.find(key, fields);
     if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
-    const book = this.#create(fields);
-    this.#keys.add(key, fields, book.id);
+    const { title, author, year } = fields;
+    const book = this.#statements.insert.get(title, author, year) as unknown as Book;
+    if (key !== undefined) this.#keys.add(key, fields, book.id);
     return book;
-  }
-
-  #create({ title, author, year }: BookFields): Book {
-    return this.#statements.insert.get(title, author, year) as unknown as Book;
   }
 
   /** Creates all of the books, or none if there are too few ids. */
