@@ -7,13 +7,12 @@ export interface BatchOptions<Item> {
   /** The kind of operation, for the observer. */
   readonly name: string;
   readonly observer?: StoreObserver | undefined;
-  /** The most items in a batch. */
   readonly batchItemsMax: number;
-  /** The most text in a batch; a single item may have more. */
+  /** A single item may have more. */
   readonly batchTextMax: number;
   /** The length of an item's text; without it items have none. */
   readonly textOf?: (item: Item) => number;
-  /** The most items in the queue; further calls are rejected. */
+  /** Further calls are rejected. */
   readonly queueItemsMax: number;
   /** The most text in all unfinished calls; further calls are rejected. */
   readonly queueTextMax: number;
@@ -23,15 +22,12 @@ export interface BatchOptions<Item> {
 
 type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>;
 
-/** Concurrent requests arrive over several turns of the event loop: a batch waits up to this many while each adds calls. */
+/** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
 const GATHERING_TURNS_MAX = 8;
 
 /**
- * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. No call joins a batch that
- * has started, so it sees every effect that was acknowledged before it was made.
- *
- * A batch that fails must have changed nothing: its items are retried one by one. When it fails with
- * {@link StoreUnavailable}, all calls in it and in the queue fail.
+ * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. A batch that fails must have
+ * changed nothing: its items are retried one by one; after {@link StoreUnavailable}, they and all queued calls fail.
  */
 export class BatchQueue<Item, Result> {
   readonly #run: Run<Item, Result>;
@@ -55,12 +51,7 @@ export class BatchQueue<Item, Result> {
     this.#observe = options.observer?.operation(options.name, () => this.#queue.length);
   }
 
-  /**
-   * Adds an item to the next batch.
-   *
-   * @returns the item's result, when its batch has finished
-   * @throws StoreUnavailable when the queue is full or closed; otherwise the error of the batch
-   */
+  /** Adds an item to the next batch. @throws StoreUnavailable when the queue is full or closed; errors of the batch */
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     const text = this.#options.textOf?.(item) ?? 0;
@@ -97,7 +88,6 @@ export class BatchQueue<Item, Result> {
     }
   }
 
-  /** Removes the next batch from the queue. */
   #takeBatch(): Call<Item, Result>[] {
     const { batchItemsMax, batchTextMax, keyOf, textOf } = this.#options;
     if (this.#retryIndividually > 0) {

@@ -1,9 +1,6 @@
 import type { Book, BookFields } from '../book/book.ts';
 
-/**
- * Bulk access to the books of a store, for the command line; a service may use the store at the same time. Arguments and
- * rejections are as in BookStore.
- */
+/** Bulk access to the books of a store, also while a service uses it. Arguments and rejections are as in BookStore. */
 export interface BookArchive extends AsyncDisposable {
   /** A snapshot of all books in ascending order of id, in pages like those of BookStore.list. */
   pages(): AsyncIterable<Uint8Array>;
@@ -11,10 +8,7 @@ export interface BookArchive extends AsyncDisposable {
   /** Stores new books, all or none, under new ids. */
   add(books: readonly BookFields[]): Promise<void>;
 
-  /**
-   * Stores books under their own ids, from 1 on, without overwriting any book. Ids up to the highest of them are not
-   * assigned afterwards. @returns the outcomes in the order of the books
-   */
+  /** Stores books under their own positive ids; later ids are higher. @returns the outcomes in the order of the books */
   addWithIds(books: readonly Book[]): Promise<InsertOutcome[]>;
 
   /** Begins a transaction; disposing of the archive without {@link commit} rolls it back. */
@@ -23,7 +17,7 @@ export interface BookArchive extends AsyncDisposable {
   commit(): Promise<void>;
 }
 
-/** The outcome of storing a book with an id: stored, identical book already present, or id taken by another book. */
+/** Whether a book was stored under its id; if not, whether the book that has the id is identical. */
 export type InsertOutcome = 'stored' | 'present' | 'taken';
 
 /** The outcome for a book whose id `other` has. */

@@ -12,12 +12,7 @@ export class ConcurrencyLimiter {
     this.#observe = observer?.operation(name, () => this.#queue.size);
   }
 
-  /**
-   * Runs a call, at once or when one of the running calls has ended.
-   *
-   * @param signal rejects the call at once; a call that is already running counts as running until it ends
-   * @throws the reason of the signal, or the error of the call
-   */
+  /** @param signal rejects the call with its reason; a call that is already running counts until it ends */
   async run<Result>(call: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();

@@ -2,11 +2,7 @@
 export interface StoreObserver {
   /** Called once for each kind of operation. @param waiting returns how many calls are queued at present */
   operation(name: string, waiting: () => number): OperationObserver;
-  /**
-   * Called once for each component that can fail while the rest of the store works.
-   *
-   * @returns called with each new failure, and with undefined after recovery
-   */
+  /** Called once for each {@link Part}. @returns is called with each new failure, and with undefined after recovery */
   part(name: string): (cause: FailureCause | undefined) => void;
   /** Called once for each connection pool. */
   pool(name: string, connections: () => PoolState): void;

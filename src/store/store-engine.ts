@@ -16,19 +16,10 @@ export interface Engine {
   /** Opens the store as an archive for reading, without changing it; rejects when there is none. */
   openArchiveForReading(): Promise<BookArchive>;
 
-  /**
-   * Copies a snapshot of the store to a file, also while other processes write to the store, and checks the copy.
-   *
-   * @param file must not exist; it is created complete or not at all
-   */
+  /** Copies a snapshot of the store to a file, which must not exist, and checks the copy. No partial file remains. */
   backUp(file: string, onProgress: OnProgress): Promise<void>;
 
-  /**
-   * Replaces the store with a backup, completely or not at all, and keeps the previous store under another name.
-   *
-   * @param file written by {@link backUp}; it is not changed
-   * @returns the name of the previous store; undefined when there was none
-   */
+  /** Replaces the store with a backup, completely or not at all. @returns the new name of the previous store, if any */
   restore(file: string, onProgress: OnProgress): Promise<string | undefined>;
 }
 

@@ -21,11 +21,7 @@ export function textLength({ title = '', author = '' }: Partial<BookFields>): nu
   return title.length + author.length;
 }
 
-/**
- * Performs the calls of a batch one by one until the text of their results exceeds the limit of a batch.
- *
- * @returns the results of the first calls; the others were not performed
- */
+/** Performs the calls of a batch until the text of the results exceeds its limit. @returns the results of these calls */
 export function performUntilTextMax<Item, Result>(
   items: readonly Item[],
   perform: (item: Item) => Result,

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
 import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
-import { ODD_TEXTS } from '../store/texts.ts';
+import { SPECIAL_TEXTS } from '../store/texts.ts';
 import { engines } from '../support/engines.ts';
 import { createFolder } from '../support/folder.ts';
 import { booksAt, putBooks } from './books.ts';
 import { runCommand, startCommand } from './command.ts';
 
 const NASTY = [
-  ...Object.values(ODD_TEXTS),
+  ...Object.values(SPECIAL_TEXTS),
   '=1+1',
   '@SUM(A1)',
   '-',

@@ -8,7 +8,7 @@ import { FORMATS, type Format } from '../../src/formats/file-format.ts';
 import { guessMapping, type Mapping } from '../../src/formats/mapping.ts';
 import { writeBooks } from '../../src/formats/rendering.ts';
 import { openRows, type RowOptions } from '../../src/formats/rows.ts';
-import { ODD_TEXTS } from '../store/texts.ts';
+import { SPECIAL_TEXTS } from '../store/texts.ts';
 
 /** How rows are read. */
 interface Reading extends RowOptions {
@@ -57,7 +57,7 @@ const WITH_ID = { id: 'id' };
 
 describe('What is exported', () => {
   const text = fc.oneof(
-    fc.constantFrom(...Object.values(ODD_TEXTS).filter(({ length }) => length < 1_000)),
+    fc.constantFrom(...Object.values(SPECIAL_TEXTS).filter(({ length }) => length < 1_000)),
     fc.string({
       unit: fc.constantFrom(
         '"',

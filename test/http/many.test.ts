@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BOOKS_MAX } from '../../src/api/many-books.ts';
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { ODD_TEXTS } from '../store/texts.ts';
+import { SPECIAL_TEXTS } from '../store/texts.ts';
 import { engines } from '../support/engines.ts';
 import { assertRefusal, assertSuccess } from './answers.ts';
 import { Connection, request } from './connection.ts';
@@ -16,7 +16,7 @@ for (const { name: engine } of engines) {
     test('creates all books in order, and returns them as GET /books does', async () => {
       await using service = await startService({ engine });
       await service.fetch('POST', '/book', '{}');
-      const fields = [...Object.values(ODD_TEXTS), 'equal', 'equal', 'equal'].map((title, year) => ({
+      const fields = [...Object.values(SPECIAL_TEXTS), 'equal', 'equal', 'equal'].map((title, year) => ({
         title,
         author: TITLE,
         year: title === 'equal' ? 0 : 5 - year,

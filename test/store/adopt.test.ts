@@ -19,11 +19,11 @@ import {
   textOf,
 } from '../support/stores.ts';
 
-/** The table that GORM makes for the books. */
+/** The table that GORM creates. */
 const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';
 
-describe('A table books that GORM made in PostgreSQL', () => {
-  test('is adopted: its columns and rows stay as they are', async () => {
+describe('A table books that GORM created in PostgreSQL', () => {
+  test('is adopted without changes to its columns and rows', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await database.query(
@@ -40,7 +40,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
     assert.deepEqual(await describeTable(database), before);
   });
 
-  test('reads NULL as "" and 0, whatever the call', async () => {
+  test('reads NULL as "" and 0 in every call', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await database.query('insert into books default values');
@@ -57,7 +57,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
     assert.equal(await store.delete(1), true);
   });
 
-  test('may be in partitions, and searched like any', async () => {
+  test('can be partitioned, and be searched', async () => {
     await using database = await createDatabase();
     await database.query(`${GORM_TABLE} partition by range (id)`);
     await database.query('create table books_1 partition of books for values from (minvalue) to (2)');
@@ -75,7 +75,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
     ]);
   });
 
-  test('may hold ids that clients chose: new ids are above them all', async () => {
+  test('can contain ids chosen by clients: new ids are higher than all of them', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await database.query(
@@ -98,7 +98,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
     );
   });
 
-  test('may still be written by the other service: a create meets no id that is taken', async () => {
+  test('can be written by another service: create assigns no existing id', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await using store = await openStoreAt(database.url);
@@ -112,7 +112,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
     );
   });
 
-  test('keeps the ids of deleted books out of use', async () => {
+  test('does not reuse the ids of deleted books', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await database.query("insert into books (title) values ('one'), ('two'), ('three')");
@@ -124,7 +124,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
 
   for (const column of ['id', 'year']) {
     for (const value of [`${BigInt(ID_MAX) + 1n}`, `-${BigInt(ID_MAX) + 1n}`, '9223372036854775807']) {
-      test(`is refused with ${column} ${value}, which no JSON number carries exactly`, async () => {
+      test(`is rejected with ${column} ${value}, which is not exact as a JSON number`, async () => {
         await using database = await createDatabase();
         await database.query(GORM_TABLE);
         await database.query(`insert into books (${column}) values (${value})`);
@@ -136,7 +136,7 @@ describe('A table books that GORM made in PostgreSQL', () => {
     }
   }
 
-  test('is adopted with the largest and smallest years that a JSON number carries exactly', async () => {
+  test('is adopted with the largest and smallest years that are exact as JSON numbers', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await database.query(`insert into books (year) values (${ID_MAX}), (-${ID_MAX})`);
@@ -149,8 +149,8 @@ describe('A table books that GORM made in PostgreSQL', () => {
   });
 });
 
-describe('A table books that another program made in SQLite', () => {
-  test('gets no id that a JSON number does not carry exactly', async () => {
+describe('A table books that another program created in SQLite', () => {
+  test('gets no id that is not exact as a JSON number', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
     using other = new DatabaseSync(path);
@@ -166,7 +166,7 @@ describe('A table books that another program made in SQLite', () => {
   });
 });
 
-describe('A table books that does not fit', () => {
+describe('A table books with an unsuitable structure', () => {
   const misfits = {
     'a column is missing': ['create table books (id bigserial primary key, title text, author text)', /year/],
     'a text is a number': [
@@ -189,22 +189,22 @@ describe('A table books that does not fit', () => {
       'create table books (id bigint primary key, title text, author text, year bigint)',
       /id/,
     ],
-    'another column demands a value': [`${GORM_TABLE.slice(0, -1)}, shelf text not null)`, /shelf/],
+    'another column requires a value': [`${GORM_TABLE.slice(0, -1)}, shelf text not null)`, /shelf/],
   } satisfies Record<string, [string, RegExp]>;
 
-  for (const [misfit, [sql, complaint]] of Object.entries(misfits)) {
-    test(`is refused on PostgreSQL: ${misfit}`, async () => {
+  for (const [misfit, [sql, message]] of Object.entries(misfits)) {
+    test(`is rejected on PostgreSQL: ${misfit}`, async () => {
       await using database = await createDatabase();
       await database.query(sql);
       const before = await describeTable(database);
 
-      await assertNotReady(database.url, complaint);
+      await assertNotReady(database.url, message);
       assert.deepEqual(await describeTable(database), before);
       assert.deepEqual(await database.query(TABLES), [{ tablename: 'books' }]);
     });
   }
 
-  test('is refused on SQLite, and the file stays as it was', async () => {
+  test('is rejected on SQLite, and the file remains unchanged', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
     using other = new DatabaseSync(path);
@@ -224,7 +224,7 @@ describe('A PostgreSQL user without a privilege', () => {
     ['insert, update, delete', 'select'],
     ['update, delete', 'select, insert'],
   ] as const) {
-    test(`is refused, and nothing is created: without ${lacking}`, async () => {
+    test(`is rejected, and nothing is created: without ${lacking}`, async () => {
       await using database = await createDatabase();
       await database.query(GORM_TABLE);
       await using user = await createUser(database);
@@ -234,14 +234,14 @@ describe('A PostgreSQL user without a privilege', () => {
     });
   }
 
-  test('to create a table is refused', async () => {
+  test('to create a table is rejected', async () => {
     await using database = await createDatabase();
     await using user = await createUser(database);
     await assertNotReady(user.url, /^there is no table books, and this user may not create one$/);
     await assert.rejects((await engineAt(user.url)).inspect(), /may not create one$/);
   });
 
-  test('to use a schema is refused', async () => {
+  test('to use a schema is rejected', async () => {
     await using database = await createDatabase();
     await using user = await createUser(database);
     await database.query('revoke all on schema public from public');
@@ -249,7 +249,7 @@ describe('A PostgreSQL user without a privilege', () => {
     await assert.rejects((await engineAt(user.url)).inspect(), /^StoreNotReady: the search_path names/);
   });
 
-  test('on the whole table is served when the columns suffice', async () => {
+  test('on the whole table is accepted with privileges on its columns', async () => {
     await using database = await createDatabase();
     await database.query(GORM_TABLE);
     await using user = await createUser(database);
@@ -265,7 +265,7 @@ describe('A PostgreSQL user without a privilege', () => {
 
 const TABLES = "select tablename from pg_tables where schemaname = 'public'";
 
-/** Creates a user who may do nothing, and drops it with its privileges. */
+/** Creates a user without privileges; disposing drops the user and later privileges. */
 async function createUser(
   database: Database,
 ): Promise<AsyncDisposable & { readonly name: string; readonly url: string }> {
@@ -279,7 +279,7 @@ async function createUser(
   };
 }
 
-/** Everything about a table books that an adoption leaves alone. */
+/** All properties of a table books that adoption must not change. */
 async function describeTable(database: Database): Promise<unknown> {
   const columns = await database.query(
     "select * from information_schema.columns where table_name = 'books' order by ordinal_position",

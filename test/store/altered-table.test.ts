@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createDatabase } from '../support/postgres.ts';
 import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
 
-test('A PostgreSQL table that is altered under the store is read and written as before', async () => {
+test('After an ALTER TABLE in PostgreSQL, an open store reads and writes as before', async () => {
   await using database = await createDatabase();
   await using store = await openStoreAt(database.url);
   const fields = { title: 'Gormenghast', author: 'Mervyn Peake', year: 1950 };
@@ -13,7 +13,7 @@ test('A PostgreSQL table that is altered under the store is read and written as 
   await store.delete(book.id + 1);
   await listBooks(store);
 
-  // Statements that were prepared before have another type of result now, and are refused by the server.
+  // The server rejects statements that were prepared with the previous column types.
   await database.query('alter table books alter title type varchar, alter year type integer');
   assertSameJson(await store.find(book.id), book);
   assertSameJson(await store.update(book.id, { year: 1951 }), { ...book, year: 1951 });

@@ -6,9 +6,9 @@ import type { BookArchive } from '../../src/store/book-archive.ts';
 import { StoreNotReady } from '../../src/store/store-errors.ts';
 import { engines } from '../support/engines.ts';
 import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
-import { ODD_TEXTS } from './texts.ts';
+import { SPECIAL_TEXTS } from './texts.ts';
 
-/** All books that an archive reads. */
+/** All books of an archive. */
 async function read(archive: BookArchive): Promise<Book[]> {
   const books: Book[] = [];
   for await (const page of archive.pages())
@@ -22,10 +22,10 @@ function bookOf(id: number, title = `Book ${id}`): Book {
 
 for (const engine of engines) {
   describe(`BookArchive on ${engine.name}`, { concurrency: 2 }, () => {
-    test('stores many books with new ids in their order, and reads them again, whatever is in them', async () => {
+    test('add stores books of any text under new ids in their order, and pages returns them', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
-      const books = Object.values(ODD_TEXTS).map((text, index) => ({
+      const books = Object.values(SPECIAL_TEXTS).map((text, index) => ({
         title: text,
         author: text,
         year: index % 2 ? YEAR_MAX : -YEAR_MAX,
@@ -38,7 +38,7 @@ for (const engine of engines) {
       assert.deepEqual(await listBooks(store), expected);
     });
 
-    test('reads the books of one moment, page by page, while others write', async () => {
+    test('pages returns a snapshot while other processes write', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
       const books = Array.from({ length: 1_234 }, (_, index) => bookOf(index + 1));
@@ -56,7 +56,7 @@ for (const engine of engines) {
       assert.notDeepEqual(await read(reader), books);
     });
 
-    test('keeps ids, and gives out none of them again', async () => {
+    test('addWithIds stores the ids, and no later book gets one of them', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
       await using store = await openStoreAt(address.dbUrl);
@@ -76,17 +76,17 @@ for (const engine of engines) {
       );
     });
 
-    test('never overwrites a book, and tells the same from another', async () => {
+    test('addWithIds never overwrites a book, and distinguishes identical books from others', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
       await archive.addWithIds([bookOf(1), bookOf(2)]);
       const books = [bookOf(2), bookOf(1, 'Another'), bookOf(3), bookOf(3), bookOf(3, 'Another'), bookOf(4)];
-      const arrivals = ['present', 'taken', 'stored', 'present', 'taken', 'stored'];
-      assert.deepEqual(await archive.addWithIds(books), arrivals);
+      const outcomes = ['present', 'taken', 'stored', 'present', 'taken', 'stored'];
+      assert.deepEqual(await archive.addWithIds(books), outcomes);
       assert.deepEqual(await read(archive), [bookOf(1), bookOf(2), bookOf(3), bookOf(4)]);
     });
 
-    test('keeps the last id that there is; then there are none left', async () => {
+    test('addWithIds stores the largest id; after it, add rejects because no id is left', async () => {
       await using address = await engine.createAddress();
       await using archive = await openArchiveAt(address.dbUrl);
       await archive.addWithIds([bookOf(ID_MAX)]);
@@ -97,7 +97,7 @@ for (const engine of engines) {
     });
 
     for (const isKept of [true, false]) {
-      test(`stores all or nothing between begin and commit, with ids ${isKept ? 'of their own' : 'that are new'}`, async () => {
+      test(`begin and commit store all or nothing, with ${isKept ? 'existing' : 'new'} ids`, async () => {
         await using address = await engine.createAddress();
         await using store = await openStoreAt(address.dbUrl);
         {
@@ -123,7 +123,7 @@ for (const engine of engines) {
       });
     }
 
-    test('adds books beside a service that writes, and the searches of that find them', async () => {
+    test('adds books while a service writes, and searches of the service find them', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const query = {
@@ -151,7 +151,7 @@ for (const engine of engines) {
       );
     });
 
-    test('reads nothing where there are no books, and makes nothing there', async () => {
+    test('openArchiveForReading rejects when there is no store, and creates nothing', async () => {
       await using address = await engine.createAddress();
       for (let attempt = 1; attempt <= 2; attempt++) {
         await assert.rejects((await engineAt(address.dbUrl)).openArchiveForReading(), (error) => {

@@ -4,14 +4,14 @@ import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
-import { ODD_TEXTS } from './texts.ts';
+import { SPECIAL_TEXTS } from './texts.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };
 
 for (const engine of engines) {
   describe(`A BookStore on ${engine.name}`, () => {
-    test('create answers the book with its new id before its fields, and find answers the same', async () => {
+    test('create returns the book with its new id before its fields, and find returns the same', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const dune = await store.create(DUNE);
@@ -24,7 +24,7 @@ for (const engine of engines) {
       assertSameJson(await store.find(emma.id), emma);
     });
 
-    test('calls with long texts, or long results, share no more of a batch than memory has room for', async () => {
+    test('batches of long texts or long results have a limited size', async () => {
       await using address = await engine.createAddress();
       const batches: Record<string, number[]> = {};
       await using store = await openStoreAt(address.dbUrl, {
@@ -51,7 +51,7 @@ for (const engine of engines) {
         assert.ok(most('write') <= 3, JSON.stringify(batches));
         assert.ok(most('find') <= 3, JSON.stringify(batches));
       } else {
-        // The length of what they return is not known before.
+        // The lengths of these results are unknown in advance.
         assert.ok(most('update') <= 32 && most('find') <= 32, JSON.stringify(batches));
         assert.ok(most('create') <= 2 && most('update_expected') <= 2, JSON.stringify(batches));
       }
@@ -62,7 +62,7 @@ for (const engine of engines) {
       );
     });
 
-    test('createMany stores what comes in several arrays, in their order', async () => {
+    test('createMany stores the books of several arrays in their order', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const arrays = [[DUNE, EMMA], [EMMA], [DUNE]];
@@ -74,7 +74,7 @@ for (const engine of engines) {
       );
     });
 
-    test('find, update and delete of an id that no book has', async () => {
+    test('find, update and delete of a missing id return undefined, undefined and false', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const book = await store.create(DUNE);
@@ -87,7 +87,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), [book]);
     });
 
-    test('update changes the given fields, keeps the others and answers the whole book', async () => {
+    test('update changes the given fields, keeps the others and returns the whole book', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const other = await store.create(EMMA);
@@ -101,7 +101,7 @@ for (const engine of engines) {
       assertSameJson(await store.find(other.id), other);
     });
 
-    test('updateExpected and deleteExpected change a book that is as expected, and no other', async () => {
+    test('updateExpected and deleteExpected change a book only if it equals the expected one', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const other = await store.create(DUNE);
@@ -127,7 +127,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), [other]);
     });
 
-    test('update to "" and 0 is a change', async () => {
+    test('update changes fields to "" and 0', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const { id } = await store.create(DUNE);
@@ -141,7 +141,7 @@ for (const engine of engines) {
       });
     });
 
-    test('delete removes the book, once', async () => {
+    test('delete removes the book, and a second delete returns false', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const dune = await store.create(DUNE);
@@ -154,7 +154,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), [emma]);
     });
 
-    test('an id is never given out twice, not even the highest, after a delete and a restart', async () => {
+    test('ids are never reused, not even the highest after a delete and a restart', async () => {
       await using address = await engine.createAddress();
       const given: number[] = [];
       for (let restart = 0; restart < 3; restart++) {
@@ -167,7 +167,7 @@ for (const engine of engines) {
         given.push((await store.create(EMMA)).id);
         assert.equal(await store.delete(given.at(-1) ?? 0), true);
       }
-      assert.equal(new Set(given).size, given.length, `given out: ${given.join()}`);
+      assert.equal(new Set(given).size, given.length, `assigned: ${given.join()}`);
     });
 
     test('createMany of no books returns no books, also as the first call after a restart', async () => {
@@ -182,7 +182,7 @@ for (const engine of engines) {
       }
     });
 
-    test('when no id is left, creates fail, and no other call at the same time does', async () => {
+    test('when no id is left, creates fail, and concurrent other calls succeed', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const one = await store.createOnce(DUNE, 'a key');
@@ -206,7 +206,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), [updated, found]);
     });
 
-    test('books outlast a restart', async () => {
+    test('books persist across a restart', async () => {
       await using address = await engine.createAddress();
       const books = await (async () => {
         await using store = await openStoreAt(address.dbUrl);
@@ -217,11 +217,11 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), books);
     });
 
-    test('texts come back unchanged', async (t) => {
+    test('texts are stored unchanged', async (t) => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
-      for (const [oddity, text] of Object.entries(ODD_TEXTS)) {
-        await t.test(oddity, async () => {
+      for (const [name, text] of Object.entries(SPECIAL_TEXTS)) {
+        await t.test(name, async () => {
           const { id } = await store.create({ title: text, author: text, year: 1 });
           const created = await store.find(id);
           assert.ok(created?.title === text && created.author === text);
@@ -233,7 +233,7 @@ for (const engine of engines) {
       }
     });
 
-    test('years come back unchanged, as far as a JSON number is exact', async () => {
+    test('years that are exact as JSON numbers are stored unchanged', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       for (const year of [-YEAR_MAX, -(2 ** 31) - 1, -750, -1, 0, 1, 2 ** 31, 2 ** 32, YEAR_MAX]) {
@@ -244,7 +244,7 @@ for (const engine of engines) {
       }
     });
 
-    test('a year of -0 is 0', async () => {
+    test('a year of -0 is stored as 0', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const created = await store.create({ ...DUNE, year: -0 });

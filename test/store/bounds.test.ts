@@ -16,7 +16,7 @@ const { batchItemsMax, queueItemsMax } = BATCH_LIMITS;
 const EXCESS = 100;
 const MEBIBYTE = 1_024 * 1_024;
 
-/** The calls that are batched. A number gives each of them a book of its own. */
+/** The calls that are batched, each with the number of its own book. */
 const CALLS: Readonly<Record<string, (store: BookStore, number: number) => Promise<unknown>>> = {
   create: (store, year) => store.create({ title: '', author: '', year }),
   find: (store, id) => store.find(id),
@@ -26,7 +26,7 @@ const CALLS: Readonly<Record<string, (store: BookStore, number: number) => Promi
 };
 
 for (const engine of engines) {
-  describe(`The bounds of a store on ${engine.name}`, () => {
+  describe(`The limits of a store on ${engine.name}`, () => {
     for (const [name, call] of Object.entries(CALLS)) {
       const isLengthUnknown = engine.name === 'PostgreSQL' && name === 'find';
       const callsMax = isLengthUnknown ? UNKNOWN_LENGTHS_MAX : batchItemsMax;
@@ -64,7 +64,7 @@ test('The log of SQLite is checkpointed before it grows far beyond 1,000 pages',
   assert.ok(size > 0 && size < 12 * MEBIBYTE, `${size} bytes`);
 });
 
-/** A connection that ends with its test. */
+/** A connection that is closed at the end of the test. */
 class Holder extends Client implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.end();
@@ -91,8 +91,8 @@ test('A PostgreSQL store has 13 connections, and rejects every call whose statem
   ];
   const settled = Promise.allSettled(calls);
   let most = 0;
-  // All statements are under way, or have come to their end, long before the last one is given up.
-  for (let look = 0; look < 20; look++) {
+  // All statements have started long before the last one reaches its timeout.
+  for (let sample = 0; sample < 20; sample++) {
     const [row] = await database.query(
       `select count(*)::int as count from pg_stat_activity
        where datname = current_database() and application_name = 'bookkeeping'`,

@@ -13,7 +13,7 @@ const HOLDER = join(import.meta.dirname, '..', 'faults', 'lock-holder.ts');
 
 describe('check', () => {
   for (const engine of engines) {
-    test(`resolves when ${engine.name} takes calls, and changes nothing`, async () => {
+    test(`resolves when ${engine.name} is available, and changes nothing`, async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await store.check();
@@ -30,7 +30,7 @@ describe('check', () => {
     });
   }
 
-  test('resolves while a PostgreSQL server can only be read, and rejects when the table is gone', async () => {
+  test('resolves while a PostgreSQL server is read-only, and rejects after the table was dropped', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     const name = new URL(database.url).pathname.slice(1);
@@ -40,17 +40,17 @@ describe('check', () => {
     await assert.rejects(store.check(), new StoreUnavailable('42P01'));
   });
 
-  test('does not wait for calls that wait for somebody else in PostgreSQL', async () => {
+  test('does not wait for calls that wait for a lock in PostgreSQL', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     const { id } = await store.create({ title: '', author: '', year: 0 });
-    const somebody = new Client(database.url);
-    await somebody.connect();
-    await somebody.query(`begin; update books set year = 1`);
+    const locker = new Client(database.url);
+    await locker.connect();
+    await locker.query(`begin; update books set year = 1`);
     const update = store.update(id, { year: 2 });
     await store.check();
-    await somebody.query('commit');
-    await somebody.end();
+    await locker.query('commit');
+    await locker.end();
     assert.equal((await update)?.year, 2);
   });
 

@@ -11,7 +11,7 @@ const CALLERS = 3_000;
 
 for (const engine of engines) {
   describe(`Concurrent calls on ${engine.name}`, () => {
-    test('every caller gets the answer to its own call', async () => {
+    test('each call returns the result for its own arguments', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const titles = Array.from({ length: CALLERS }, (_, index) => `Volume ${index}`);
@@ -37,7 +37,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), []);
     });
 
-    test('creates of equal books make as many books', async () => {
+    test('creates of equal books store one book each', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const books = await Promise.all(Array.from({ length: 100 }, () => store.create(DUNE)));
@@ -49,13 +49,13 @@ for (const engine of engines) {
       );
     });
 
-    test('a call made after an answer sees its effect', async () => {
+    test('a call made after another has resolved sees its effect', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await Promise.all(Array.from({ length: 100 }, () => expectEffects(store, store)));
     });
 
-    test('a call made after an answer of another store sees its effect', async () => {
+    test('a call made after a call of another store has resolved sees its effect', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);
@@ -65,7 +65,7 @@ for (const engine of engines) {
       }
     });
 
-    test('updates of the same books from several stores, each in another order, all succeed', async () => {
+    test('updates of the same books from several stores in different orders all succeed', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using second = await openStoreAt(address.dbUrl);
@@ -110,19 +110,19 @@ for (const engine of engines) {
       assert.equal((await store.find(id))?.year, years.at(-1));
     });
 
-    test('of many who expect the same book exactly one gets its change done, also of two stores', async () => {
+    test('exactly one of several updates that expect the same book succeeds, also from two stores', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);
       let book = await store.create(DUNE);
       for (let round = 0; round < ROUNDS; round++) {
         const expected = book;
-        const answers = await Promise.all(
+        const results = await Promise.all(
           Array.from({ length: 32 }, (_, writer) =>
             (writer % 2 === 0 ? store : neighbour).updateExpected(expected, { year: 32 * round + writer }),
           ),
         );
-        const [winner, ...others] = answers.filter((answer) => answer !== undefined);
+        const [winner, ...others] = results.filter((result) => result !== undefined);
         assert.ok(winner && others.length === 0);
         assertSameJson(await store.find(book.id), winner);
         book = winner;
@@ -131,19 +131,19 @@ for (const engine of engines) {
       assert.equal(deletions.filter((wasThere) => wasThere).length, 1);
     });
 
-    test('of many deletes of a book exactly one says that there was one', async () => {
+    test('exactly one of several deletes of a book returns true', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);
       for (let round = 0; round < ROUNDS; round++) {
         const { id } = await store.create(DUNE);
         const calls = [store, neighbour, store, neighbour].map((each) => each.delete(id));
-        const answers = await Promise.all(calls);
-        assert.equal(answers.filter((wasThere) => wasThere).length, 1);
+        const results = await Promise.all(calls);
+        assert.equal(results.filter((wasThere) => wasThere).length, 1);
       }
     });
 
-    test('an update beside a delete answers the updated book or that there is none', async () => {
+    test('an update concurrent with a delete returns the updated book or undefined', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);
@@ -161,7 +161,7 @@ for (const engine of engines) {
   });
 
   describe(`Closing a store on ${engine.name}`, () => {
-    test('lets the calls under way finish', async () => {
+    test('waits for pending calls', async () => {
       await using address = await engine.createAddress();
       const store = await openStoreAt(address.dbUrl);
       const existing = await store.create(DUNE);
@@ -174,12 +174,12 @@ for (const engine of engines) {
       await store[Symbol.asyncDispose]();
 
       const books: Book[] = await Promise.all(creates);
-      assert.ok((await Promise.all(others)).every((answer) => answer !== undefined));
+      assert.ok((await Promise.all(others)).every((result) => result !== undefined));
       await using reopened = await openStoreAt(address.dbUrl);
       assertSameJson(await listBooks(reopened), [{ ...existing, year: 1966 }, ...books]);
     });
 
-    test('makes later calls reject, also those made while it closes', async () => {
+    test('rejects later calls, including those made while it closes', async () => {
       await using address = await engine.createAddress();
       const store = await openStoreAt(address.dbUrl);
       const { id } = await store.create(DUNE);
@@ -204,7 +204,7 @@ for (const engine of engines) {
   });
 }
 
-/** What one store has answered, the other one knows. */
+/** Expects that each store sees the acknowledged writes of the other. */
 async function expectEffects(writer: BookStore, reader: BookStore): Promise<void> {
   const { id } = await writer.create(DUNE);
   assertSameJson(await reader.find(id), { id, ...DUNE });

@@ -7,8 +7,8 @@ import { openStoreAt } from '../support/stores.ts';
 
 const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: -10_000, yearTo: 10_000 } as const;
 
-describe('Searches that are made at once', () => {
-  test('wait for a connection to PostgreSQL as long as it takes, and none fails', async () => {
+describe('Concurrent searches', () => {
+  test('wait for a connection to PostgreSQL without a timeout', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     await database.query(`
@@ -19,7 +19,7 @@ describe('Searches that are made at once', () => {
       `insert into all_books (title, author, year) values ('Dune', 'Frank Herbert', 1965)`,
     );
 
-    // Each has a statement of a tenth of a second at least, and there are two connections: far more than a timeout.
+    // 50 statements of at least 0.1 s over two connections take longer than any timeout.
     const searches = Array.from({ length: 50 }, () => store.search(BY_TITLE, 10));
     const results = await Promise.allSettled(searches);
     assert.deepEqual(

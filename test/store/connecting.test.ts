@@ -7,20 +7,20 @@ import { createFolder } from '../support/folder.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { assertNotReady } from '../support/stores.ts';
 
-// What PostgreSQL sends (its documentation, "Message Formats"), where no PostgreSQL at hand can be made to.
+// Messages of PostgreSQL (its documentation, "Message Formats") that the test server does not send.
 const NO_TLS = Buffer.from('N');
 const TLS = Buffer.from('S');
 const UNKNOWN_MECHANISM = message('R', '\0\0\0\x0aSCRAM-SHA-999\0\0');
 
-describe('A start names the cause when PostgreSQL', () => {
-  test('has no TLS, which sslmode demands', async () => {
+describe('A failed start reports the cause when PostgreSQL', () => {
+  test('does not offer TLS, which sslmode requires', async () => {
     await using database = await createDatabase();
     for (const sslmode of ['require', 'verify-full']) {
       await assertNotReady(`${database.url}?sslmode=${sslmode}`, /offers no TLS, which sslmode demands$/);
     }
   });
 
-  test('refuses the user without TLS, and has none', async () => {
+  test('rejects the user without TLS, and does not offer TLS', async () => {
     await using server = await listen((request, socket) => {
       if (isTlsRequest(request)) socket.end(NO_TLS);
       else socket.end(message('E', 'SFATAL\0VFATAL\0C28000\0Mno entry\0\0'));
@@ -28,7 +28,7 @@ describe('A start names the cause when PostgreSQL', () => {
     await assertNotReady(`${urlOf(server)}?sslmode=allow`, /refuses this user or password \(28000\)$/);
   });
 
-  test('demands a password, or a method that the driver does not have', async () => {
+  test('requires a password, or an authentication method that the driver does not support', async () => {
     await using database = await createDatabase();
     const url = Object.assign(new URL(database.url), { password: '' }).href;
     await assertNotReady(url, /demands a password$/);
@@ -37,7 +37,7 @@ describe('A start names the cause when PostgreSQL', () => {
     await assertNotReady(`${urlOf(server)}?sslmode=disable`, /\(unknown authentication method\)$/);
   });
 
-  test('is asked with a certificate or a key that is none', async () => {
+  test('is configured with an invalid certificate or key', async () => {
     await using folder = await createFolder();
     const file = join(folder.path, 'file.pem');
     await writeFile(file, 'This is no certificate.');
@@ -48,7 +48,7 @@ describe('A start names the cause when PostgreSQL', () => {
     }
   });
 
-  test('resets the connection: it is not taken for one without TLS', async () => {
+  test('resets the connection, without a retry without TLS', async () => {
     await using database = await createDatabase();
     await using server = await listen((request, socket) => {
       if (isTlsRequest(request)) socket.resetAndDestroy();
@@ -59,7 +59,7 @@ describe('A start names the cause when PostgreSQL', () => {
   });
 });
 
-/** Listens on loopback, and hands over the first bytes of each connection. */
+/** Listens on loopback, and passes the first bytes of each connection to a function. */
 async function listen(onRequest: (request: Buffer, socket: Socket) => void): Promise<Server> {
   const server = createServer((socket) => {
     socket.on('error', () => {}).once('data', (request: Buffer) => onRequest(request, socket));
@@ -73,7 +73,7 @@ function urlOf(server: Server): string {
   return `postgres://app:secret@127.0.0.1:${(server.address() as AddressInfo).port}/books`;
 }
 
-/** The request is 8 bytes long, and no other is. */
+/** Only the request for TLS is 8 bytes long. */
 function isTlsRequest(request: Buffer): boolean {
   return request.length === 8;
 }

@@ -14,7 +14,6 @@ import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
 const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: 0, yearTo: 3_000 } as const;
 const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
-/** Who waits for what does not come has failed. */
 const timeout = 120_000;
 
 describe('A store on several hosts', { timeout }, () => {
@@ -30,7 +29,7 @@ describe('A store on several hosts', { timeout }, () => {
     while (!(await hasIndex(url))) await store.search(BY_TITLE, 10);
     // This book is not in the index yet.
     await store.create(DUNE);
-    // A standby is a little late.
+    // The standby replicates with a delay.
     const standbyUrl = withHosts(url, [standby.cluster.port]);
     while ((await column(standbyUrl, 'select note from book_changes')).length === 0);
   });
@@ -40,14 +39,14 @@ describe('A store on several hosts', { timeout }, () => {
     await primary[Symbol.asyncDispose]();
   });
 
-  /** Opens a store on the standby, and on the primary if there is none that suits before. */
+  /** Opens a store with the hosts standby and primary, in this order. */
   function open(attributes?: string): Promise<BookStore> {
     const parameters = attributes === undefined ? '' : `?target_session_attrs=${attributes}`;
     return openStoreAt(`${withHosts(url, [standby.cluster.port, primary.port])}${parameters}`);
   }
 
   for (const attributes of [undefined, 'read-write', 'primary']) {
-    test(`uses the one that can be written: target_session_attrs ${attributes ?? 'by default'}`, async () => {
+    test(`uses the writable host: target_session_attrs ${attributes ?? 'by default'}`, async () => {
       await using store = await open(attributes);
       const { id } = await store.create(DUNE);
       assert.equal(await store.delete(id), true);
@@ -55,7 +54,7 @@ describe('A store on several hosts', { timeout }, () => {
   }
 
   for (const attributes of ['any', 'read-only', 'standby', 'prefer-standby']) {
-    test(`may read from a standby, and says that it cannot write: target_session_attrs ${attributes}`, async () => {
+    test(`reads from a standby, and rejects writes: target_session_attrs ${attributes}`, async () => {
       await using store = await open(attributes);
       assert.equal((await store.find(1))?.title, 'Dune');
       assert.equal((await listBooks(store)).length, 1);
@@ -65,7 +64,7 @@ describe('A store on several hosts', { timeout }, () => {
     });
   }
 
-  test('prefers a standby, and does without', async () => {
+  test('uses the primary if prefer-standby finds no standby', async () => {
     await using store = await openStoreAt(
       `${withHosts(url, [primary.port])}?target_session_attrs=prefer-standby`,
     );
@@ -73,7 +72,7 @@ describe('A store on several hosts', { timeout }, () => {
     assert.equal(await store.delete(id), true);
   });
 
-  test('tries them in an order by chance when it is told to', async () => {
+  test('tries the hosts in random order with load_balance_hosts=random', async () => {
     const both = withHosts(url, [standby.cluster.port, primary.port]);
     const places = new Set<boolean>();
     while (places.size < 2) {
@@ -87,7 +86,7 @@ describe('A store on several hosts', { timeout }, () => {
     }
   });
 
-  test('passes by those where nobody listens or answers', async () => {
+  test('skips hosts that refuse connections or do not respond', async () => {
     await using silent = createServer((socket) => socket.on('error', () => {}).resume());
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = silent.address() as AddressInfo;
@@ -96,7 +95,7 @@ describe('A store on several hosts', { timeout }, () => {
     assert.equal((await store.find(1))?.title, 'Dune');
   });
 
-  test('goes on to the next one when it needs a connection, without a call that fails', async () => {
+  test('connects to the next host when one fails, without a failed call', async () => {
     const relay = await Relay.open(primary.port);
     await using store = await openStoreAt(withHosts(url, [relay.port, primary.port]));
     await relay[Symbol.asyncDispose]();
@@ -104,7 +103,7 @@ describe('A store on several hosts', { timeout }, () => {
     assert.equal(await store.delete(id), true);
   });
 
-  test('sends a write again that met a connection from when the server could only be read', async () => {
+  test('retries a write on a new connection after the server was read-only', async () => {
     const name = new URL(url).pathname.slice(1);
     await command(url, `alter database ${name} set default_transaction_read_only = on`);
     await using store = await openStoreAt(url);
@@ -115,12 +114,12 @@ describe('A store on several hosts', { timeout }, () => {
     assert.equal(await store.delete(id), true);
   });
 
-  test('does not open where none suits, and says why of each', async () => {
-    const nobody = await findFreePort();
+  test('does not open when no host is suitable, and reports the reason for each', async () => {
+    const freePort = await findFreePort();
     await assertNotReady(
-      withHosts(url, [nobody, standby.cluster.port]),
+      withHosts(url, [freePort, standby.cluster.port]),
       new RegExp(
-        `^PostgreSQL \\(host 127.0.0.1, port ${nobody}, .*cannot be reached \\(ECONNREFUSED\\); ` +
+        `^PostgreSQL \\(host 127.0.0.1, port ${freePort}, .*cannot be reached \\(ECONNREFUSED\\); ` +
           `\\(host 127.0.0.1, port ${standby.cluster.port}, .*does not suit \\(the server only reads\\)$`,
       ),
     );
@@ -130,21 +129,21 @@ describe('A store on several hosts', { timeout }, () => {
     );
   });
 
-  /** These come last: the primary is one no longer. */
-  test('leaves a server that is told to be read-only, also to read, and finds the one promoted', async () => {
+  // The last test, as it promotes the standby.
+  test('disconnects from a server that becomes read-only, also for reads, and finds the promoted one', async () => {
     await using store = await open();
-    await using faithful = await openStoreAt(`${url}?target_session_attrs=read-write`);
+    await using readWrite = await openStoreAt(`${url}?target_session_attrs=read-write`);
     // Connections that stay open, and idle ones.
     await Promise.all([
       store.find(1),
       store.list(),
-      faithful.find(1),
+      readWrite.find(1),
       store.updateExpected({ id: 9, ...DUNE }, {}),
     ]);
 
     await command(primary.url, 'alter system set default_transaction_read_only = on');
     await command(primary.url, 'select pg_reload_conf()');
-    for (const reader of [store, faithful]) {
+    for (const reader of [store, readWrite]) {
       await rejection(() => reader.find(1), 'the server only reads');
       await assert.rejects(reader.create(DUNE), StoreUnavailable);
     }
@@ -154,11 +153,11 @@ describe('A store on several hosts', { timeout }, () => {
       (await listBooks(store)).map(({ title }) => title),
       ['Dune', 'Dune Messiah'],
     );
-    await assert.rejects(faithful.find(1), StoreUnavailable);
+    await assert.rejects(readWrite.find(1), StoreUnavailable);
 
     await command(primary.url, 'alter system reset default_transaction_read_only');
     await command(primary.url, 'select pg_reload_conf()');
-    await success(() => faithful.find(1));
+    await success(() => readWrite.find(1));
   });
 });
 
@@ -166,7 +165,7 @@ async function command(url: string, sql: string): Promise<void> {
   await column(url, sql);
 }
 
-/** @returns what the first column has */
+/** @returns the values of the first column */
 async function column(url: string, sql: string): Promise<string[]> {
   const client = new Client(url);
   await client.connect();
@@ -175,17 +174,17 @@ async function column(url: string, sql: string): Promise<string[]> {
   return rows.map(([value = '']) => value);
 }
 
-/** Whether there is an index of searches that has all that was noted. */
+/** Whether there is a search index that is up to date. */
 async function hasIndex(url: string): Promise<boolean> {
   const [tables] = await column(url, `select count(*) from pg_class where relname = 'book_changes'`);
   return tables === '1' && (await column(url, 'select 1 from book_changes')).length === 0;
 }
 
-/** Asks until the store says that it is unavailable. */
-async function rejection(ask: () => Promise<unknown>, reason: string): Promise<void> {
+/** Repeats a call until the store rejects it as unavailable. */
+async function rejection(call: () => Promise<unknown>, reason: string): Promise<void> {
   for (;;) {
     try {
-      await ask();
+      await call();
     } catch (error) {
       assert.ok(error instanceof StoreUnavailable, String(error));
       if (error.reason.includes(reason)) return;
@@ -193,11 +192,11 @@ async function rejection(ask: () => Promise<unknown>, reason: string): Promise<v
   }
 }
 
-/** Asks until the store is no longer unavailable. */
-async function success(ask: () => Promise<unknown>): Promise<void> {
+/** Repeats a call until the store is available. */
+async function success(call: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
-      await ask();
+      await call();
       return;
     } catch (error) {
       assert.ok(error instanceof StoreUnavailable, String(error));

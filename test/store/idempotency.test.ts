@@ -13,7 +13,7 @@ const ROUNDS = 20;
 
 for (const engine of engines) {
   describe(`createOnce on ${engine.name}`, () => {
-    test('answers the first book again, whatever became of it, also after the store was opened anew', async () => {
+    test('returns the first book again, also after it was changed or deleted, and after a restart', async () => {
       await using address = await engine.createAddress();
       let first: Book | undefined;
       {
@@ -31,7 +31,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), []);
     });
 
-    test('refuses other fields for a known key, and creates nothing', async () => {
+    test('rejects other fields for a known key, and creates nothing', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const book = await store.createOnce(DUNE, 'key');
@@ -44,7 +44,7 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), [book]);
     });
 
-    test('creates equal books for different keys, side by side', async () => {
+    test('creates equal books for different keys, concurrently', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const keys = Array.from({ length: 300 }, (_, index) => `key ${index}`);
@@ -61,7 +61,7 @@ for (const engine of engines) {
       assert.equal((await listBooks(store)).length, keys.length);
     });
 
-    test('creates one book for callers who come at once with one key, also to two stores', async () => {
+    test('creates one book for concurrent calls with one key, also from two stores', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);
@@ -77,7 +77,7 @@ for (const engine of engines) {
       assert.equal((await listBooks(store)).length, ROUNDS);
     });
 
-    test('takes several keys in any order from several stores', async () => {
+    test('accepts several keys in any order from several stores', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);
@@ -85,12 +85,12 @@ for (const engine of engines) {
       const callers = [keys, keys.toReversed()].map((order, index) =>
         Promise.all(order.map((key) => (index === 0 ? store : neighbour).createOnce(DUNE, key))),
       );
-      const [there = [], back = []] = await Promise.all(callers);
-      assertSameJson(there, back.toReversed());
+      const [forward = [], backward = []] = await Promise.all(callers);
+      assertSameJson(forward, backward.toReversed());
       assert.equal((await listBooks(store)).length, CALLERS);
     });
 
-    test('forgets a key after 24 hours, and remembers it until then', async () => {
+    test('a key expires after 24 hours, and not before', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const [young, old] = [await store.createOnce(DUNE, 'young'), await store.createOnce(DUNE, 'old')];
@@ -105,7 +105,7 @@ for (const engine of engines) {
       assert.equal((await listBooks(store)).length, 3);
     });
 
-    test('removes keys that are too old', async () => {
+    test('deletes expired keys', async () => {
       await using address = await engine.createAddress();
       {
         await using store = await openStoreAt(address.dbUrl);
@@ -119,7 +119,7 @@ for (const engine of engines) {
       assert.deepEqual(await keysIn(address.dbUrl), ['young']);
     });
 
-    test('takes every character that a key can have, and tells keys apart by case and length', async () => {
+    test('accepts every character of a key, and distinguishes keys by case and length', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const ascii = Array.from({ length: 95 }, (_, index) => String.fromCharCode(32 + index)).join('');
@@ -136,7 +136,7 @@ function fieldsOf(index: number): BookFields {
   return [DUNE, EMMA, { ...EMMA, year: index }][index % 3] ?? DUNE;
 }
 
-/** Lets a key be as if it had been used so many seconds earlier. */
+/** Changes the creation time of a key to so many seconds earlier. */
 async function makeOlder(dbUrl: string, key: string, seconds: number): Promise<void> {
   const createdAt = dbUrl.startsWith('sqlite:')
     ? 'created_at - $1'

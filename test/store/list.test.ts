@@ -5,25 +5,25 @@ import type { BookPage, BookStore } from '../../src/book/book-store-interface.ts
 import { PAGE_BOOKS_MAX } from '../../src/store/store-limits.ts';
 import { engines } from '../support/engines.ts';
 import { listBooks, openStoreAt, renderList, textOf } from '../support/stores.ts';
-import { ODD_TEXTS } from './texts.ts';
+import { SPECIAL_TEXTS } from './texts.ts';
 
 const EMPTY_PAGE: BookPage = { json: new Uint8Array(), last: undefined };
 
 for (const engine of engines) {
   describe(`The list on ${engine.name}`, () => {
-    test('of no books is one empty page', async () => {
+    test('without books is one empty page', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
 
       assert.deepEqual(await store.list(), EMPTY_PAGE);
     });
 
-    test('is byte for byte what JSON.stringify makes of the books', async (t) => {
+    test('equals JSON.stringify of the books, byte for byte', async (t) => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const years = [-YEAR_MAX, -750, 0, 1999, YEAR_MAX];
-      for (const [oddity, text] of Object.entries(ODD_TEXTS)) {
-        await t.test(oddity, async () => {
+      for (const [name, text] of Object.entries(SPECIAL_TEXTS)) {
+        await t.test(name, async () => {
           const book = await store.create({
             title: text,
             author: `${text}.`,
@@ -39,7 +39,7 @@ for (const engine of engines) {
     });
 
     for (const count of [1, PAGE_BOOKS_MAX - 1, PAGE_BOOKS_MAX, PAGE_BOOKS_MAX + 1, 2 * PAGE_BOOKS_MAX + 1]) {
-      test(`meets each of ${count} books once, in ascending order of id`, async () => {
+      test(`returns each of ${count} books once, in ascending order of id`, async () => {
         await using address = await engine.createAddress();
         await using store = await openStoreAt(address.dbUrl);
         const books = await createBooks(store, count);
@@ -48,7 +48,7 @@ for (const engine of engines) {
       });
     }
 
-    test('is split where books are long, so that a page stays far below the longest string', async () => {
+    test('has smaller pages when books are long', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const long: BookFields = { title: 'x'.repeat(1_000_000), author: '', year: 0 };
@@ -65,7 +65,7 @@ for (const engine of engines) {
       assert.deepEqual(met, ids);
     });
 
-    test('goes on behind the id given, whether or not a book has it', async () => {
+    test('continues after the given id, whether or not it exists', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const books = await createBooks(store, 5);
@@ -80,7 +80,7 @@ for (const engine of engines) {
       assert.deepEqual(await store.list(ID_MAX), EMPTY_PAGE);
     });
 
-    test('meets every book once that exists during the whole walk, whatever others do', async () => {
+    test('returns every book that exists throughout the listing once, during concurrent changes', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       await using neighbour = await openStoreAt(address.dbUrl);

@@ -4,7 +4,7 @@ import { engines } from '../support/engines.ts';
 import { query } from '../support/sql.ts';
 import { assertNotReady, engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 
-/** The structure before its steps were recorded. */
+/** The schema before migrations were recorded. */
 const UNRECORDED = {
   SQLite: `
     create table books (
@@ -41,8 +41,8 @@ for (const engine of engines) {
   const { name } = engine;
   const statements = UNRECORDED[name].split(';');
 
-  describe(`The structure of a store on ${name}`, () => {
-    test('is made by two steps, each recorded once, however often the store is opened', async () => {
+  describe(`The schema of a store on ${name}`, () => {
+    test('is created by two migrations, each recorded once, even if the store is opened several times', async () => {
       await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
       const records = await query(address.dbUrl, RECORDS);
@@ -55,7 +55,7 @@ for (const engine of engines) {
       assert.deepEqual(await query(address.dbUrl, RECORDS), records);
     });
 
-    test('is taken over as it is where its steps were not recorded', async () => {
+    test('is adopted unchanged if its migrations were not recorded', async () => {
       await using address = await engine.createAddress();
       for (const statement of statements) await query(address.dbUrl, statement);
       await query(
@@ -78,7 +78,7 @@ for (const engine of engines) {
       );
     });
 
-    test('is made again where the table of books was dropped', async () => {
+    test('is created again after the table of books was dropped', async () => {
       await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
       await query(address.dbUrl, 'drop table books');
@@ -90,22 +90,22 @@ for (const engine of engines) {
       );
     });
 
-    test('is refused, and stays as it is, when a newer version of the service made it', async () => {
+    test('of a newer version is rejected, and remains unchanged', async () => {
       await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
       await query(address.dbUrl, 'insert into bookkeeping_migrations (version) values (3)');
       await query(address.dbUrl, 'drop table idempotency_keys');
       const before = await objectsOf(address.dbUrl);
-      const complaint = /made by a newer version of the service \(structure 3, this one knows 2\)/;
+      const message = /made by a newer version of the service \(structure 3, this one knows 2\)/;
 
-      await assertNotReady(address.dbUrl, complaint);
-      await assert.rejects((await engineAt(address.dbUrl)).inspect(), complaint);
-      await assert.rejects(openArchiveAt(address.dbUrl), complaint);
-      await assert.rejects((await engineAt(address.dbUrl)).openArchiveForReading(), complaint);
+      await assertNotReady(address.dbUrl, message);
+      await assert.rejects((await engineAt(address.dbUrl)).inspect(), message);
+      await assert.rejects(openArchiveAt(address.dbUrl), message);
+      await assert.rejects((await engineAt(address.dbUrl)).openArchiveForReading(), message);
       assert.deepEqual(await objectsOf(address.dbUrl), before);
     });
 
-    test('has nothing of a step that fails', async () => {
+    test('has no changes of a failed migration', async () => {
       await using address = await engine.createAddress();
       if (name === 'SQLite') await query(address.dbUrl, 'create table idempotency_keys_by_age (x)');
       else await fillDiskAt(address.dbUrl, 'CREATE INDEX');
@@ -132,7 +132,7 @@ async function objectsOf(dbUrl: string): Promise<string[]> {
   return (await query(dbUrl, text)).map(({ object }) => String(object));
 }
 
-/** Has a PostgreSQL database fail a command as a full disk would. */
+/** Makes a PostgreSQL database fail a command as on a full disk. */
 async function fillDiskAt(dbUrl: string, tag: string): Promise<void> {
   await query(
     dbUrl,

@@ -8,9 +8,9 @@ import { type Book, type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/boo
 import type { BookStore } from '../../src/book/book-store-interface.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt } from '../support/stores.ts';
-import { ODD_TEXTS } from './texts.ts';
+import { SPECIAL_TEXTS } from './texts.ts';
 
-/** What may be done to a store. A book is named by its turn of creation: it may be there, deleted, or never made. */
+/** An operation on a store. `nth` is the number of a book in the order of creation; it can exist, be deleted, or not exist. */
 type Operation =
   | { readonly verb: 'create'; readonly fields: BookFields }
   | { readonly verb: 'create many'; readonly books: readonly BookFields[] }
@@ -21,7 +21,7 @@ type Operation =
 const texts = fc.oneof(
   fc.string(),
   fc.string({ unit: 'binary' }).map((any) => any.replaceAll('\0', '')),
-  fc.constantFrom(...Object.values(ODD_TEXTS).filter((any) => any.length < 1_000)),
+  fc.constantFrom(...Object.values(SPECIAL_TEXTS).filter((any) => any.length < 1_000)),
 );
 const years = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-YEAR_MAX, -750, -1, 0, 1, YEAR_MAX));
 const books = { title: texts, author: texts, year: years };
@@ -51,31 +51,31 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
 const BOUNDS = { numRuns: 100, interruptAfterTimeLimit: 3_500 };
 
 for (const engine of engines) {
-  describe(`A store on ${engine.name} that another process writes to, and a plain map`, () => {
-    test('answer every sequence of calls alike', async () => {
+  describe(`A store on ${engine.name} that another process writes to, and a Map`, () => {
+    test('return equal results for every sequence of calls', async () => {
       await using address = await engine.createAddress();
       await using _ = await startNeighbour(address.dbUrl);
       await using store = await openStoreAt(address.dbUrl);
-      const givenOut = new Set<number>();
+      const assigned = new Set<number>();
       const property = fc.asyncProperty(fc.array(operations, { maxLength: 40 }), async (sequence) => {
-        const model = await Model.ofEmptied(store, givenOut);
+        const model = await Model.ofEmptied(store, assigned);
         for (const operation of sequence) await model.compare(operation);
         await model.compare({ verb: 'list' });
       });
       await fc.assert(property, BOUNDS);
     });
 
-    test('hold the same after groups of calls at once, each to another book', async () => {
+    test('have equal contents after groups of concurrent calls on different books', async () => {
       await using address = await engine.createAddress();
       await using _ = await startNeighbour(address.dbUrl);
       await using store = await openStoreAt(address.dbUrl);
-      const givenOut = new Set<number>();
+      const assigned = new Set<number>();
       const groups = fc.uniqueArray(operations, {
         maxLength: 20,
         selector: (operation) => ('nth' in operation ? operation.nth : operation),
       });
       const property = fc.asyncProperty(fc.array(groups, { maxLength: 8 }), async (sequence) => {
-        const model = await Model.ofEmptied(store, givenOut);
+        const model = await Model.ofEmptied(store, assigned);
         for (const group of sequence) {
           const calls = group.filter(({ verb }) => verb !== 'list');
           await Promise.all(calls.map((operation) => model.compare(operation)));
@@ -90,7 +90,7 @@ for (const engine of engines) {
 /** The author of all books of the other process. */
 const NEIGHBOUR = 'a neighbour';
 
-/** Starts a process that writes to the same place for books; disposing ends it. */
+/** Starts a process that writes to the same store; disposing ends it. */
 async function startNeighbour(dbUrl: string): Promise<AsyncDisposable> {
   const neighbour = fork(join(import.meta.dirname, 'neighbour.ts'), [dbUrl, NEIGHBOUR]);
   const ended = once(neighbour, 'exit');
@@ -108,25 +108,25 @@ async function listOwnBooks(store: BookStore): Promise<Book[]> {
   return (await listBooks(store)).filter(({ author }) => author !== NEIGHBOUR);
 }
 
-/** A store beside the map that it should be like. The books of the neighbour are in the store alone. */
+/** A store and the Map that it should equal, without the books of the neighbour. */
 class Model {
   readonly #store: BookStore;
-  /** Every id that the store has ever given out, in this sequence and in those before. */
-  readonly #givenOut: Set<number>;
+  /** Every id that the store has assigned, in this and earlier sequences. */
+  readonly #assigned: Set<number>;
   readonly #ids: number[] = [];
   readonly #books = new Map<number, Book>();
 
-  private constructor(store: BookStore, givenOut: Set<number>) {
+  private constructor(store: BookStore, assigned: Set<number>) {
     this.#store = store;
-    this.#givenOut = givenOut;
+    this.#assigned = assigned;
   }
 
-  static async ofEmptied(store: BookStore, givenOut: Set<number>): Promise<Model> {
+  static async ofEmptied(store: BookStore, assigned: Set<number>): Promise<Model> {
     await Promise.all((await listOwnBooks(store)).map(({ id }) => store.delete(id)));
-    return new Model(store, givenOut);
+    return new Model(store, assigned);
   }
 
-  /** Does the same to both, and asserts that the answers are the same. */
+  /** Performs an operation on both, and asserts that the results are equal. */
   async compare(operation: Operation): Promise<void> {
     switch (operation.verb) {
       case 'create': {
@@ -172,8 +172,8 @@ class Model {
   }
 
   #add(book: Book): void {
-    assert.ok(!this.#givenOut.has(book.id), `the id ${book.id} was given out before`);
-    this.#givenOut.add(book.id);
+    assert.ok(!this.#assigned.has(book.id), `the id ${book.id} was assigned before`);
+    this.#assigned.add(book.id);
     this.#ids.push(book.id);
     this.#books.set(book.id, book);
   }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStoreAt } from '../support/stores.ts';
 
-// A process of its own: it creates, changes and deletes books of one author until it is disconnected.
+// A separate process that creates, updates and deletes books of one author until it is disconnected.
 const [, , dbUrl = '', author = ''] = process.argv;
 await using store = await openStoreAt(dbUrl);
 process.send?.('ready');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { openStoreAt } from '../support/stores.ts';
 
-// A process of its own: it waits for the word, opens the store, creates one book and ends.
+// A separate process that waits for a message, opens the store, creates one book and exits.
 const [, , dbUrl = '', title = ''] = process.argv;
 process.send?.('ready');
 await once(process, 'message');

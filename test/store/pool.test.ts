@@ -9,7 +9,7 @@ import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
 import { Servers } from '../../src/store/postgres/pool/servers.ts';
 import { createDatabase } from '../support/postgres.ts';
 
-test('Waiting in vain for a connection that is in use is no reason to probe the hosts again', async () => {
+test('A timeout while all connections are in use does not probe the hosts again', async () => {
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
   const url = `${withHosts(database.url, [relay.port, relay.port])}?connect_timeout=3`;

@@ -8,15 +8,15 @@ import { openStoreAt } from '../support/stores.ts';
 
 const QUERY = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q: 'iliad' } as const;
 
-/** What an index by other rules may hold of a book: nothing that a search for it looks for. */
+/** Changes the index like one with other folding rules, so that a search does not find the book. */
 const FOLD_OTHERWISE = `update book_search set words = '  other  ', title_lower = 'other', trigrams = '{}'`;
 
-/** A table of an index that lacks what this version needs. */
+/** Makes the table of the index incompatible with this version. */
 const CHANGE_SCHEMA = 'alter table book_search drop column bytes';
 
-// SQLite makes its index anew for every process.
+// In SQLite each process creates its own index.
 describe('The search index in PostgreSQL', () => {
-  test('is believed where it is of this version', async () => {
+  test('is used if it has the current version', async () => {
     await using database = await createDatabase();
     {
       await using store = await openStoreWithIndex(database);
@@ -31,9 +31,9 @@ describe('The search index in PostgreSQL', () => {
     ['the folding', (version: string) => version.replace(/folding \d+/, 'folding 0')],
     ['Unicode', (version: string) => version.replace(/Unicode [\d.]+/, 'Unicode 1.1')],
     ['the schema', (version: string) => version.replace(/schema \d+/, 'schema 1')],
-    ['anything, as it has none', () => undefined],
+    ['everything, as it has none', () => undefined],
   ] as const) {
-    test(`is made anew where it is of another version of ${what}; until then nothing is missed`, async () => {
+    test(`is rebuilt if it has another version of ${what}; searches are complete meanwhile`, async () => {
       await using database = await createDatabase();
       await using store = await openStoreWithIndex(database);
       const version = await versionOf(database);
@@ -66,7 +66,7 @@ async function openStoreWithIndex(database: Database): Promise<BookStore> {
   return store;
 }
 
-/** Searches until the index has all books. */
+/** Searches until the index is up to date. */
 async function untilIndexed(store: BookStore, database: Database): Promise<void> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
     await store.search(QUERY, 10);
@@ -76,7 +76,7 @@ async function untilIndexed(store: BookStore, database: Database): Promise<void>
     if (state?.isBehind === false) return;
     await sleep(10);
   }
-  assert.fail('the index stays behind');
+  assert.fail('the index is not updated');
 }
 
 async function versionOf(database: Database): Promise<string> {

@@ -17,7 +17,7 @@ const PROCESSES = 16;
 
 for (const engine of engines) {
   describe(`Opening a store on ${engine.name}`, () => {
-    test(`${PROCESSES} processes may prepare one empty place at once`, async () => {
+    test(`succeeds in ${PROCESSES} processes that prepare an empty store concurrently`, async () => {
       await using address = await engine.createAddress();
       const titles = Array.from({ length: PROCESSES }, (_, index) => `Volume ${index}`);
       const openers = titles.map((title) =>
@@ -34,7 +34,7 @@ for (const engine of engines) {
       assert.equal(new Set(books.map(({ id }) => id)).size, PROCESSES);
     });
 
-    test('leaves the books of earlier starts as they are', async () => {
+    test('keeps the books of earlier starts', async () => {
       await using address = await engine.createAddress();
       for (let restart = 0; restart < 3; restart++) {
         await using store = await openStoreAt(address.dbUrl);
@@ -65,7 +65,7 @@ describe('Opening a SQLite file', () => {
     assert.equal(connection.prepare('pragma synchronous').get()?.synchronous, 2);
   });
 
-  test('fails when it is not a database, and leaves it as it was', async () => {
+  test('fails when it is not a database, and keeps it unchanged', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
     const garbage = 'This is a shopping list, not a database. '.repeat(1_000);
@@ -75,7 +75,7 @@ describe('Opening a SQLite file', () => {
     assert.equal(await readFile(path, 'utf8'), garbage);
   });
 
-  test('fails when a folder has its name, or a file the name of its folder', async () => {
+  test('fails when the path is a folder, or its folder is a file', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, 'books.db'));
     await writeFile(join(folder.path, 'file'), '');
@@ -85,8 +85,8 @@ describe('Opening a SQLite file', () => {
   });
 });
 
-describe('Opening a SQLite file without the right to write it', () => {
-  test('fails with the reason, and leaves nothing behind that stays read-only', async () => {
+describe('Opening a SQLite file without write permission', () => {
+  test('fails with the reason, and creates no read-only files', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
     await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
@@ -104,7 +104,7 @@ describe('Opening a SQLite file without the right to write it', () => {
   });
 
   for (const ending of ['-wal', '-shm']) {
-    test(`names the file that is read-only where it is the ${ending}`, async () => {
+    test(`reports that the ${ending} file is read-only`, async () => {
       await using folder = await createFolder();
       const path = join(folder.path, 'books.db');
       await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
@@ -119,12 +119,12 @@ describe('Opening a SQLite file without the right to write it', () => {
     });
   }
 
-  test('fails where no folder can be made', async () => {
+  test('fails when its folder cannot be created', async () => {
     assert.match(await openUnprivileged('/proc/x/y/books.db'), /\/proc\/x\/y\/books\.db cannot be opened/);
   });
 });
 
-/** Opens a SQLite file in a process that is not root. @returns its error, or `opened` */
+/** Opens a SQLite file in an unprivileged process. @returns its error, or `opened` */
 async function openUnprivileged(path: string): Promise<string> {
   const opener = fork(join(import.meta.dirname, 'unprivileged-opener.ts'), [path], {
     timeout: 60_000,
@@ -137,7 +137,7 @@ async function openUnprivileged(path: string): Promise<string> {
 }
 
 describe('Opening a PostgreSQL database', () => {
-  test('creates the table books and the record of its structure, in the schema public', async () => {
+  test('creates the tables of books and of migrations in the schema public', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     await store.create({ title: '', author: '', year: 0 });
@@ -151,11 +151,11 @@ describe('Opening a PostgreSQL database', () => {
     ]);
   });
 
-  test('fails when nobody listens at its address', async () => {
+  test('fails when the connection is refused', async () => {
     await assertNotReady(`postgres://app:secret@127.0.0.1:${await findFreePort()}/books`, /ECONNREFUSED/);
   });
 
-  test('fails when somebody listens who never answers', { timeout: 60_000 }, async () => {
+  test('fails when the server does not respond', { timeout: 60_000 }, async () => {
     await using server = createServer((socket) => socket.on('error', () => {}).resume()).listen(
       0,
       '127.0.0.1',
@@ -167,7 +167,7 @@ describe('Opening a PostgreSQL database', () => {
     await assertNotReady(`postgres://app:secret@127.0.0.1:${address.port}/books`, /cannot be reached/);
   });
 
-  test('fails when the password is wrong, or there is no such database', async () => {
+  test('fails when the password is wrong, or the database does not exist', async () => {
     await using database = await createDatabase();
     const wrongPassword = Object.assign(new URL(database.url), { password: 'secret' }).href;
     const wrongName = Object.assign(new URL(database.url), { pathname: 'nowhere' }).href;
@@ -186,7 +186,7 @@ describe('Opening a PostgreSQL database', () => {
   }
 });
 
-/** A `DB_URL` that leaves a loaded server 30 seconds for each connection. */
+/** A `DB_URL` with a timeout of 30 seconds for each connection, for loaded machines. */
 function withTimeout(dbUrl: string): string {
   return dbUrl.startsWith('postgres')
     ? `${dbUrl}${dbUrl.includes('?') ? '&' : '?'}connect_timeout=30`

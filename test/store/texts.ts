@@ -1,5 +1,5 @@
-/** Texts that a careless store alters, by what is odd about them. */
-export const ODD_TEXTS = {
+/** Texts that a faulty store could alter, by their special property. */
+export const SPECIAL_TEXTS = {
   'the empty string': '',
   'spaces around': '  padded\t\n',
   'letters of many scripts': 'Ἰλιάς, 紅樓夢, Мёртвые души, ألف ليلة وليلة, पञ्चतन्त्र',
@@ -10,8 +10,8 @@ export const ODD_TEXTS = {
   'line and paragraph separators': 'a\u2028b\u2029c',
   'marks of byte order and noncharacters': '\uFEFF\uFFFE\uFFFF\uFFFD',
   'quotes and backslashes': `"'\\"\\\\\\u0041 \\x \\n / </script>`,
-  'what SQL and formats interpret': `'; drop table books; -- $1 ? :a @b %s %00 {a,b} NULL \\.`,
-  'what a JSON reader could take for a number or a key': '{"id":1,"title":null}',
+  'characters with a meaning in SQL and formats': `'; drop table books; -- $1 ? :a @b %s %00 {a,b} NULL \\.`,
+  JSON: '{"id":1,"title":null}',
   'a name of Object.prototype': '__proto__',
   'a million bytes': 'ß'.repeat(500_000),
 } satisfies Record<string, string>;

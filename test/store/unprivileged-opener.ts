@@ -1,16 +1,16 @@
 import { openStore } from '../../src/store/sqlite/book-store.ts';
 
-// A process of its own, for which modes of files count also where root runs it: it opens the store, and sends how that ended.
-const NOBODY = 65_534;
+// A separate process that gives up root privileges, opens the store and sends the outcome.
+const NOBODY_ID = 65_534;
 const [, , path = ''] = process.argv;
 if (process.getuid?.() === 0) {
-  process.setgid?.(NOBODY);
-  process.setuid?.(NOBODY);
+  process.setgid?.(NOBODY_ID);
+  process.setuid?.(NOBODY_ID);
 }
-process.send?.(await ending());
+process.send?.(await outcome());
 process.disconnect?.();
 
-async function ending(): Promise<string> {
+async function outcome(): Promise<string> {
   try {
     await using _ = await openStore(path);
     return 'opened';

@@ -18,7 +18,7 @@ describe('DB_URL names a SQLite file', () => {
     test(`${dbUrl} is ${path}`, () => assert.deepEqual(parseStoreAddress(dbUrl), { engine: 'sqlite', path }));
   }
 
-  test('and nothing that would lose books', () => {
+  test('but not a database in memory, a folder or parameters', () => {
     assert.throws(
       () => parseStoreAddress('sqlite::memory:'),
       /^Error: a database in memory would lose every book/,
@@ -49,7 +49,7 @@ describe('DB_URL names a PostgreSQL database', () => {
   }
 });
 
-describe('DB_URL names nothing that is known', () => {
+describe('DB_URL is rejected', () => {
   for (const dbUrl of [
     'mysql://app:hunter2@db/books',
     'books.db',

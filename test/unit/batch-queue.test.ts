@@ -12,13 +12,13 @@ const BOUNDS = {
   queueTextMax: 100,
 };
 
-/** A queue whose batches finish when the test says so, with every item in capitals as its result. */
+/** A queue whose batches end on command; the result of an item is the item in upper case. */
 class Harness {
   readonly queue: BatchQueue<string, string>;
   readonly #batches: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<void> }[] = [];
   readonly #results: string[] = [];
 
-  /** @param resultsMax how many items of a batch it runs at most */
+  /** @param resultsMax the most items that it runs of a batch */
   constructor(options: Partial<BatchOptions<string>> = {}, resultsMax = 100) {
     const run = async (items: readonly string[]) => {
       const end = Promise.withResolvers<void>();
@@ -33,15 +33,15 @@ class Harness {
   async call(...items: string[]): Promise<void> {
     for (const item of items) {
       const index = this.#results.push('…') - 1;
-      const note = (result: string) => {
+      const record = (result: string) => {
         this.#results[index] = result;
       };
-      this.queue.add(item).then(note, (error: Error) => note(error.message));
+      this.queue.add(item).then(record, (error: Error) => record(error.message));
     }
     await turns();
   }
 
-  /** Lets the batch of this number finish, or fail. */
+  /** Ends the batch of this number, with an error if there is one. */
   async end(batch: number, error?: Error): Promise<void> {
     if (error) this.#batches[batch]?.end.reject(error);
     else this.#batches[batch]?.end.resolve();
@@ -72,7 +72,7 @@ const keyOf = (item: string) => item[0];
 const textOf = (item: string) => item.length;
 
 describe('A call', () => {
-  test('runs at the end of its turn of the event loop, if it is alone', async () => {
+  test('that is alone runs at the end of its turn of the event loop', async () => {
     const harness = new Harness();
     await harness.call('a');
     assert.deepEqual(harness.batches, ['a']);
@@ -81,7 +81,7 @@ describe('A call', () => {
     assert.equal(harness.results, 'A');
   });
 
-  test('that arrives while a batch runs is in the next one', async () => {
+  test('that arrives while a batch runs joins the next one', async () => {
     const harness = new Harness();
     await harness.call('a');
     await harness.call('b');
@@ -103,7 +103,7 @@ describe('A call', () => {
     assert.equal(harness.results, 'A, B, C');
   });
 
-  test('runs also after the queue was empty', async () => {
+  test('runs after the queue was empty', async () => {
     const harness = new Harness();
     await harness.call('a');
     await harness.end(0);
@@ -111,7 +111,7 @@ describe('A call', () => {
     assert.deepEqual(harness.batches, ['a', 'b']);
   });
 
-  test('shares a batch with those of the next turns of the event loop', async () => {
+  test('shares a batch with calls of the next turns of the event loop', async () => {
     const harness = new Harness();
     void harness.call('a', 'b');
     await nextTurn();
@@ -121,7 +121,7 @@ describe('A call', () => {
     assert.deepEqual(harness.batches, ['a b c d']);
   });
 
-  test('runs even if every turn brings more calls', async () => {
+  test('runs even if every turn adds calls', async () => {
     const harness = new Harness();
     void harness.call('a', 'b');
     for (let turn = 0; turn < 20; turn++) {
@@ -133,7 +133,7 @@ describe('A call', () => {
 });
 
 describe('A batch', () => {
-  test('has a maximum of items; the others follow in order', async () => {
+  test('has a maximum of items; the others join the next batch in order', async () => {
     const harness = new Harness({ batchItemsMax: 2 });
     await harness.call('a');
     await harness.call('b', 'c', 'd');
@@ -143,7 +143,7 @@ describe('A batch', () => {
     assert.equal(harness.results, 'A, B, C, D');
   });
 
-  test('that fails is retried item by item, so that only the bad item fails', async () => {
+  test('that fails is retried item by item, so that only the invalid item fails', async () => {
     const harness = new Harness();
     await harness.call('x');
     await harness.call('a', 'bad', 'c');
@@ -251,7 +251,7 @@ test('A full queue rejects calls, and accepts them again when there is room', as
 });
 
 describe('Closing', () => {
-  test('lets queued calls finish, and rejects later ones', async () => {
+  test('waits for queued calls, and rejects later ones', async () => {
     const harness = new Harness();
     await harness.call('a');
     await harness.call('b');
@@ -266,13 +266,13 @@ describe('Closing', () => {
     assert.equal(harness.results, 'A, B, the store is unavailable (closed)');
   });
 
-  test('is done at once when no call is unfinished', async () => {
+  test('resolves at once when no call is pending', async () => {
     await new Harness().queue.close();
   });
 });
 
-describe('The text of items is bounded', () => {
-  test('in a batch, but for a single item of any length', async () => {
+describe('The text of items is limited', () => {
+  test('in a batch, except for a single item of any length', async () => {
     const harness = new Harness({ textOf, batchTextMax: 4 });
     await harness.call('x');
     await harness.call('aa', 'bb', 'c', 'ddddd', 'e');
@@ -307,7 +307,7 @@ describe('The text of items is bounded', () => {
   });
 });
 
-test('Items that a batch did not run are in the next one, before later calls', async () => {
+test('Items that a batch did not run join the next one, before later calls', async () => {
   const harness = new Harness({}, 2);
   await harness.call('a', 'b', 'c', 'd', 'e');
   await harness.call('f');

@@ -4,19 +4,19 @@ import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { ConcurrencyLimiter } from '../../src/store/concurrency-limiter.ts';
 
 describe('A concurrency limiter', () => {
-  test('runs a few calls at once, and the others in the order of arrival', async () => {
+  test('limits concurrent calls, and runs the others in the order of arrival', async () => {
     const limiter = new ConcurrencyLimiter('search', 2, undefined);
     const calls = Array.from({ length: 4 }, () => new Call());
     const results = calls.map((call, index) => limiter.run(() => call.run(index)));
-    assert.deepEqual(begun(calls), [true, true, false, false]);
+    assert.deepEqual(started(calls), [true, true, false, false]);
     calls[1]?.end();
     assert.equal(await results[1], 1);
-    assert.deepEqual(begun(calls), [true, true, true, false]);
+    assert.deepEqual(started(calls), [true, true, true, false]);
     for (const call of calls) call.end();
     assert.deepEqual(await Promise.all(results), [0, 1, 2, 3]);
   });
 
-  test('lets a short search pass long ones, which are many calls', async () => {
+  test('runs a short search before long ones, which are many calls', async () => {
     const limiter = new ConcurrencyLimiter('search', 1, undefined);
     const order: string[] = [];
     const searchOf = async (name: string, calls: number) => {
@@ -27,7 +27,7 @@ describe('A concurrency limiter', () => {
     assert.deepEqual(order.slice(3), ['long', 'longer', 'long', 'longer', 'long', 'longer', 'longer']);
   });
 
-  test('ends the wait of an aborted call: one in the queue never runs, a running one keeps its place to its end', async () => {
+  test('rejects an aborted call: a queued one never runs, a running one counts until it ends', async () => {
     let countWaiting: (() => number) | undefined;
     const observer = {
       operation: (_name: string, count: () => number) => {
@@ -52,11 +52,11 @@ describe('A concurrency limiter', () => {
     assert.equal(countWaiting?.(), 1);
     forRunning.abort(reason);
     await assert.rejects(results[0] as Promise<unknown>, reason);
-    assert.deepEqual(begun([running, queued, next]), [true, false, false]);
+    assert.deepEqual(started([running, queued, next]), [true, false, false]);
     running.end();
     next.end();
     assert.equal(await results[2], 2);
-    assert.deepEqual(begun([queued]), [false]);
+    assert.deepEqual(started([queued]), [false]);
     await assert.rejects(
       limiter.run(() => queued.run(1), forQueued.signal),
       reason,
@@ -72,13 +72,13 @@ describe('A concurrency limiter', () => {
   });
 });
 
-/** A call that ends when it is told to. */
+/** A call that ends on command. */
 class Call {
-  hasBegun = false;
+  hasStarted = false;
   readonly #end = Promise.withResolvers<undefined>();
 
   async run(result: number): Promise<number> {
-    this.hasBegun = true;
+    this.hasStarted = true;
     await this.#end.promise;
     return result;
   }
@@ -88,6 +88,6 @@ class Call {
   }
 }
 
-function begun(calls: readonly Call[]): boolean[] {
-  return calls.map(({ hasBegun }) => hasBegun);
+function started(calls: readonly Call[]): boolean[] {
+  return calls.map(({ hasStarted }) => hasStarted);
 }

@@ -8,7 +8,7 @@ const ANY_YEAR = { sort: 'id', isDescending: false, yearFrom: 0, yearTo: 0 } as 
 const TEXT = fc.string({ unit: 'binary' });
 
 describe('Folding', () => {
-  test('makes words of texts, two spaces in front of each', () => {
+  test('returns the words of texts, each after two spaces', () => {
     assert.equal(wordsOf('The Iliad', 'HOMER'), '  the  iliad  homer  ');
     assert.equal(wordsOf(' Émigré—“Ölpest”, ', "O'Neill"), '  emigre  olpest  o  neill  ');
     assert.equal(wordsOf('\uFF21\uFB01 C++ 100%', ''), '  afi  c++  100  ');
@@ -17,7 +17,7 @@ describe('Folding', () => {
     assert.equal(wordsOf('', ' - '), '  ');
   });
 
-  test('has a version, which is raised with every change of what it returns', () => {
+  test('has a version, which is incremented with every change of its results', () => {
     const ranges = [
       [0x01, 0x24f],
       [0x300, 0x36f],
@@ -36,14 +36,14 @@ describe('Folding', () => {
     );
   });
 
-  test('treats ASCII alone as it does among other letters', () => {
+  test('treats ASCII texts like other texts', () => {
     const ascii = fc.string({ unit: 'binary-ascii' });
     fc.assert(
       fc.property(ascii, (text) => assert.equal(wordsOf(`${text}\n`, 'x'), wordsOf(`${text}\n`, 'x\u0301'))),
     );
   });
 
-  test('keeps the parts of a text its parts', () => {
+  test('preserves parts: the lower case of a text contains the lower case of its parts', () => {
     fc.assert(
       fc.property(TEXT, TEXT, TEXT, (before, part, behind) => {
         assert.ok(lowerCase(before + part + behind).includes(lowerCase(part)));
@@ -51,7 +51,7 @@ describe('Folding', () => {
     );
   });
 
-  test('gives prefilters that leave out no book', () => {
+  test('returns prefilters that exclude no matching book', () => {
     fc.assert(
       fc.property(TEXT, TEXT, TEXT, TEXT, (before, part, behind, other) => {
         const title = before + part + behind;
@@ -73,7 +73,7 @@ describe('Folding', () => {
 describe('Comparing long texts', () => {
   const ANY = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1 });
 
-  test('finds a long part where it is, and nowhere else', () => {
+  test('finds a long part like String.prototype.includes', () => {
     fc.assert(
       fc.property(ANY, fc.nat(20), (start, at) => {
         const part = start.repeat(Math.ceil(1_500 / start.length));
@@ -93,7 +93,7 @@ describe('Comparing long texts', () => {
     );
   });
 
-  test('finds many words as it finds each of them', () => {
+  test('finds many words if it finds each of them', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), minLength: 1, maxLength: 4 });
     fc.assert(
       fc.property(fc.array(word, { maxLength: 60 }), fc.array(word, { minLength: 17 }), (text, asked) => {
@@ -107,7 +107,7 @@ describe('Comparing long texts', () => {
 });
 
 describe('A search without words', () => {
-  test('asks for nothing', () => {
+  test('has no condition', () => {
     assert.equal(needlesOf({ ...ANY_YEAR, q: ' .,- ', title: '', author: '' }), undefined);
     assert.ok(isMatch(undefined, 'anything', ''));
   });

@@ -36,7 +36,7 @@ export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
   return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
 }
 
-/** The books after a position: consecutive ranges, each of which one scan of an index returns in the order of the query. */
+/** The books after a position: consecutive ranges, each of which an index returns in the order of the query. */
 export function rangesAfter(query: BookQuery, position: BookPosition | undefined): Condition[] {
   if (!position) return [() => 'true'];
   const { key, id } = position;

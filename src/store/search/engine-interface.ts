@@ -5,17 +5,16 @@ import type { Needles } from './folding.ts';
 /** The part of a search that depends on the engine: statements over the search index, and over the books themselves. */
 export interface SearchEngine {
   /**
-   * Runs one call of a search; its statements see every write that was acknowledged before.
+   * Runs one call of a search, which sees every write that was acknowledged before.
    *
-   * @param needsIndex whether to bring the index up to date first
+   * @param needsIndex whether to update the index first
    * @param search receives whether the index is up to date; if not, it scans the books themselves
-   * @throws StoreUnavailable when the store is unavailable
    */
   run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
 
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
 
-  /** Reads the next books within the years of a query, in its order, without the index; their text is bounded. */
+  /** Reads the next books within the years of a query, in its order, without the index. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
 
   /** Counts the books within the years of a query, without the index. */
@@ -59,7 +58,6 @@ export interface IndexDialect {
   readonly candidateBytesMax: number;
   /** The candidates of an access path as an item of `from`, which the planner evaluates first. */
   candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string;
-  /** The condition on the texts of the query. */
   textsOf(parameters: Parameters): string;
 
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
@@ -76,7 +74,6 @@ export interface IndexDialect {
   countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount>;
 }
 
-/** A row of a result, by column names. */
 export type Row = Record<string, unknown>;
 
 /** SQL that selects candidates; its form depends on the engine. */

@@ -14,10 +14,7 @@ import type { AccessPath, IndexDialect, Match, SearchEngine } from './engine-int
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 
-/**
- * One call of a search by the index: if an access path selects few books, compares and sorts them; otherwise scans an
- * index in the order of the query until the page is full or the time is over.
- */
+/** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
 export class IndexedRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;

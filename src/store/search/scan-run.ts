@@ -3,7 +3,7 @@ import type { SearchEngine } from './engine-interface.ts';
 import { isMatch, type Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 
-/** One call of a search without the index: reads the books in the order of the query, then folds and compares their texts. */
+/** One call of a search without the index: reads books in the order of the query, folds and compares their texts. */
 export class ScanRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;

@@ -42,10 +42,7 @@ const SEARCH_WORKER = new URL('./worker/search-worker.ts', import.meta.url);
 
 type Writer = WorkerClient<readonly Write[], WriteResult[]>;
 
-/**
- * Worker threads write, list and search, as these wait for the disk or take long. Single books are read in the main
- * thread, as a message to another thread takes longer.
- */
+/** Worker threads write, list and search. The main thread reads single books, faster than a message to a thread. */
 class SqliteBookStore implements BookStore {
   readonly lost: Promise<string>;
   readonly #writer: Writer;

@@ -27,11 +27,7 @@ export function expectBooksIfAny(database: DatabaseSync): void {
   if (hasTable(database, 'books')) expectBooks(database);
 }
 
-/**
- * Checks the columns and rows of the table of books, which lacks constraints if another program created it.
- *
- * @throws StoreNotReady when there is no table, or the service cannot use it
- */
+/** @throws StoreNotReady when there is no table of books, or another program created it and it or a row is invalid */
 export function expectBooks(database: DatabaseSync): void {
   readVersion(database);
   if (hasOwnTable(database)) return;

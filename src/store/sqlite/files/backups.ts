@@ -80,8 +80,7 @@ export async function restoreStore(
 }
 
 /**
- * Locks a store against all other processes and writes its log to the file. In WAL mode even an idle connection holds a
- * shared lock, so this fails while a service runs.
+ * Locks a store, unless another process has it open, and writes its log to the file.
  *
  * @returns the connection that holds the lock; undefined when the file is too damaged to be opened
  */
@@ -141,11 +140,7 @@ function keep(path: string): string {
   }
 }
 
-/**
- * Copies a database to a new file and checks the copy.
- *
- * @throws StoreNotReady when the copy is corrupt; errors of the file system and of SQLite, for {@link toCopyError}
- */
+/** Copies a database to a new file and checks the copy. @throws errors for {@link toCopyError} */
 async function copyDatabase(database: DatabaseSync, draft: string, onProgress: OnProgress) {
   closeSync(openSync(draft, 'wx'));
   // A read transaction keeps the snapshot; without it every write would restart the copy.

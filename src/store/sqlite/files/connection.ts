@@ -15,12 +15,7 @@ const BLOCKING_TIMEOUT_MS = 10;
 /** The growth of the log that triggers a checkpoint; SQLite's own default (sqlite.org/wal.html, section 3). */
 const LOG_PAGES_MAX = 1_000;
 
-/**
- * Creates the folders above a SQLite file. `mkdirSync` with `recursive` never returns on file systems that reject new
- * folders with ENOENT, such as /proc.
- *
- * @throws errors of the file system
- */
+/** Creates the folders above a file. `mkdirSync` with `recursive` does not return if that fails with ENOENT (/proc). */
 export function makeFolderOf(path: string): void {
   const folder = dirname(path);
   if (existsSync(folder)) return;
@@ -33,11 +28,7 @@ export function makeFolderOf(path: string): void {
   }
 }
 
-/**
- * Expects that a SQLite file and its logs are writable if they exist; SQLite itself opens read-only files without an error.
- *
- * @throws StoreNotReady when one of them is read-only
- */
+/** @throws StoreNotReady when a SQLite file or one of its logs is read-only, which SQLite itself does not report */
 export function expectWritable(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     try {
@@ -110,9 +101,9 @@ export async function transact<Result>(database: DatabaseSync, operation: () => 
 }
 
 /**
- * Replaces automatic checkpoints, whose failures SQLite does not report.
+ * Disables automatic checkpoints, whose failures SQLite does not report.
  *
- * @returns runs a checkpoint when the log has grown; throws only when a sync fails, as other failures leave the log intact
+ * @returns a function that runs a checkpoint if the log has grown; it throws when a sync fails
  */
 export function takeOverCheckpoints(database: DatabaseSync): () => void {
   database.exec('pragma wal_autocheckpoint = 0');

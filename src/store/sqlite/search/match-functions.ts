@@ -41,11 +41,7 @@ export class MatchFunctions {
     });
   }
 
-  /**
-   * Resets the counters before a statement.
-   *
-   * @param lengthMax the most characters that it may compare, unless they are of a single book; it throws TooMuchText
-   */
+  /** Resets the counters. @param lengthMax a statement that compares more text, of several books, throws TooMuchText */
   begin(needles: Needles | undefined, lengthMax: number): void {
     this.#needles = needles;
     this.#lengthMax = lengthMax;

@@ -6,7 +6,7 @@ import { BOOK, SELECT } from '../sql.ts';
 import { ADD, CHANGE_LOG, INDEX } from './search-schema.ts';
 import { indexedWordsOf } from './trigrams.ts';
 
-/** The duration of a step, which blocks searches. */
+/** The longest step, which blocks searches. */
 const STEP_MS_MAX = 20;
 
 /** The number of changes read at once. */
@@ -43,12 +43,7 @@ export class SearchIndex {
     return new SearchIndex(database);
   }
 
-  /**
-   * Updates the index. If that takes longer than a search waits, the update continues in the background.
-   *
-   * @returns whether the index has every book as it was at the time of the call, or later
-   * @throws the error of a step; the next call tries again
-   */
+  /** Updates the index; an update that takes too long continues in the background. @returns whether it is up to date */
   catchUp(): boolean {
     if (this.#nextStep) return false;
     const failure = this.#failure;

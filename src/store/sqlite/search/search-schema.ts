@@ -1,9 +1,6 @@
 import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 
-/**
- * The log of the latest changes, written by triggers for every writer; inserts with the highest id need no row. The
- * triggers run in the transactions of the writers, so they must not fail.
- */
+/** The log of the latest changes. The triggers must not fail, as they run in the transactions of all writers. */
 export const CHANGE_LOG = `
   create table if not exists book_changes (note integer primary key autoincrement, id integer not null) strict;
   create trigger if not exists book_search_insert after insert on books
@@ -26,10 +23,7 @@ export const CHANGE_LOG = `
   end;
 `;
 
-/**
- * The index, in an unnamed temporary file that is deleted with the connection: building it blocks no writer, and crashes and
- * backups do not concern it.
- */
+/** The index, in a temporary file of the connection, so that building it blocks no writer. */
 export const INDEX = `
   attach '' as search;
   pragma search.journal_mode = memory;

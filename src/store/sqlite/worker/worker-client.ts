@@ -35,8 +35,6 @@ export class WorkerClient<Request, Response> {
   }
 
   /**
-   * Starts a thread.
-   *
    * @param module calls {@link serveRequests}
    * @param path the SQLite file
    * @throws StoreNotReady when the file cannot be opened or prepared
@@ -135,11 +133,7 @@ export interface RequestHandler<Request, Response> {
 /** The interval between calls of `maintain` in an idle thread. */
 const MAINTENANCE_MS = 500;
 
-/**
- * The main function of a worker thread: opens a handler and serves requests until it is closed.
- *
- * @param open opens the SQLite file at a path, or throws
- */
+/** The main function of a worker thread. @param open opens the SQLite file at a path, or throws */
 export async function serveRequests<Request, Response>(
   open: (path: string) => Promise<RequestHandler<Request, Response>>,
 ): Promise<void> {
