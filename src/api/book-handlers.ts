@@ -117,7 +117,7 @@ export class BookHandlers {
       const found = await this.#store.find(id);
       if (!found) return undefined;
       if (evaluatePreconditions(raw, entityTag(found)) !== 'met') return 'preconditionFailed';
-      if (!expected.tryResize(bytesOf(found))) throw new StoreUnavailable('too many long books at once');
+      if (!expected.tryResize(bytesOf(found))) throw new StoreUnavailable('too many concurrent long books');
       const result = await change(found);
       expected.resize(0);
       if (result) return result;

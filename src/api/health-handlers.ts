@@ -27,13 +27,13 @@ export class HealthHandlers {
 
   /** GET /healthz */
   readonly check = async (_request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    reply.header('cache-control', CACHE_CONTROL.withoutToken);
+    reply.header('cache-control', CACHE_CONTROL.unprotected);
     return { outcome: 'alive' };
   };
 
   /** GET /readyz. The check of the store is not queued, so a busy service is ready. */
   readonly checkReadiness = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    reply.header('cache-control', CACHE_CONTROL.withoutToken);
+    reply.header('cache-control', CACHE_CONTROL.unprotected);
     if (this.#isStopping()) {
       annotate(request, 'info', { msg: 'the service is stopping' });
       return { outcome: 'serviceUnavailable' };
@@ -43,7 +43,7 @@ export class HealthHandlers {
     return { outcome: 'ready' };
   };
 
-  /** Rejects after {@link STORE_MS_MAX}, but stays pending until the store responds: further requests fail at once. */
+  /** Rejects after {@link STORE_MS_MAX}, but stays pending until the store responds: further requests fail immediately. */
   #checkStore(): Promise<void> {
     const check = this.#store.check().finally(() => {
       this.#pendingCheck = undefined;

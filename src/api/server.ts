@@ -5,7 +5,8 @@ import type { BookStore } from '../book/book-store-interface.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
 import { MemoryBudget } from '../http/body/memory-budget.ts';
 import { HttpServer, type HttpServerOptions } from '../http/http-server.ts';
-import { respondWith } from '../http/response.ts';
+import type { RequestObserver } from '../http/request-log.ts';
+import { respondWith, send } from '../http/response.ts';
 import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
@@ -13,7 +14,6 @@ import { describeError } from './describe-error.ts';
 import { operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { ListHandler } from './list/list-handler.ts';
-import { METRICS_PATH, type ServedMetrics, serveMetrics } from './metrics-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
 
 /** Makes a server of the API, its documentation and the web console. */
@@ -21,7 +21,7 @@ export function createServer(options: ServerOptions): ApiServer {
   const { store, limits, metrics } = options;
   const server = new HttpServer({
     ...options,
-    probes: [HEALTH_PATH, READINESS_PATH, METRICS_PATH],
+    probes: [HEALTH_PATH, READINESS_PATH, '/metrics'],
     describeError,
     redirect: redirectToConsole,
     observer: metrics?.requests,
@@ -46,7 +46,13 @@ export function createServer(options: ServerOptions): ApiServer {
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
   app.get(HEALTH_PATH, { schema: operations.checkHealth }, respondWith(health.check));
   app.get(READINESS_PATH, { schema: operations.checkReadiness }, respondWith(health.checkReadiness));
-  if (metrics) serveMetrics(app, metrics);
+  if (metrics) {
+    app.get('/metrics', { schema: operations.readMetrics }, async (_request, reply) => {
+      const text = await metrics.expose();
+      if (text === undefined) return send(reply, { outcome: 'serviceUnavailable' });
+      return reply.headers(METRICS_HEADERS).type(metrics.type).send(text);
+    });
+  }
 
   return {
     listen: (port, host) => server.listen(port, host),
@@ -60,6 +66,8 @@ export function createServer(options: ServerOptions): ApiServer {
   };
 }
 
+const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
 export interface ServerOptions
   extends Pick<HttpServerOptions, 'limits' | 'corsOrigins' | 'trustProxy' | 'logStream' | 'logLevel'> {
   readonly store: BookStore;
@@ -68,6 +76,16 @@ export interface ServerOptions
   readonly throttle: LoginThrottle;
   /** Counts and serves metrics; without it there are none. */
   readonly metrics?: ServedMetrics | undefined;
+}
+
+/** Metrics, served without a token and without the envelope. */
+export interface ServedMetrics {
+  /** Counts requests. */
+  readonly requests: RequestObserver;
+  /** The media type of the text. */
+  readonly type: string;
+  /** All metrics as text; undefined when those of other processes do not arrive in time. */
+  expose(): Promise<string | undefined>;
 }
 
 export interface ApiServer extends Pick<HttpServer, 'listen' | 'close'> {

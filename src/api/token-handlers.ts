@@ -25,7 +25,7 @@ export class TokenHandlers {
 
   /** POST /token */
   readonly issue = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    reply.header('cache-control', CACHE_CONTROL.withoutToken);
+    reply.header('cache-control', CACHE_CONTROL.unprotected);
     // Undefined when the client has disconnected.
     const { ip = '' } = request as { ip?: string };
     const secondsToWait = this.#throttle.secondsToWait(ip);
@@ -52,7 +52,7 @@ export class TokenHandlers {
 
   /** The hook of protected routes: passes or rejects a request. */
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
-    reply.header('cache-control', CACHE_CONTROL.behindToken);
+    reply.header('cache-control', CACHE_CONTROL.protected);
     const token = request.headers.authorization;
     const passIf = (isValid: boolean) => (isValid ? pass() : send(reply, { outcome: 'invalidToken' }));
     const isValid = token ? this.#tokens.verify(token) : undefined;

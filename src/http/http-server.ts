@@ -1,8 +1,9 @@
-import type { Server as Listener } from 'node:net';
+import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server as Listener } from 'node:net';
 import cors from '@fastify/cors';
 import fastify, { type FastifyInstance } from 'fastify';
 import { Connections } from './connections/connections.ts';
-import { listen, portOf } from './connections/listening.ts';
 import { type ErrorHandling, rejectInEnvelope } from './connections/rejections.ts';
 import type { HttpLimits } from './limits.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
@@ -25,7 +26,7 @@ export class HttpServer {
   /** The framework's server, to which routes are added. */
   readonly app: FastifyInstance;
   readonly connections: Connections;
-  #listeners: readonly Listener[] = [];
+  #listeners: Listener[] = [];
 
   constructor(options: HttpServerOptions) {
     const { limits, logStream, logLevel } = options;
@@ -69,14 +70,34 @@ export class HttpServer {
   }
 
   /**
-   * Listens on a host, or on all interfaces.
+   * Listens on all addresses of a host. Without a host it listens on all interfaces: IPv6 and IPv4, or IPv4 alone on a
+   * machine without IPv6.
    *
    * @returns the URL for clients on this machine
    * @throws Error with a code such as `EADDRINUSE` when the port is not available
    */
   async listen(port: number, host?: string): Promise<string> {
-    this.#listeners = await listen(this.app, port, host);
-    return `http://${host?.includes(':') ? `[${host}]` : (host ?? 'localhost')}:${portOf(this.app.server)}`;
+    // For `localhost`, Fastify would create a second server without our listeners and options.
+    const found = host === 'localhost' ? await lookup(host, { all: true }) : [{ address: host ?? '::' }];
+    const [first = '', ...others] = found.map(({ address }) => address);
+    try {
+      await this.app.listen({ port, host: first, backlog: BACKLOG });
+    } catch (error) {
+      const lacksIpv6 = error instanceof Error && 'code' in error && error.code === 'EAFNOSUPPORT';
+      if (host !== undefined || !lacksIpv6) throw error;
+      await this.app.listen({ port, host: '0.0.0.0', backlog: BACKLOG });
+    }
+    this.#listeners = [this.app.server];
+    const { port: actualPort } = this.app.server.address() as AddressInfo;
+    for (const address of others) {
+      const listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+        this.app.server.emit('connection', socket);
+      });
+      listener.listen({ port: actualPort, host: address, backlog: BACKLOG });
+      await once(listener, 'listening');
+      this.#listeners.push(listener);
+    }
+    return `http://${host?.includes(':') ? `[${host}]` : (host ?? 'localhost')}:${actualPort}`;
   }
 
   /** Stops within `stopDelayMs` and `drainMs`: accepts no new connections, and sends the responses on the others. */
@@ -85,6 +106,9 @@ export class HttpServer {
     await this.app.close();
   }
 }
+
+/** The length of the queue of connections that are not accepted yet, up to the system's `somaxconn`. */
+const BACKLOG = 4_096;
 
 /** The Content-Type that Fastify sees, whose parser does not read the body. */
 const UNPARSED = 'application/octet-stream';

@@ -30,7 +30,7 @@ export const STATUS_HEADERS: Readonly<Record<number, Headers>> = {
 };
 
 /** `Cache-Control` (RFC 9111, section 5.2.2): protected responses may be kept by their client, which revalidates them. */
-export const CACHE_CONTROL = { withoutToken: 'no-store', behindToken: 'private, no-cache' } as const;
+export const CACHE_CONTROL = { unprotected: 'no-store', protected: 'private, no-cache' } as const;
 
 /** Outcomes after which the connection is closed, as the rest of the request is malformed or not read. */
 const CLOSING_OUTCOMES: ReadonlySet<OutcomeName> = new Set([

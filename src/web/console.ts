@@ -52,7 +52,7 @@ function listFiles(): ReadonlySet<string> {
 /**
  * Redirects `/`, which is no path of the API, to the console for clients that prefer HTML to JSON, as browsers do.
  *
- * @returns whether the request was answered with a redirect
+ * @returns whether it did
  */
 export function redirectToConsole({ raw, server }: FastifyRequest, reply: FastifyReply): boolean {
   const isRead = raw.method === 'GET' || raw.method === 'HEAD';

@@ -185,5 +185,5 @@ export function isProtected({ errors }: Operation): boolean {
 
 /** The `Cache-Control` of the responses of its handler. */
 export function cacheControlOf(operation: Operation): string {
-  return isProtected(operation) ? CACHE_CONTROL.behindToken : CACHE_CONTROL.withoutToken;
+  return isProtected(operation) ? CACHE_CONTROL.protected : CACHE_CONTROL.unprotected;
 }

@@ -20,14 +20,14 @@ const LIST_BYTES_MAX = 256 * 1_024;
 /** Turns of the event loop for other requests between two pages of the whole list. */
 const TURNS_BETWEEN_PAGES = 4;
 
-/** GET /books: the whole list in order of id, or the books of a query. */
+/** GET /books: all books in order of id, or those of a query. */
 export class ListHandler {
   readonly #store: BookStore;
   readonly #unread: MemoryBudget;
   readonly #searchMs: number;
   /** The number of searches that are running or being sent. */
   searches = 0;
-  /** The memory that a list reserves at first: the length of the last one. If too many start at once, none makes progress. */
+  /** The memory that a list reserves at first: the length of the last one, so that not more lists start than can finish. */
   #listBytes = 0;
 
   /**

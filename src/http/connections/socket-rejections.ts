@@ -51,13 +51,8 @@ export function rejectOnSockets(
   });
 }
 
-/** An error of Node's HTTP parser or timers. */
-interface ParserError extends NodeJS.ErrnoException {
-  /** The bytes received last; absent in errors of timers. */
-  readonly rawPacket?: Buffer;
-  /** The number of them that have been parsed. */
-  readonly bytesParsed?: number;
-}
+/** An error of Node's HTTP parser, with the bytes received last and the number of those parsed, or of its timers. */
+type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
 
 /** Whether an error is in the headers of a HEAD request; false when they came in several packets. */
 function isInHeadRequest({ rawPacket, bytesParsed }: ParserError): boolean {
