@@ -64,13 +64,12 @@ export function loadConfig(): Configuration {
   const known = loadVariables();
   const environment = withoutEmpty(process.env);
   try {
-    const isProduction = known.NODE_ENV === 'production';
-    // Fails before anything is written.
-    if (!isProduction) readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
-    const { variables, generated } = isProduction
-      ? { variables: known, generated: [] }
-      : generateMissing(environment);
     const passwordIn = environment.AUTH_PASSWORD === undefined ? 'file' : 'environment';
+    if (known.NODE_ENV === 'production')
+      return { ...readConfig(known), generated: [], passwordIn, variables: known };
+    // Fails before anything is written.
+    readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
+    const { variables, generated } = generateMissing(environment);
     return { ...readConfig(variables), generated, passwordIn, variables };
   } catch (error) {
     throw toConfigError(error);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { constants, PerformanceObserver } from 'node:perf_hooks';
-import { counter, type Family, gauge } from './family.ts';
+import { counter, type Family, gauge, type Labels } from './family.ts';
 import { Histogram, histogram } from './histogram.ts';
 
 /** The interval of the timer that measures the delay of the event loop. */
@@ -10,23 +10,21 @@ const INTERVAL_MS = 100;
 const DELAY_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const COLLECTION_BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
 
-const COLLECTIONS: ReadonlyMap<unknown, string> = new Map([
+const COLLECTIONS = [
   [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
   [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
   [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
-]);
+] as const;
 
-/** A garbage collection; the types of Node lack `detail`. */
-interface Collection extends PerformanceEntry {
-  readonly detail: { readonly kind: number };
-}
+/** The types of Node lack `detail`. */
+type Collection = PerformanceEntry & { readonly detail: { readonly kind: number } };
 
 /** The process and its event loop. The names are those of Prometheus' client libraries. */
 export class RuntimeMetrics {
   readonly #delays = new Histogram(DELAY_BOUNDS);
-  readonly #collections = new Map(
-    [...COLLECTIONS.values()].map((kind) => [kind, new Histogram(COLLECTION_BOUNDS)]),
+  readonly #collections = new Map<number, [Labels, Histogram]>(
+    COLLECTIONS.map(([number, kind]) => [number, [{ kind }, new Histogram(COLLECTION_BOUNDS)]]),
   );
   readonly #collector: PerformanceObserver;
   readonly #timer: NodeJS.Timeout;
@@ -40,7 +38,7 @@ export class RuntimeMetrics {
     }, INTERVAL_MS).unref();
     this.#collector = new PerformanceObserver((list) => {
       for (const { detail, duration } of list.getEntries() as Collection[]) {
-        this.#collections.get(COLLECTIONS.get(detail.kind) ?? '')?.observe(duration / 1_000);
+        this.#collections.get(detail.kind)?.[1].observe(duration / 1_000);
       }
     });
     this.#collector.observe({ entryTypes: ['gc'] });
@@ -76,11 +74,9 @@ export class RuntimeMetrics {
       histogram('bookkeeping_event_loop_delay_seconds', 'Delay of the timers of the event loop.', [
         [{}, this.#delays],
       ]),
-      histogram(
-        'nodejs_gc_duration_seconds',
-        'Durations of garbage collections, by kind.',
-        [...this.#collections].map(([kind, durations]) => [{ kind }, durations]),
-      ),
+      histogram('nodejs_gc_duration_seconds', 'Durations of garbage collections, by kind.', [
+        ...this.#collections.values(),
+      ]),
     ];
   }
 }

@@ -20,7 +20,7 @@ export const { isWorker } = cluster;
  * @returns undefined when the first worker fails to start; the error has been printed
  */
 export async function startWorkers(configuration: Configuration): Promise<App | undefined> {
-  const stopDelayMs = configuration.config.clientLimits.stopDelayMs;
+  const { stopDelayMs } = configuration.config.clientLimits;
   const workers = new Set<Worker>();
   const metrics = new WorkerMetrics();
   let isStopping = false;
