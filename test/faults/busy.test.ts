@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, request } from '../http/connection.ts';
 import { LOGIN, type Service, startService } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
-import { ask } from './ask.ts';
+import { sendRequest } from './send-request.ts';
 
 const HOLDER = join(import.meta.dirname, 'lock-holder.ts');
 
@@ -18,9 +18,9 @@ describe('While another process holds the write lock of an SQLite file', () => {
     await createBooks(service, 2);
     const holder = await holdLock(address.path);
     const writes = [
-      ask(service, 'POST', '/book', '{}'),
-      ask(service, 'PUT', '/book/1', '{"year":1}'),
-      ask(service, 'DELETE', '/book/2'),
+      sendRequest(service, 'POST', '/book', '{}'),
+      sendRequest(service, 'PUT', '/book/1', '{"year":1}'),
+      sendRequest(service, 'DELETE', '/book/2'),
     ];
     let isAnyAnswered = false;
     for (const write of writes) void write.then(() => (isAnyAnswered = true));
@@ -40,9 +40,9 @@ describe('While another process holds the write lock of an SQLite file', () => {
     await createBooks(service, 2);
     const holder = await holdLock(address.path);
     const writes = Promise.all([
-      ask(service, 'POST', '/book', '{}'),
-      ask(service, 'PUT', '/book/1', '{"year":1}'),
-      ask(service, 'DELETE', '/book/2'),
+      sendRequest(service, 'POST', '/book', '{}'),
+      sendRequest(service, 'PUT', '/book/1', '{"year":1}'),
+      sendRequest(service, 'DELETE', '/book/2'),
     ]);
     await assertReadable(service);
     const statuses = (await writes).map(({ status }) => status);
@@ -50,7 +50,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
     await assertReadable(service);
 
     holder.send('release');
-    assert.deepEqual(await ask(service, 'POST', '/book', '{}'), {
+    assert.deepEqual(await sendRequest(service, 'POST', '/book', '{}'), {
       status: 201,
       data: { id: 3, title: '', author: '', year: 0 },
     });
@@ -76,14 +76,14 @@ describe('While another process holds the write lock of an SQLite file', () => {
 
     holder.send('release');
     while (await isRejected()) await sleep(10);
-    assert.equal(((await ask(service, 'GET', '/books')).data as unknown[]).length, 2);
+    assert.equal(((await sendRequest(service, 'GET', '/books')).data as unknown[]).length, 2);
   });
 
   test('that is then killed, waiting writes succeed', async () => {
     await using address = await createSqliteAddress();
     await using service = await startService({ dbUrl: address.dbUrl });
     const holder = await holdLock(address.path);
-    const write = ask(service, 'POST', '/book', '{}');
+    const write = sendRequest(service, 'POST', '/book', '{}');
     holder.kill('SIGKILL');
     assert.equal((await write).status, 201);
   });
@@ -96,12 +96,12 @@ async function createSqliteAddress() {
 }
 
 async function createBooks(service: Service, count: number): Promise<void> {
-  for (let index = 0; index < count; index++) await ask(service, 'POST', '/book', '{}');
+  for (let index = 0; index < count; index++) await sendRequest(service, 'POST', '/book', '{}');
 }
 
 async function assertReadable(service: Service): Promise<void> {
-  assert.equal((await ask(service, 'GET', '/book/1')).status, 200);
-  assert.equal((await ask(service, 'GET', '/books')).status, 200);
+  assert.equal((await sendRequest(service, 'GET', '/book/1')).status, 200);
+  assert.equal((await sendRequest(service, 'GET', '/books')).status, 200);
 }
 
 async function holdLock(path: string): Promise<ChildProcess> {

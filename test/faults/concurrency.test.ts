@@ -10,15 +10,18 @@ for (const engine of engines) {
     test('updates of different fields are all kept', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
-      const { id } = await ask<Book>(service, 'POST', '/book', {});
+      const { id } = await sendRequest<Book>(service, 'POST', '/book', {});
       for (let round = 0; round < 50; round++) {
         const changes = { title: `title ${round}`, author: `author ${round}`, year: round };
         const puts = Object.entries(changes).map(([field, value]) =>
-          ask<Book>(service, 'PUT', `/book/${id}`, { [field]: value }),
+          sendRequest<Book>(service, 'PUT', `/book/${id}`, { [field]: value }),
         );
-        const answers = await Promise.all(puts);
-        assert.deepEqual([answers[0]?.title, answers[1]?.author, answers[2]?.year], Object.values(changes));
-        assert.deepEqual(await ask(service, 'GET', `/book/${id}`), { id, ...changes });
+        const responses = await Promise.all(puts);
+        assert.deepEqual(
+          [responses[0]?.title, responses[1]?.author, responses[2]?.year],
+          Object.values(changes),
+        );
+        assert.deepEqual(await sendRequest(service, 'GET', `/book/${id}`), { id, ...changes });
       }
     });
 
@@ -26,7 +29,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       for (let round = 0; round < 2; round++) {
-        const books = await Promise.all([1, 2, 3].map(() => ask<Book>(service, 'POST', '/book', {})));
+        const books = await Promise.all([1, 2, 3].map(() => sendRequest<Book>(service, 'POST', '/book', {})));
         const histories = await Promise.all(books.map(({ id }) => record(service, `/book/${id}`)));
         for (const history of histories) assert.equal(findViolation(history, 0), undefined);
       }
@@ -53,8 +56,8 @@ async function record(service: Service, path: string): Promise<Operation[]> {
         const written = 1 + client * CALLS + call;
         const start = performance.now();
         const { year } = isWrite
-          ? await ask<Book>(service, 'PUT', path, { year: written })
-          : await ask<Book>(service, 'GET', path);
+          ? await sendRequest<Book>(service, 'PUT', path, { year: written })
+          : await sendRequest<Book>(service, 'GET', path);
         const end = performance.now();
         if (isWrite) assert.equal(year, written);
         history.push({ kind: isWrite ? 'write' : 'read', value: year, start, end });
@@ -72,7 +75,7 @@ const LISTS = 10;
 async function listDuringChanges(service: Service): Promise<void> {
   /** Books whose POST has completed and whose DELETE has not started. */
   const existing = new Set<number>();
-  const create = async () => existing.add((await ask<Book>(service, 'POST', '/book', {})).id);
+  const create = async () => existing.add((await sendRequest<Book>(service, 'POST', '/book', {})).id);
   for (let count = 0; count < STABLE_BOOKS; count += 100)
     await Promise.all(Array.from({ length: 100 }, create));
 
@@ -82,13 +85,13 @@ async function listDuringChanges(service: Service): Promise<void> {
       await create();
       const deleted = [...existing][(client * 617) % existing.size] as number;
       if (!existing.delete(deleted)) continue;
-      await ask(service, 'DELETE', `/book/${deleted}`);
+      await sendRequest(service, 'DELETE', `/book/${deleted}`);
     }
   });
   try {
     for (let list = 0; list < LISTS; list++) {
       const before = new Set(existing);
-      const ids = (await ask<Book[]>(service, 'GET', '/books')).map(({ id }) => id);
+      const ids = (await sendRequest<Book[]>(service, 'GET', '/books')).map(({ id }) => id);
       assert.ok(
         ids.every((id, index) => id > (ids[index - 1] ?? 0)),
         'unordered or duplicate ids',
@@ -103,9 +106,14 @@ async function listDuringChanges(service: Service): Promise<void> {
 }
 
 /** @returns the `data` of a 2xx response */
-async function ask<Data>(service: Service, method: string, path: string, body?: object): Promise<Data> {
-  const answer = await service.fetch(method, path, body && JSON.stringify(body));
-  const text = await answer.text();
-  assert.ok(answer.ok, text);
+async function sendRequest<Data>(
+  service: Service,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Data> {
+  const response = await service.fetch(method, path, body && JSON.stringify(body));
+  const text = await response.text();
+  assert.ok(response.ok, text);
   return (JSON.parse(text) as { data: Data }).data;
 }

@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { Book } from '../../src/book/book.ts';
 import { type Service, startService } from '../http/service.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
-import { ask } from './ask.ts';
+import { sendRequest } from './send-request.ts';
 
 test('when PostgreSQL crashes while the id sequence advances past ids used by others, requests get 503, and succeed afterwards', async () => {
   await using cluster = await startCluster();
@@ -31,7 +31,7 @@ test('when PostgreSQL crashes while the id sequence advances past ids used by ot
 /** Creates a book, and retries after 503. */
 async function createWithRetries(service: Service): Promise<Book> {
   for (;;) {
-    const { status, data } = await ask(service, 'POST', '/book', '{}');
+    const { status, data } = await sendRequest(service, 'POST', '/book', '{}');
     if (status === 201) return data as Book;
     assert.equal(status, 503);
     await sleep(50);

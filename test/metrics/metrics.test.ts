@@ -78,9 +78,9 @@ describe('GET /metrics', () => {
     await connection.send('nonsense\r\n\r\n');
     await connection.answer();
     const metrics = await scrape(service.url);
-    const refused = metrics.get('bookkeeping_http_refused_connections_total')?.samples;
+    const rejected = metrics.get('bookkeeping_http_refused_connections_total')?.samples;
     assert.deepEqual(
-      refused?.map(({ labels, value }) => [labels.status, value]),
+      rejected?.map(({ labels, value }) => [labels.status, value]),
       [
         ['400', 1],
         ['408', 0],
@@ -173,15 +173,15 @@ describe('GET /metrics', () => {
 
   test('responds 404 with METRICS=off', async () => {
     await using service = await startService({ hasMetrics: false });
-    const answer = await service.fetch('GET', '/metrics');
-    assert.deepEqual(await answer.json(), { status: 404, message: 'Not found', data: null });
+    const response = await service.fetch('GET', '/metrics');
+    assert.deepEqual(await response.json(), { status: 404, message: 'Not found', data: null });
   });
 
   test('responds 503 when the other processes do not reply in time', async () => {
     await using service = await startService({ shareMetrics: () => async () => undefined });
-    const answer = await fetch(`${service.url}/metrics`);
-    assert.equal(answer.status, 503);
-    assert.deepEqual(await answer.json(), { status: 503, message: 'Service unavailable', data: null });
+    const response = await fetch(`${service.url}/metrics`);
+    assert.equal(response.status, 503);
+    assert.deepEqual(await response.json(), { status: 503, message: 'Service unavailable', data: null });
   });
 });
 

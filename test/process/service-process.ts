@@ -158,14 +158,14 @@ export async function readEnvironmentFile(folder: string): Promise<Record<string
   return parseEnv(await readFile(join(folder, '.env'), 'utf8'));
 }
 
-export interface Answer {
+export interface Envelope {
   readonly status: number;
   readonly message: string;
   readonly data: unknown;
 }
 
 /** Requests a token. */
-export async function signIn(service: ServiceProcess, username: string, password: string): Promise<Answer> {
+export async function signIn(service: ServiceProcess, username: string, password: string): Promise<Envelope> {
   return send(service, 'POST', '/token', { body: JSON.stringify({ username, password }) });
 }
 
@@ -183,12 +183,12 @@ export async function send(
   method: string,
   path: string,
   { token = '', body = null }: { readonly token?: string; readonly body?: string | null } = {},
-): Promise<Answer> {
+): Promise<Envelope> {
   const headers = { connection: 'close', ...(token !== '' && { authorization: token }) };
   const response = await fetch(`${service.url}${path}`, { method, headers, body });
   const text = await response.text();
   if (response.status >= 400) assertTellsNothing(text);
-  return JSON.parse(text) as Answer;
+  return JSON.parse(text) as Envelope;
 }
 
 /** Creates a book. @returns its id */

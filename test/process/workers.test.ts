@@ -43,9 +43,9 @@ describe('Two workers', { concurrency: 2 }, () => {
     const { service, pids } = workers;
     const [killed = 0, other = 0] = pids;
     process.kill(killed, 'SIGKILL');
-    const answering = await waitForProcesses(service.url, 2);
+    const serving = await waitForProcesses(service.url, 2);
 
-    assert.ok(answering.has(other) && !answering.has(killed));
+    assert.ok(serving.has(other) && !serving.has(killed));
     assert.equal(
       (await service.stop()).complaints,
       `${STARTUP_ERROR_OUTPUT}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,

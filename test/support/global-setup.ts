@@ -11,7 +11,7 @@ export async function globalSetup(): Promise<void> {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
   }
-  // Test files are processes of their own, which import much of the same: this halves what that costs.
+  // Test files run in separate processes: a shared compile cache halves the cost of imports.
   process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/compiled');
   process.env.TEST_POSTGRES_URL = cluster.url;
   process.env.TEST_POSTGRES_PROGRAMS = cluster.programs;

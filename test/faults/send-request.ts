@@ -8,15 +8,20 @@ export interface Outcome {
 }
 
 /** Sends a request, and asserts a response in the envelope: as usual, or 503 with Retry-After. */
-export async function ask(service: Service, method: string, path: string, body?: string): Promise<Outcome> {
-  const answer = await service.fetch(method, path, body);
-  const envelope = (await answer.json()) as { status: number; message: string; data: unknown };
+export async function sendRequest(
+  service: Service,
+  method: string,
+  path: string,
+  body?: string,
+): Promise<Outcome> {
+  const response = await service.fetch(method, path, body);
+  const envelope = (await response.json()) as { status: number; message: string; data: unknown };
   const { status, message, data } = envelope;
   assert.deepEqual(Object.keys(envelope), ['status', 'message', 'data']);
-  assert.equal(status, answer.status);
+  assert.equal(status, response.status);
   if (status >= 500) {
     assert.deepEqual([status, message, data], [503, outcomes.serviceUnavailable.message, null]);
-    assert.match(answer.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
+    assert.match(response.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
   }
   return { status, data };
 }
