@@ -2,15 +2,7 @@ import { signal } from '@preact/signals';
 import { type Book, type BookFields, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
 import { hide, refresh, replace } from '../catalogue/catalogue.ts';
 import { client } from '../session/session.ts';
-import {
-  changesOf,
-  EMPTY_FIELDS,
-  type FormFields,
-  formFieldsOf,
-  isUnchanged,
-  merge,
-  yearOf,
-} from './fields.ts';
+import { changesOf, type FormFields, formFieldsOf, isSame, merge, yearOf } from './fields.ts';
 
 /**
  * The state of an edit.
@@ -28,7 +20,7 @@ export type EditState =
 export class EditSession {
   readonly id: number | 'new';
   readonly state = signal<EditState>({ kind: 'loading' });
-  readonly draft = signal<FormFields>(EMPTY_FIELDS);
+  readonly draft = signal(formFieldsOf(undefined));
   readonly error = signal<unknown>(undefined);
   base: VersionedBook | undefined;
   /** The last new book: a retry with the same content has the same key, and is stored once. */
@@ -40,7 +32,7 @@ export class EditSession {
   }
 
   get isUnchanged(): boolean {
-    return isUnchanged(this.draft.value, this.base);
+    return isSame(this.draft.value, formFieldsOf(this.base));
   }
 
   async load(): Promise<void> {
@@ -62,7 +54,7 @@ export class EditSession {
     const year = yearOf(fields);
     if (year === undefined) return;
     await this.#attempt('saving', () =>
-      base ? this.#update(base) : this.#createBook({ title: fields.title, author: fields.author, year }),
+      base ? this.#update(base) : this.#create({ title: fields.title, author: fields.author, year }),
     );
   }
 
@@ -71,7 +63,7 @@ export class EditSession {
   }
 
   discard(): void {
-    this.draft.value = this.base ? formFieldsOf(this.base) : EMPTY_FIELDS;
+    this.draft.value = formFieldsOf(this.base);
   }
 
   /** Continues the edit of a deleted book as a new book. */
@@ -80,7 +72,7 @@ export class EditSession {
     this.state.value = { kind: 'editing' };
   }
 
-  async #createBook(fields: BookFields): Promise<EditState> {
+  async #create(fields: BookFields): Promise<EditState> {
     const content = JSON.stringify(fields);
     // `crypto.randomUUID` is undefined without TLS.
     const key = crypto.getRandomValues(new Uint32Array(4)).join('-');

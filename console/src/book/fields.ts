@@ -5,9 +5,10 @@ import { readInteger } from '../page/address.ts';
 /** The texts of the form of a book. */
 export type FormFields = Readonly<Record<Field, string>>;
 
-export const EMPTY_FIELDS: FormFields = { title: '', author: '', year: '' };
-
-export function formFieldsOf({ title, author, year }: BookFields): FormFields {
+/** The fields of a book; empty ones for a new book. */
+export function formFieldsOf(book: BookFields | undefined): FormFields {
+  if (!book) return { title: '', author: '', year: '' };
+  const { title, author, year } = book;
   return { title: normalizeLines(title), author: normalizeLines(author), year: String(year) };
 }
 
@@ -43,15 +44,10 @@ export function merge(
     if (mine[field] === before[field]) mine[field] = now[field];
     else if (now[field] === before[field]) theirs[field] = mine[field];
   }
-  return { mine, theirs, isConflict: FIELDS.some((field) => mine[field] !== theirs[field]) };
+  return { mine, theirs, isConflict: !isSame<FormFields>(mine, theirs) };
 }
 
-export function isUnchanged(draft: FormFields, base: BookFields | undefined): boolean {
-  const before = base ? formFieldsOf(base) : EMPTY_FIELDS;
-  return FIELDS.every((field) => draft[field] === before[field]);
-}
-
-export function isSame(one: BookFields, other: BookFields): boolean {
+export function isSame<Fields extends BookFields | FormFields>(one: Fields, other: Fields): boolean {
   return FIELDS.every((field) => one[field] === other[field]);
 }
 

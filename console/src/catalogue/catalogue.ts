@@ -75,10 +75,8 @@ export function bookAt(row: number): Book | undefined {
 /** The number of rows, including those whose books are not loaded. */
 export function rowCount(): number {
   void revision.value;
-  return Math.min(
-    total.value ?? ends.head.books.length + (loadedQuery === undefined ? 0 : PAGE_BOOKS),
-    BOOKS_MAX,
-  );
+  const estimate = ends.head.books.length + (loadedQuery === undefined ? 0 : PAGE_BOOKS);
+  return Math.min(total.value ?? estimate, BOOKS_MAX);
 }
 
 /** The shown part of the list; undefined when all of it is shown. */

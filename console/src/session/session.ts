@@ -42,10 +42,10 @@ if (stored) session.token = JSON.parse(stored) as Token;
 if (session.token) keep(session.token);
 
 /** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoAnswerError} */
-export async function signIn(given: Login): Promise<void> {
-  const token = keep(await request(given));
-  login = given;
-  lastUsername = given.username;
+export async function signIn(credentials: Login): Promise<void> {
+  const token = keep(await request(credentials));
+  login = credentials;
+  lastUsername = credentials.username;
   nextSignIn.resolve(token);
   nextSignIn = Promise.withResolvers();
 }
@@ -69,21 +69,21 @@ export function authorization(): Record<string, string> | undefined {
 /** Gets a token with the login, or waits for the next sign-in. */
 async function renew(): Promise<Token> {
   const { promise: signedIn } = nextSignIn;
-  const given = login;
+  const used = login;
   try {
-    const token = given && (await request(given));
+    const token = used && (await request(used));
     // The user may have signed out or in meanwhile.
-    if (token && login === given) return keep(token);
+    if (token && login === used) return keep(token);
   } catch (error) {
     if (!(error instanceof RefusedError && error.status === 401)) throw error;
-    if (login === given) login = undefined;
+    if (login === used) login = undefined;
   }
   if (!login && signInState.value === 'in') signInState.value = 'expired';
   return signedIn;
 }
 
-function request(given: Login): Promise<Token> {
-  return requestToken({ ...given, url: SERVICE_URL, timeoutMs: SIGN_IN_TIMEOUT_MS, attemptsMax: 1 });
+function request(credentials: Login): Promise<Token> {
+  return requestToken({ ...credentials, url: SERVICE_URL, timeoutMs: SIGN_IN_TIMEOUT_MS, attemptsMax: 1 });
 }
 
 function keep(token: Token): Token {

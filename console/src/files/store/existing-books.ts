@@ -28,16 +28,16 @@ export async function findExistingBooks(
   isHidden: (book: Book) => boolean,
   signal: AbortSignal,
 ): Promise<ExistingBooks> {
-  const wanted = new Map<string, number>();
+  const rowCounts = new Map<string, number>();
   for await (const row of rows) {
-    if ('book' in row) increment(wanted, keyOf(row.book));
+    if ('book' in row) increment(rowCounts, keyOf(row.book));
     signal.throwIfAborted();
   }
   const counts = new Map<string, number>();
   let total = 0;
   for await (const book of client.list({ limit: PAGE_BOOKS }, { signal })) {
     const key = keyOf(book);
-    if ((counts.get(key) ?? 0) >= (wanted.get(key) ?? 0) || isHidden(book)) continue;
+    if ((counts.get(key) ?? 0) >= (rowCounts.get(key) ?? 0) || isHidden(book)) continue;
     increment(counts, key);
     total++;
   }

@@ -138,12 +138,12 @@ async function findStored(
   afterId: number,
   client: Pick<BookClient, 'list'>,
 ): Promise<readonly Book[]> {
-  const wanted = new Map<string, number>();
-  for (const book of books) increment(wanted, keyOf(book));
+  const expected = new Map<string, number>();
+  for (const book of books) increment(expected, keyOf(book));
   const found: Book[] = [];
   for await (const book of client.list({ sort: '-id', limit: PAGE_BOOKS })) {
     if (book.id <= afterId) break;
-    if (decrement(wanted, keyOf(book))) found.push(book);
+    if (decrement(expected, keyOf(book))) found.push(book);
   }
   return found.length > books.length / 2 ? found : [];
 }
