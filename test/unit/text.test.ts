@@ -45,16 +45,16 @@ describe('Folding', () => {
 
   test('preserves parts: the lower case of a text contains the lower case of its parts', () => {
     fc.assert(
-      fc.property(TEXT, TEXT, TEXT, (before, part, behind) => {
-        assert.ok(lowerCase(before + part + behind).includes(lowerCase(part)));
+      fc.property(TEXT, TEXT, TEXT, (before, part, after) => {
+        assert.ok(lowerCase(before + part + after).includes(lowerCase(part)));
       }),
     );
   });
 
   test('returns prefilters that exclude no matching book', () => {
     fc.assert(
-      fc.property(TEXT, TEXT, TEXT, TEXT, (before, part, behind, other) => {
-        const title = before + part + behind;
+      fc.property(TEXT, TEXT, TEXT, TEXT, (before, part, after, other) => {
+        const title = before + part + after;
         for (const [query, texts] of [
           [{ title: part }, [title, other]],
           [{ author: part }, [other, title]],

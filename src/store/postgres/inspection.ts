@@ -31,7 +31,7 @@ async function describe(client: ClientBase): Promise<string> {
   if (!state?.hasBooks) {
     if (!state || state.mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
     if (!state.mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
-    return 'the PostgreSQL database has no table of books yet, and will get one';
+    return 'the PostgreSQL database has no table books yet; it will be created';
   }
   await expectPrivileges(client);
   await expectBooks(client);

@@ -12,7 +12,7 @@ export async function inspectStore(path: string): Promise<string> {
   try {
     if (!existsSync(path)) {
       accessSync(nearestFolder(path), constants.W_OK);
-      return `the SQLite file ${path} is not there yet, and will be made`;
+      return `the SQLite file ${path} does not exist yet and will be created`;
     }
     expectWritable(path);
     accessSync(dirname(path), constants.W_OK);
@@ -26,7 +26,7 @@ export async function inspectStore(path: string): Promise<string> {
 function describe(database: DatabaseSync, path: string): string {
   readVersion(database);
   if (!hasTable(database, 'books'))
-    return `the SQLite file ${path} has no table of books yet, and will get one`;
+    return `the SQLite file ${path} has no table books yet; it will be created`;
   expectBooks(database);
   const counted = database
     .prepare(`select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1})`)

@@ -120,5 +120,5 @@ export function takeOverCheckpoints(database: DatabaseSync): () => void {
 
 function expectSetting(database: DatabaseSync, name: string, expected: string | number): void {
   const value = database.prepare(`pragma ${name}`).get()?.[name];
-  if (value !== expected) throw new StoreNotReady(`SQLite refuses ${name} = ${expected} for this file`);
+  if (value !== expected) throw new StoreNotReady(`SQLite rejects ${name} = ${expected} for this file`);
 }

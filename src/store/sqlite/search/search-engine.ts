@@ -137,7 +137,7 @@ function booksToScan({ sort }: BookQuery): string {
 const RENDER = `
   select count(*) as count, cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob) as json
   from (
-    select ${BOOK} from json_each(?) as wanted cross join books on books.id = wanted.value
-    order by wanted.key
+    select ${BOOK} from json_each(?) as requested cross join books on books.id = requested.value
+    order by requested.key
   )
 `;
