@@ -66,20 +66,15 @@ function columnNames(cells: readonly string[], hasHeader: boolean): string[] {
   return [...names];
 }
 
+/** Rows that are not JSON are reported when they are read as books. */
 function membersOf(rows: readonly RawRow[]): string[] {
-  const names = new Set<string>();
-  for (const row of rows) {
-    const value = 'json' in row ? parse(row.json) : undefined;
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) continue;
-    for (const name of Object.keys(value)) names.add(name);
-  }
-  return [...names];
-}
-
-function parse(json: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(json));
-  } catch {
-    return undefined;
-  }
+  const names = rows.flatMap((row) => {
+    try {
+      const value: unknown = 'json' in row ? JSON.parse(new TextDecoder().decode(row.json)) : undefined;
+      return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(names)];
 }

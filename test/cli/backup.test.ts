@@ -9,7 +9,7 @@ import { booksAt, putBooks } from './books.ts';
 import { runCommand, startCommand } from './command.ts';
 
 describe('bookkeeping backup', { concurrency: 2 }, () => {
-  test('copies what a service has acknowledged, while it goes on writing', async () => {
+  test('copies all acknowledged books while a service writes', async () => {
     await using folder = await createFolder();
     const dbUrl = `sqlite:${join(folder.path, 'data/books.db')}`;
     await putBooks(
@@ -20,9 +20,9 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     const token = await tokenFrom(service, folder.path);
     const acknowledged = await createBook(service, token, 'Before');
     const copying = startCommand(['backup', 'copy.db'], { folder: folder.path });
-    const complaints = text(copying.stderr as NodeJS.ReadableStream);
+    const stderr = text(copying.stderr as NodeJS.ReadableStream);
     while (copying.exitCode === null) await createBook(service, token, 'Meanwhile');
-    assert.equal(await complaints, 'copied the store to copy.db and checked the copy\n');
+    assert.equal(await stderr, 'copied the store to copy.db and checked the copy\n');
     assert.equal(copying.exitCode, 0);
     await service.stop();
 
@@ -33,32 +33,32 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     assert.deepEqual(copied, books.slice(0, copied.length));
   });
 
-  test('overwrites nothing, and leaves nothing behind when it fails', async () => {
+  test('overwrites no file, and leaves none when it fails', async () => {
     await using folder = await createFolder();
     const at = (...args: string[]) => runCommand(['backup', ...args], { folder: folder.path });
     const missing = await at('copy.db');
     assert.deepEqual(
-      [missing.code, missing.complaints],
+      [missing.code, missing.stderr],
       [1, 'bookkeeping: the SQLite file data/books.db does not exist\n'],
     );
     await putBooks(`sqlite:${join(folder.path, 'data/books.db')}`, []);
     await writeFile(join(folder.path, 'copy.db'), 'before');
     const there = await at('copy.db');
     assert.deepEqual(
-      [there.code, there.complaints],
+      [there.code, there.stderr],
       [1, 'bookkeeping: copy.db is already there, and is not overwritten\n'],
     );
     assert.equal(await readFile(join(folder.path, 'copy.db'), 'utf8'), 'before');
     const nowhere = await at('nowhere/copy.db');
     assert.deepEqual(
-      [nowhere.code, nowhere.complaints],
+      [nowhere.code, nowhere.stderr],
       [1, 'bookkeeping: nowhere/copy.db cannot be written (ENOENT)\n'],
     );
     assert.deepEqual((await readdir(folder.path)).toSorted(), ['copy.db', 'data']);
     assert.deepEqual(await readdir(join(folder.path, 'data')), ['books.db']);
   });
 
-  test('finds damage', async () => {
+  test('fails on a damaged store', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'data/books.db');
     await putBooks(
@@ -68,17 +68,17 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     const bytes = await readFile(path);
     bytes.fill(0xff, bytes.length / 2, bytes.length / 2 + 4_096);
     await writeFile(path, bytes);
-    const { code, complaints } = await runCommand(['backup', 'copy.db'], { folder: folder.path });
-    assert.match(complaints, /^bookkeeping: the store is damaged[^\n]+\n$/);
+    const { code, stderr } = await runCommand(['backup', 'copy.db'], { folder: folder.path });
+    assert.match(stderr, /^bookkeeping: the store is damaged[^\n]+\n$/);
     assert.equal(code, 1);
     assert.deepEqual(await readdir(folder.path), ['data']);
   });
 
-  test('says what to use for PostgreSQL', async () => {
+  test('names the tool for PostgreSQL', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: 'postgres://app:hunter2@db/books' };
-    const { code, complaints } = await runCommand(['backup', 'copy'], { folder: folder.path, variables });
-    assert.match(complaints, /^bookkeeping: [^\n]*pg_dump[^\n]*\n$/);
+    const { code, stderr } = await runCommand(['backup', 'copy'], { folder: folder.path, variables });
+    assert.match(stderr, /^bookkeeping: [^\n]*pg_dump[^\n]*\n$/);
     assert.equal(code, 1);
   });
 });

@@ -7,14 +7,14 @@ export async function booksAt(dbUrl: string): Promise<Book[]> {
   return await listBooks(store);
 }
 
-/** Puts books into a store that may be empty. */
+/** Adds books to a store, which is created if necessary. */
 export async function putBooks(dbUrl: string, books: readonly BookFields[]): Promise<void> {
   await using archive = await openArchiveAt(dbUrl);
   await archive.add(books);
 }
 
-/** The figures of the summary that an import ends with. */
-export function tallyOf(output: string): Record<'read' | 'stored' | 'skipped' | 'bad', number> {
-  const figure = (name: string) => Number(new RegExp(`\\b${name} ([0-9]+)`).exec(output)?.[1]);
+/** The counts in the summary of an import. */
+export function tallyOf(stdout: string): Record<'read' | 'stored' | 'skipped' | 'bad', number> {
+  const figure = (name: string) => Number(new RegExp(`\\b${name} ([0-9]+)`).exec(stdout)?.[1]);
   return { read: figure('read'), stored: figure('stored'), skipped: figure('skipped'), bad: figure('bad') };
 }

@@ -16,7 +16,7 @@ import { BOOKKEEPING, runCommand, startCommand } from './command.ts';
 const here = { folder: ROOT };
 
 describe('The command line', { concurrency: 2 }, () => {
-  test('serves without a command, as with `serve`', async () => {
+  test('starts the service without a command and with `serve`', async () => {
     await using folder = await createFolder();
     for (const [first = '', ...rest] of [[BOOKKEEPING], ['serve', BOOKKEEPING]]) {
       await using service = await new ServiceProcess(folder.path, {}, rest, first).listening();
@@ -28,15 +28,15 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.ok((await readEnvironmentFile(folder.path)).SECRET_TOKEN);
   });
 
-  test('prints help about all commands and about each', async () => {
-    const { code, output, complaints } = await runCommand(['--help'], here);
-    assert.deepEqual([code, complaints], [0, '']);
+  test('prints the help of all commands and of each', async () => {
+    const { code, stdout, stderr } = await runCommand(['--help'], here);
+    assert.deepEqual([code, stderr], [0, '']);
     for (const [name, { summary }] of Object.entries(COMMANDS)) {
-      assert.match(output, new RegExp(`^  ${name}\\b`, 'm'));
-      assert.ok(output.includes(summary), name);
+      assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
+      assert.ok(stdout.includes(summary), name);
     }
     const token = await runCommand(['token', '--help', '--ttl', 'soon'], here);
-    assert.deepEqual(token, { code: 0, output: `${helpOf('token', COMMANDS.token)}\n`, complaints: '' });
+    assert.deepEqual(token, { code: 0, stdout: `${helpOf('token', COMMANDS.token)}\n`, stderr: '' });
     for (const [name, command] of Object.entries<Command>(COMMANDS)) {
       const help = helpOf(name, command);
       for (const option of Object.keys(command.options))
@@ -48,12 +48,12 @@ describe('The command line', { concurrency: 2 }, () => {
   test('prints its version', async () => {
     assert.deepEqual(await runCommand(['--version'], here), {
       code: 0,
-      output: `${readPackage().version}\n`,
-      complaints: '',
+      stdout: `${readPackage().version}\n`,
+      stderr: '',
     });
   });
 
-  test('is found by npm in a clone', async () => {
+  test('runs with `npm exec` in a clone', async () => {
     const { stdout } = await promisify(execFile)(
       'npm',
       ['exec', '--offline', '--', 'bookkeeping', '--version'],
@@ -73,14 +73,14 @@ describe('The command line', { concurrency: 2 }, () => {
   for (const [what, args] of Object.entries(UNKNOWN)) {
     test(`rejects ${what}: one line, exit code 2, and no file is created`, async () => {
       await using folder = await createFolder();
-      const { code, output, complaints } = await runCommand(args, { folder: folder.path });
-      assert.match(complaints, /^bookkeeping: [^\n]+\n$/);
-      assert.deepEqual([code, output], [2, '']);
+      const { code, stdout, stderr } = await runCommand(args, { folder: folder.path });
+      assert.match(stderr, /^bookkeeping: [^\n]+\n$/);
+      assert.deepEqual([code, stdout], [2, '']);
       assert.deepEqual(await readdir(folder.path), []);
     });
   }
 
-  test('accepts the operands and options of a command, and no others', () => {
+  test('accepts only the operands and options of a command', () => {
     const { file, options } = parse('import', '-', '--keep-ids', '--format=json') ?? {};
     assert.equal(file, '-');
     assert.deepEqual({ ...options }, { 'keep-ids': true, format: 'json' });
@@ -103,7 +103,7 @@ describe('The command line', { concurrency: 2 }, () => {
     }
   });
 
-  test('gets the format from the extension of a file', () => {
+  test('infers the format from the extension of a file', () => {
     const formats = ['a.csv', 'A.CSV', 'a.json', 'a.ndjson', 'a.jsonl', '-'].map((path) =>
       formatOf(path, undefined),
     );
@@ -112,15 +112,15 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.throws(() => formatOf('a.csv', 'xls'), /^UsageError: --format must be one of csv, json, ndjson$/);
   });
 
-  test('ends silently when its output is closed', async () => {
+  test('exits with 141, without a message, when standard output is closed', async () => {
     const child = startCommand(['--help'], here);
     child.stdout?.destroy();
-    let complaints = '';
+    let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      complaints += text;
+      stderr += text;
     });
     const [code] = await once(child, 'close');
-    assert.deepEqual([code, complaints], [141, '']);
+    assert.deepEqual([code, stderr], [141, '']);
   });
 });
 

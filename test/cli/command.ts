@@ -5,61 +5,58 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseStoreAddress } from '../../src/store/address.ts';
 
-/** The command, as a clone has it. */
+/** The command of a clone. */
 export const BOOKKEEPING = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
 
-/** What its first line has. */
+/** The option in its first line. */
 const MEMORY_OPTION = '--max-semi-space-size=16';
 
-/** Where a command runs, and with what. */
-export interface Circumstances {
+export interface RunOptions {
   /** The working directory. */
   readonly folder: string;
-  /** Its environment; nothing else is inherited. */
+  /** The whole environment. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** What it reads from its standard input; nothing by default. */
+  /** Standard input; empty by default. */
   readonly input?: string | Uint8Array;
-  /** More may come behind that, so that it waits. */
+  /** Whether standard input stays open. */
   readonly isOpen?: boolean;
 }
 
-/** How a command ended. */
 export interface Ending {
   /** The exit code; null when a signal ended it. */
   readonly code: number | null;
-  /** What came to standard output, and to standard error. */
-  readonly output: string;
-  readonly complaints: string;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** Starts `bookkeeping` with arguments. Its standard streams are pipes. */
 export function startCommand(
   args: readonly string[],
-  { folder, variables, input = '', isOpen = false }: Circumstances,
+  { folder, variables, input = '', isOpen = false }: RunOptions,
 ): ChildProcess {
   const child = spawn(process.execPath, [MEMORY_OPTION, BOOKKEEPING, ...args], {
     cwd: folder,
     env: { ...variables },
   });
-  // A command that cannot be followed does not read.
+  // An invalid command does not read.
   child.stdin.on('error', () => {});
   if (isOpen) child.stdin.write(input);
   else child.stdin.end(input);
   return child;
 }
 
-/** Runs `bookkeeping` to its end, and asserts that it tells no password of a store. */
-export async function runCommand(args: readonly string[], circumstances: Circumstances): Promise<Ending> {
-  const child = startCommand(args, circumstances);
-  const [output, complaints, [code]] = await Promise.all([
+/** Runs `bookkeeping`, and asserts that it prints no password of a store. */
+export async function runCommand(args: readonly string[], options: RunOptions): Promise<Ending> {
+  const child = startCommand(args, options);
+  const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout as NodeJS.ReadableStream),
     text(child.stderr as NodeJS.ReadableStream),
     once(child, 'close'),
   ]);
-  const { DB_URL = '' } = circumstances.variables ?? {};
+  const { DB_URL = '' } = options.variables ?? {};
   const password = passwordIn(DB_URL);
-  if (password !== undefined) assert.ok(!(output + complaints).includes(password), 'a password is told');
-  return { code: code as number | null, output, complaints };
+  if (password !== undefined) assert.ok(!(stdout + stderr).includes(password), 'a password is printed');
+  return { code: code as number | null, stdout, stderr };
 }
 
 function passwordIn(dbUrl: string): string | undefined {

@@ -11,7 +11,7 @@ import { createFolder } from '../support/folder.ts';
 import { booksAt, putBooks } from './books.ts';
 import { runCommand, startCommand } from './command.ts';
 
-const NASTY = [
+const CELL_TEXTS = [
   ...Object.values(SPECIAL_TEXTS),
   '=1+1',
   '@SUM(A1)',
@@ -26,10 +26,10 @@ const NASTY = [
   "it's; so",
 ];
 
-const BOOKS: readonly Book[] = NASTY.map((text, index) => ({
+const BOOKS: readonly Book[] = CELL_TEXTS.map((text, index) => ({
   id: index === 0 ? ID_MAX - 1 : index * 3,
   title: text,
-  author: NASTY[NASTY.length - 1 - index] ?? '',
+  author: CELL_TEXTS[CELL_TEXTS.length - 1 - index] ?? '',
   year: [YEAR_MAX, -YEAR_MAX, 0, -750][index % 4] ?? 0,
 })).toSorted((one, other) => one.id - other.id);
 
@@ -38,7 +38,7 @@ const FILES = ['books.csv', 'books.json', 'books.ndjson'];
 for (const [index, engine] of engines.entries()) {
   const other = engines[1 - index] ?? engine;
   describe(`bookkeeping export on ${engine.name}`, () => {
-    test(`writes what import takes into ${other.name}: equal, ids too, in every format`, async () => {
+    test(`writes files in every format, which an import into ${other.name} restores with ids`, async () => {
       await using folder = await createFolder();
       await using source = await engine.createAddress();
       await writeFile(join(folder.path, 'first.json'), JSON.stringify(BOOKS));
@@ -46,28 +46,28 @@ for (const [index, engine] of engines.entries()) {
         folder: folder.path,
         variables: { DB_URL: source.dbUrl },
       });
-      assert.equal(first.code, 0, first.complaints);
+      assert.equal(first.code, 0, first.stderr);
       for (const file of FILES) {
         await using target = await other.createAddress();
         const exported = await runCommand(['export', file], {
           folder: folder.path,
           variables: { DB_URL: source.dbUrl },
         });
-        assert.deepEqual(exported, { code: 0, output: `wrote ${BOOKS.length} books\n`, complaints: '' });
+        assert.deepEqual(exported, { code: 0, stdout: `wrote ${BOOKS.length} books\n`, stderr: '' });
         const imported = await runCommand(['import', file, '--keep-ids'], {
           folder: folder.path,
           variables: { DB_URL: target.dbUrl },
         });
-        assert.deepEqual([imported.code, imported.complaints], [0, '']);
+        assert.deepEqual([imported.code, imported.stderr], [0, '']);
         assert.deepEqual(await booksAt(target.dbUrl), BOOKS, file);
       }
       assert.deepEqual((await readdir(folder.path)).toSorted(), [...FILES, 'first.json'].toSorted());
     });
 
-    test('writes the same to standard output, CSV where nothing else is said', async () => {
+    test('writes to standard output, CSV by default', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
-      const circumstances = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
+      const options = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
       await putBooks(address.dbUrl, [
         { title: 'The Iliad', author: 'Homer', year: -750 },
         { title: 'A "B",\n', author: ' c', year: 0 },
@@ -78,28 +78,28 @@ for (const [index, engine] of engines.entries()) {
         ndjson:
           '{"id":1,"title":"The Iliad","author":"Homer","year":-750}\n{"id":2,"title":"A \\"B\\",\\n","author":" c","year":0}\n',
       };
-      for (const [format, output] of Object.entries(written)) {
-        assert.deepEqual(await runCommand(['export', '--format', format], circumstances), {
+      for (const [format, stdout] of Object.entries(written)) {
+        assert.deepEqual(await runCommand(['export', '--format', format], options), {
           code: 0,
-          output,
-          complaints: '',
+          stdout,
+          stderr: '',
         });
       }
-      assert.equal((await runCommand(['export'], circumstances)).output, written.csv);
+      assert.equal((await runCommand(['export'], options)).stdout, written.csv);
     });
   });
 }
 
 describe('bookkeeping export', () => {
-  test('replaces a file at once, or leaves it as it was', async () => {
+  test('replaces a file atomically, or leaves it unchanged', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, 'books.csv'), 'before');
     const variables = { DB_URL: 'sqlite:books.db' };
     const failed = await runCommand(['export', 'books.csv'], { folder: folder.path, variables });
     assert.deepEqual(failed, {
       code: 1,
-      output: '',
-      complaints: 'bookkeeping: the SQLite file books.db does not exist\n',
+      stdout: '',
+      stderr: 'bookkeeping: the SQLite file books.db does not exist\n',
     });
     assert.equal(await readFile(join(folder.path, 'books.csv'), 'utf8'), 'before');
     assert.deepEqual(await readdir(folder.path), ['books.csv']);
@@ -109,46 +109,46 @@ describe('bookkeeping export', () => {
     assert.equal(await readFile(join(folder.path, 'books.csv'), 'utf8'), 'id,title,author,year\r\n');
     const nowhere = await runCommand(['export', 'nowhere/books.csv'], { folder: folder.path, variables });
     assert.deepEqual(
-      [nowhere.code, nowhere.complaints],
+      [nowhere.code, nowhere.stderr],
       [1, 'bookkeeping: nowhere/books.csv cannot be written (ENOENT)\n'],
     );
   });
 
-  test('ends without a word when its reader has enough', async () => {
+  test('exits with 141, without a message, when its reader closes the pipe', async () => {
     await using folder = await createFolder();
     const dbUrl = `sqlite:${join(folder.path, 'books.db')}`;
     await putBooks(
       dbUrl,
-      Array.from({ length: 20_000 }, (_, year) => ({ title: 'A book', author: 'by somebody', year })),
+      Array.from({ length: 20_000 }, (_, year) => ({ title: 'A book', author: 'by an author', year })),
     );
     const child = startCommand(['export'], { folder: folder.path, variables: { DB_URL: dbUrl } });
-    let complaints = '';
+    let stderr = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      complaints += text;
+      stderr += text;
     });
     child.stdout?.once('data', () => child.stdout?.destroy());
     const [code] = await once(child, 'close');
-    assert.deepEqual([code, complaints], [141, '']);
+    assert.deepEqual([code, stderr], [141, '']);
   });
 
-  test('writes that there are no books', async () => {
+  test('writes a valid file for an empty store', async () => {
     await using folder = await createFolder();
     await using address = await engines[0]?.createAddress();
     assert.ok(address);
-    const circumstances = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
+    const options = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
     await putBooks(address.dbUrl, []);
-    for (const [format, output] of Object.entries({
+    for (const [format, stdout] of Object.entries({
       csv: 'id,title,author,year\r\n',
       json: '[\n]\n',
       ndjson: '',
     })) {
-      const { code, ...ending } = await runCommand(['export', '--format', format], circumstances);
-      assert.deepEqual([code, ending.output], [0, output]);
+      const { code, ...ending } = await runCommand(['export', '--format', format], options);
+      assert.deepEqual([code, ending.stdout], [0, stdout]);
       const taken = await runCommand(['import', '-', '--format', format], {
-        ...circumstances,
-        input: output,
+        ...options,
+        input: stdout,
       });
-      assert.deepEqual([taken.code, taken.complaints], [0, '']);
+      assert.deepEqual([taken.code, taken.stderr], [0, '']);
     }
   });
 });

@@ -14,7 +14,7 @@ const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -720 };
 
 for (const engine of engines) {
   describe(`bookkeeping import on ${engine.name}`, { concurrency: 2 }, () => {
-    test('stores the rows of a file, with columns of other names, and sums up', async () => {
+    test('stores the rows of a file with mapped columns, and prints a summary', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       await writeFile(
@@ -24,16 +24,16 @@ for (const engine of engines) {
       const map = 'title=original_title,author=authors,year=original_publication_year';
       const variables = { DB_URL: address.dbUrl, NODE_ENV: 'production' };
       const args = ['import', 'list.CSV', '--map', map];
-      const { code, output, complaints } = await runCommand(args, { folder: folder.path, variables });
-      assert.match(output, /^read 2, stored 2, skipped 0, bad 0, in [0-9.]+ s, [0-9]+ rows\/s\n$/);
-      assert.deepEqual([code, complaints], [0, '']);
+      const { code, stdout, stderr } = await runCommand(args, { folder: folder.path, variables });
+      assert.match(stdout, /^read 2, stored 2, skipped 0, bad 0, in [0-9.]+ s, [0-9]+ rows\/s\n$/);
+      assert.deepEqual([code, stderr], [0, '']);
       assert.deepEqual(await booksAt(address.dbUrl), [
         { id: 1, ...ILIAD },
         { id: 2, title: 'The "Odyssey"\r\n2', author: 'Homer, and others', year: 0 },
       ]);
     });
 
-    test('goes on past bad rows, tells each with its line, and ends with 1', async () => {
+    test('reports bad rows by line number, stores the others, and exits with 1', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       const variables = { DB_URL: address.dbUrl };
@@ -44,10 +44,10 @@ for (const engine of engines) {
         input,
       });
       assert.equal(
-        some.complaints,
+        some.stderr,
         'element 2 (line 1): title is not a text of well-formed Unicode without U+0000\n',
       );
-      assert.deepEqual(tallyOf(some.output), { read: 3, stored: 2, skipped: 0, bad: 1 });
+      assert.deepEqual(tallyOf(some.stdout), { read: 3, stored: 2, skipped: 0, bad: 1 });
       assert.equal(some.code, 1);
 
       const many = await runCommand(['import', '-', '--map', 'author='], {
@@ -55,33 +55,33 @@ for (const engine of engines) {
         variables,
         input: `title,year\n${'X,x\n'.repeat(250)}C,1\n`,
       });
-      assert.equal(many.complaints.split('\n').length, 101);
-      assert.match(many.output, /^read 251, stored 1, skipped 0, bad 250 \(150 of them not shown\), /);
+      assert.equal(many.stderr.split('\n').length, 101);
+      assert.match(many.stdout, /^read 251, stored 1, skipped 0, bad 250 \(150 of them not shown\), /);
       assert.deepEqual(
         (await booksAt(address.dbUrl)).map(({ title }) => title),
         ['A', 'B', 'C'],
       );
     });
 
-    test('with --strict stores nothing when a row is bad, and all when none is', async () => {
+    test('with --strict stores all rows, or none if one is bad', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       const variables = { DB_URL: address.dbUrl };
       const good = Array.from({ length: 5_000 }, (_, index) => `Book ${index},,${index}\n`).join('');
       const args = ['import', '--strict', '-'];
       const bad = { folder: folder.path, variables, input: `title,author,year\n${good}Bad,,x\nBad,,x\n` };
-      const refused = await runCommand(args, bad);
-      assert.match(refused.complaints, /^line 5002: year is not [^\n]+\n$/);
-      assert.match(refused.output, /^read 5001, stored 0, skipped 0, bad 1, /);
-      assert.equal(refused.code, 1);
+      const rejected = await runCommand(args, bad);
+      assert.match(rejected.stderr, /^line 5002: year is not [^\n]+\n$/);
+      assert.match(rejected.stdout, /^read 5001, stored 0, skipped 0, bad 1, /);
+      assert.equal(rejected.code, 1);
       assert.deepEqual(await booksAt(address.dbUrl), []);
 
-      const taken = await runCommand(args, { ...bad, input: `title,author,year\n${good}` });
-      assert.deepEqual([taken.code, tallyOf(taken.output).stored], [0, 5_000]);
+      const accepted = await runCommand(args, { ...bad, input: `title,author,year\n${good}` });
+      assert.deepEqual([accepted.code, tallyOf(accepted.stdout).stored], [0, 5_000]);
       assert.equal((await booksAt(address.dbUrl)).length, 5_000);
     });
 
-    test('with --skip-existing leaves out what is there, or came before', async () => {
+    test('with --skip-existing skips stored books and repeated rows', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       const variables = { DB_URL: address.dbUrl };
@@ -93,16 +93,16 @@ for (const engine of engines) {
       const input = lines.map((line) => `${JSON.stringify(line)}\n`).join('');
       const args = ['import', '-', '--format=ndjson', '--skip-existing'];
       const first = await runCommand(args, { folder: folder.path, variables, input });
-      assert.deepEqual([first.code, tallyOf(first.output)], [0, { read: 5, stored: 3, skipped: 2, bad: 0 }]);
+      assert.deepEqual([first.code, tallyOf(first.stdout)], [0, { read: 5, stored: 3, skipped: 2, bad: 0 }]);
       const second = await runCommand(args, { folder: folder.path, variables, input });
       assert.deepEqual(
-        [second.code, tallyOf(second.output)],
+        [second.code, tallyOf(second.stdout)],
         [0, { read: 5, stored: 0, skipped: 5, bad: 0 }],
       );
       assert.equal((await booksAt(address.dbUrl)).length, 5);
     });
 
-    test('with --keep-ids keeps them, never overwrites a book, and new ids come after the highest', async () => {
+    test('with --keep-ids keeps ids, overwrites no book, and new ids follow the highest', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       const variables = { DB_URL: address.dbUrl };
@@ -115,10 +115,10 @@ for (const engine of engines) {
         input: `${input}70,Another,,0\n,Without,,0\n8,New,,0\n`,
       });
       assert.equal(
-        again.complaints,
+        again.stderr,
         'line 5: id is not a whole number from 1 to 9007199254740991: ""\nline 4: another book has the id 70\n',
       );
-      assert.deepEqual([again.code, tallyOf(again.output)], [1, { read: 5, stored: 1, skipped: 2, bad: 2 }]);
+      assert.deepEqual([again.code, tallyOf(again.stdout)], [1, { read: 5, stored: 1, skipped: 2, bad: 2 }]);
       await using store = await openStoreAt(address.dbUrl);
       assert.equal((await store.create(ILIAD)).id, 71);
       assert.deepEqual(
@@ -127,7 +127,7 @@ for (const engine of engines) {
       );
     });
 
-    test("with --keep-ids and --strict stores nothing when an id is another book's", async () => {
+    test('with --keep-ids and --strict stores nothing if another book has an id', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       const variables = { DB_URL: address.dbUrl };
@@ -137,19 +137,19 @@ for (const engine of engines) {
       }
       const input = 'id,title\n5,New\n1,Another\n6,New\n';
       const args = ['import', '-', '--keep-ids', '--strict', '--map', 'author=,year='];
-      const { code, output } = await runCommand(args, {
+      const { code, stdout } = await runCommand(args, {
         folder: folder.path,
         variables,
         input,
       });
-      assert.deepEqual([code, tallyOf(output)], [1, { read: 3, stored: 0, skipped: 0, bad: 1 }]);
+      assert.deepEqual([code, tallyOf(stdout)], [1, { read: 3, stored: 0, skipped: 0, bad: 1 }]);
       assert.deepEqual(await booksAt(address.dbUrl), [{ id: 1, ...ILIAD }]);
     });
   });
 }
 
 describe('bookkeeping import', { concurrency: 2 }, () => {
-  test('fails with one line on files that cannot be read, and on a store that cannot be reached', async () => {
+  test('fails with one line on unreadable files and an unreachable store', async () => {
     await using folder = await createFolder();
     await mkdir(join(folder.path, 'folder.csv'));
     await writeFile(join(folder.path, 'empty.csv'), '');
@@ -157,7 +157,7 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
     await writeFile(join(folder.path, 'good.csv'), 'title,author,year\nA,a,1\n');
     const CASES: Record<
       string,
-      [args: readonly string[], complaint: RegExp, variables?: Record<string, string>]
+      [args: readonly string[], message: RegExp, variables?: Record<string, string>]
     > = {
       missing: [['missing.csv'], /missing\.csv cannot be read \(ENOENT\)/],
       folder: [['folder.csv'], /folder\.csv is a directory/],
@@ -177,28 +177,28 @@ describe('bookkeeping import', { concurrency: 2 }, () => {
         { DB_URL: 'postgres://a:hunter2@127.0.0.1:1/b' },
       ],
     };
-    for (const [name, [args, complaint, variables = {}]] of Object.entries(CASES)) {
+    for (const [name, [args, message, variables = {}]] of Object.entries(CASES)) {
       const ending = await runCommand(['import', ...args], { folder: folder.path, variables });
-      assert.match(ending.complaints, /^bookkeeping: [^\n]+\n$/, name);
-      assert.match(ending.complaints, complaint);
-      assert.doesNotMatch(ending.complaints, /hunter2/);
-      assert.deepEqual([ending.code, ending.output], [1, ''], name);
+      assert.match(ending.stderr, /^bookkeeping: [^\n]+\n$/, name);
+      assert.match(ending.stderr, message);
+      assert.doesNotMatch(ending.stderr, /hunter2/);
+      assert.deepEqual([ending.code, ending.stdout], [1, ''], name);
     }
   });
 
-  test('takes a table that somebody else made, whose NULLs are empty, and moves its ids on', async () => {
+  test('accepts a table of another program, reads NULL as empty, and advances its ids', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
     await database.query(
       'create table books (id bigserial primary key, title text, author text, year bigint)',
     );
     await database.query("insert into books (id, title) values (40, 'A'), (41, null)");
-    const { code, output } = await runCommand(['import', '-', '--skip-existing'], {
+    const { code, stdout } = await runCommand(['import', '-', '--skip-existing'], {
       folder: folder.path,
       variables: { DB_URL: database.url },
       input: 'title,author,year\nA,,0\n,,0\nB,,\n',
     });
-    assert.deepEqual([code, tallyOf(output)], [0, { read: 3, stored: 1, skipped: 2, bad: 0 }]);
+    assert.deepEqual([code, tallyOf(stdout)], [0, { read: 3, stored: 1, skipped: 2, bad: 0 }]);
     assert.deepEqual(await database.query('select id::int from books order by id'), [
       { id: 40 },
       { id: 41 },
@@ -216,19 +216,16 @@ describe('The columns of an import', { concurrency: 2 }, () => {
     'calibre.csv': [1817, 0],
   };
   for (const [file, years] of Object.entries(YEARS_OF_EXPORTS)) {
-    test(`are found in an export such as ${file}, but for a year that it does not have`, async () => {
+    test(`are found in ${file}, except for a missing year`, async () => {
       await using folder = await createFolder();
       const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
       const path = join(import.meta.dirname, 'exports', file);
       const plain = await runCommand(['import', path], { folder: folder.path, variables });
-      if (years) assert.match(plain.complaints, /^columns: title = Title, author = [^\n]+\n$/i);
+      if (years) assert.match(plain.stderr, /^columns: title = Title, author = [^\n]+\n$/i);
       else {
-        assert.match(
-          plain.complaints,
-          /^bookkeeping: no column for year; the columns are: title, [^\n]+\n$/i,
-        );
-        assert.match(plain.complaints, /--map year=COLUMN, or omit it with year=/);
-        assert.deepEqual([plain.code, plain.output, await readdir(folder.path)], [1, '', []]);
+        assert.match(plain.stderr, /^bookkeeping: no column for year; the columns are: title, [^\n]+\n$/i);
+        assert.match(plain.stderr, /--map year=COLUMN, or omit it with year=/);
+        assert.deepEqual([plain.code, plain.stdout, await readdir(folder.path)], [1, '', []]);
         const args = ['import', path, '--map', 'year='];
         const mapped = await runCommand(args, { folder: folder.path, variables });
         assert.equal(mapped.code, 0);
@@ -244,7 +241,7 @@ describe('The columns of an import', { concurrency: 2 }, () => {
     });
   }
 
-  test('are those of other names, or the file is refused before a store is made', async () => {
+  test('are required: otherwise the file is rejected before a store is created', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
     const run = (input: string, ...args: string[]) =>
@@ -258,15 +255,12 @@ describe('The columns of an import', { concurrency: 2 }, () => {
       ['{"title":"A","year":1}', ['--format=ndjson'], 'author'],
       [array, ['--format=json', '--map', 'year=published_in'], 'published_in'],
     ] as const) {
-      const { code, output, complaints } = await run(input, ...args);
-      assert.match(
-        complaints,
-        new RegExp(`^bookkeeping: no column for ${missing}; the columns are: [^\n]+\n$`),
-      );
-      assert.deepEqual([code, output, await readdir(folder.path)], [1, '', []], complaints);
+      const { code, stdout, stderr } = await run(input, ...args);
+      assert.match(stderr, new RegExp(`^bookkeeping: no column for ${missing}; the columns are: [^\n]+\n$`));
+      assert.deepEqual([code, stdout, await readdir(folder.path)], [1, '', []], stderr);
     }
     const guessed = await run(array, '--format=json');
-    assert.equal(guessed.complaints, 'columns: title = name, author = authors, year = published\n');
+    assert.equal(guessed.stderr, 'columns: title = name, author = authors, year = published\n');
     const later = `{"title":"B","author":"b"}\n{"title":"C","author":"c","year":3}\n`;
     assert.equal((await run(later.slice(0, 27), '--format=ndjson', '--map', 'year=year')).code, 0);
     assert.equal((await run('[]', '--format=json')).code, 0);
@@ -276,7 +270,7 @@ describe('The columns of an import', { concurrency: 2 }, () => {
     );
   });
 
-  test('may be declared by Excel, and be UTF-16; other encodings get a hint', async () => {
+  test('may follow the declaration of Excel, and be UTF-16; for other encodings there is a hint', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: `sqlite:${join(folder.path, 'books.db')}` };
     const text = 'sep=;\r\ntitle;author;year\r\nÄpfel;Groß;1999\r\n';
@@ -286,13 +280,10 @@ describe('The columns of an import', { concurrency: 2 }, () => {
       ['western.csv', Buffer.from(text, 'latin1')],
     ] as const) {
       await writeFile(join(folder.path, name), bytes);
-      const { code, complaints } = await runCommand(['import', name], { folder: folder.path, variables });
+      const { code, stderr } = await runCommand(['import', name], { folder: folder.path, variables });
       const isRead = name !== 'western.csv';
       assert.equal(code, isRead ? 0 : 1, name);
-      assert.match(
-        complaints,
-        isRead ? /^$/ : /^line 3: it is not UTF-8; [^\n]*iconv -f WINDOWS-1252[^\n]*\n$/,
-      );
+      assert.match(stderr, isRead ? /^$/ : /^line 3: it is not UTF-8; [^\n]*iconv -f WINDOWS-1252[^\n]*\n$/);
     }
     const books = await booksAt(variables.DB_URL);
     assert.deepEqual(
@@ -304,7 +295,7 @@ describe('The columns of an import', { concurrency: 2 }, () => {
     );
   });
 
-  test('are shown by --dry-run, with the first books, bad rows and counts, and nothing is stored', async () => {
+  test('are printed by --dry-run, with the first books, bad rows and counts, and nothing is stored', async () => {
     await using folder = await createFolder();
     const dbUrl = `sqlite:${join(folder.path, 'data', 'books.db')}`;
     const lines = Array.from({ length: 7 }, (_, index) => `Book ${index},a,${index}\n`).join('');
@@ -312,24 +303,24 @@ describe('The columns of an import', { concurrency: 2 }, () => {
     const args = ['import', '-', '--dry-run'];
     const run = (...more: string[]) =>
       runCommand([...args, ...more], { folder: folder.path, variables: { DB_URL: dbUrl }, input });
-    const { code, output, complaints } = await run();
+    const { code, stdout, stderr } = await run();
     const shown = [0, 1, 2, 3, 4].map(
       (year) => `line ${year + 2}: {"title":"Book ${year}","author":"a","year":${year}}\n`,
     );
     assert.ok(
-      output.startsWith(
+      stdout.startsWith(
         `columns: title = original_title, author = authors, year = year\n${shown.join('')}read 8, `,
       ),
     );
-    assert.match(output, /read 8, would store 7, skipped 0, bad 1, in [^\n]+; nothing is stored\n$/);
-    assert.match(complaints, /^line 9: year is not a whole number [^\n]+\n$/);
+    assert.match(stdout, /read 8, would store 7, skipped 0, bad 1, in [^\n]+; nothing is stored\n$/);
+    assert.match(stderr, /^line 9: year is not a whole number [^\n]+\n$/);
     assert.deepEqual([code, await readdir(folder.path)], [1, []]);
 
     await putBooks(dbUrl, [{ title: 'Book 3', author: 'a', year: 3 }]);
     const again = await run('--skip-existing', '--map', 'year=');
-    assert.match(again.output, /^columns: [^\n]+, year omitted\n/);
+    assert.match(again.stdout, /^columns: [^\n]+, year omitted\n/);
     const skipping = await run('--skip-existing');
-    assert.match(skipping.output, /read 8, would store 6, skipped 1, bad 1, /);
+    assert.match(skipping.stdout, /read 8, would store 6, skipped 1, bad 1, /);
     assert.equal((await booksAt(dbUrl)).length, 1);
   });
 });

@@ -15,10 +15,10 @@ import { BOOKKEEPING, runCommand, startCommand } from './command.ts';
 
 const ROWS = 20_000;
 
-/** So many of them are there when an import is cut off: more than it stores at once. */
+/** The rows before an interruption: more than a batch. */
 const ROWS_BEFORE = 9_000;
 
-/** Some books as CSV, all different; the year tells which. */
+/** Different books as CSV, numbered by year. */
 function rowsOf(count: number): string {
   const rows = Array.from(
     { length: count },
@@ -27,21 +27,21 @@ function rowsOf(count: number): string {
   return `title,author,year\n${rows.join('')}`;
 }
 
-/** Resolves when some rows are stored. */
+/** Resolves when rows are stored. */
 async function someStored(dbUrl: string, importing: ChildProcess): Promise<void> {
   await using store = await openStoreAt(dbUrl);
   while (importing.exitCode === null && (await store.find(1)) === undefined) await sleep(1);
 }
 
-/** Runs the import again, and asserts that every row is there once then. */
+/** Repeats the import, and asserts that every row is stored once. */
 async function assertCompletes(folder: string, dbUrl: string, engine: Engine): Promise<void> {
   const before = (await booksAt(dbUrl)).length;
-  const { code, output } = await runCommand(['import', 'many.csv', '--skip-existing'], {
+  const { code, stdout } = await runCommand(['import', 'many.csv', '--skip-existing'], {
     folder,
     variables: { DB_URL: dbUrl },
   });
   const expected = { read: ROWS, stored: ROWS - before, skipped: before, bad: 0 };
-  assert.deepEqual([code, tallyOf(output)], [0, expected], engine.name);
+  assert.deepEqual([code, tallyOf(stdout)], [0, expected], engine.name);
   const years = (await booksAt(dbUrl)).map(({ year }) => year).toSorted((one, other) => one - other);
   assert.deepEqual(
     years,
@@ -51,7 +51,7 @@ async function assertCompletes(folder: string, dbUrl: string, engine: Engine): P
 
 for (const engine of engines) {
   describe(`An import on ${engine.name}`, () => {
-    test('that is killed and run again stores every row once', async () => {
+    test('that is killed and repeated stores every row once', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
@@ -69,7 +69,7 @@ for (const engine of engines) {
       await assertCompletes(folder.path, address.dbUrl, engine);
     });
 
-    test('that is interrupted ends with its batch, sums up, and ends with 130', async () => {
+    test('that is interrupted completes its batch, prints a summary, and exits with 130', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
@@ -81,15 +81,15 @@ for (const engine of engines) {
         input,
         isOpen: true,
       });
-      const output = text(importing.stdout as NodeJS.ReadableStream);
+      const stdout = text(importing.stdout as NodeJS.ReadableStream);
       await someStored(address.dbUrl, importing);
       importing.kill('SIGINT');
       importing.kill('SIGINT');
       const [code] = await once(importing, 'close');
       assert.equal(code, 130);
-      assert.match(await output, /^read [0-9]+, stored [0-9]+, .* rows\/s; interrupted\n$/);
-      assert.equal(tallyOf(await output).bad, 0);
-      assert.equal((await booksAt(address.dbUrl)).length, tallyOf(await output).stored);
+      assert.match(await stdout, /^read [0-9]+, stored [0-9]+, .* rows\/s; interrupted\n$/);
+      assert.equal(tallyOf(await stdout).bad, 0);
+      assert.equal((await booksAt(address.dbUrl)).length, tallyOf(await stdout).stored);
       await assertCompletes(folder.path, address.dbUrl, engine);
 
       const waiting = startCommand(['import', '-'], { folder: folder.path, variables, isOpen: true });
@@ -97,12 +97,12 @@ for (const engine of engines) {
       const interrupting = setInterval(() => waiting.kill('SIGINT'), 500);
       await once(waiting, 'close');
       clearInterval(interrupting);
-      // It may not have come to handle signals yet.
+      // It may not handle signals yet.
       if (waiting.exitCode === 130) assert.equal(await nothing, 'nothing is stored; interrupted\n');
       else assert.equal(waiting.signalCode, 'SIGINT');
     });
 
-    test('goes on beside a service, whose writers get their turn', async () => {
+    test('runs beside a service, which can write meanwhile', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();
       await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
@@ -119,7 +119,7 @@ for (const engine of engines) {
         await createBook(service, token, 'Meanwhile');
         created++;
       }
-      // The row of the year 0, which is no id.
+      // The row with the year 0, which is not an id.
       assert.deepEqual((await ended)[0], 1);
       await service.stop();
       const books = await booksAt(address.dbUrl);
@@ -128,23 +128,23 @@ for (const engine of engines) {
   });
 }
 
-test('An import into a disk that is full says how many books it has stored', async () => {
+test('An import that fills the disk prints the number of stored books', async () => {
   await using folder = await createFolder();
   const rows = Array.from({ length: 10_000 }, (_, index) => `${index} ${'x'.repeat(2_500)}\n`);
   await writeFile(join(folder.path, 'long.csv'), `title\n${rows.join('')}`);
-  // The most that a file may have, in blocks of 512 bytes, stands for the end of the disk.
+  // A limit for files, in blocks of 512 bytes, in place of a full disk.
   const command = `ulimit -f 12000; exec '${process.execPath}' '${BOOKKEEPING}' import long.csv --map author=,year=`;
   const variables = { DB_URL: 'sqlite:books.db' };
   const importing = spawn('sh', ['-c', command], { cwd: folder.path, env: variables });
-  const [output, complaints, [code]] = await Promise.all([
+  const [stdout, stderr, [code]] = await Promise.all([
     text(importing.stdout),
     text(importing.stderr),
     once(importing, 'close'),
   ]);
-  assert.match(complaints, /^bookkeeping: the store is unavailable \(SQLITE_[A-Z]+\)\n$/);
-  assert.match(output, /^read [0-9]+, stored [0-9]+, .*; failed\n$/);
+  assert.match(stderr, /^bookkeeping: the store is unavailable \(SQLITE_[A-Z]+\)\n$/);
+  assert.match(stdout, /^read [0-9]+, stored [0-9]+, .*; failed\n$/);
   assert.equal(code, 1);
-  const { stored } = tallyOf(output);
+  const { stored } = tallyOf(stdout);
   assert.ok(stored > 0);
   assert.equal((await booksAt(`sqlite:${join(folder.path, 'books.db')}`)).length, stored);
 });

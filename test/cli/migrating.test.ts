@@ -23,7 +23,7 @@ function blocksUnder(heading: string, language: string): string[] {
   return blocks.map(([, block = '']) => block);
 }
 
-/** Runs what people type into a shell, with our command in place of what npx finds. @returns what it printed */
+/** Runs commands in a shell, with our command in place of the one of npx. @returns standard output */
 async function typeIn(folder: string, commands: string): Promise<string> {
   const npx = `npx() { shift; '${process.execPath}' '${BOOKKEEPING}' "$@"; }\nset -e\n`;
   const { stdout } = await promisify(execFile)('sh', ['-c', npx + commands], {
@@ -44,7 +44,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     fromFile = blocksUnder('From a file', 'sh');
   });
 
-  test('moves books from SQLite to PostgreSQL, ids too, with a file and without', async () => {
+  test('migrates books with their ids from SQLite to PostgreSQL, with a file and without', async () => {
     assert.equal(toPostgres.length, 2);
     for (const commands of toPostgres) {
       assert.ok(commands.includes(ANY_URL));
@@ -61,18 +61,18 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     }
   });
 
-  test('imports a file with columns of other names, and nothing twice', async () => {
+  test('imports a file with mapped columns, each row once', async () => {
     assert.equal(fromFile.length, 1);
     await using folder = await createFolder();
     await writeFile(
       join(folder.path, 'list.csv'),
       'book_id,authors,original_publication_year,original_title\n1,Suzanne Collins,2008.0,The Hunger Games\n2,Homer,-750.0,Ἰλιάς\n',
     );
-    const output = await typeIn(folder.path, fromFile.join(''));
-    assert.match(output, /^read 2, stored 2, skipped 0, bad 0,.*\nread 2, stored 0, skipped 2, bad 0,.*\n$/);
+    const stdout = await typeIn(folder.path, fromFile.join(''));
+    assert.match(stdout, /^read 2, stored 2, skipped 0, bad 0,.*\nread 2, stored 0, skipped 2, bad 0,.*\n$/);
   });
 
-  test('takes over what GORM v1 made, once its columns are widened', async () => {
+  test('uses a table of GORM v1 after its columns are widened', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
     await database.query('create table books (id serial primary key, title text, author text, year integer)');
@@ -83,19 +83,19 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
       AUTH_PASSWORD: 'hunter2',
     };
     const check = () => runCommand(['check'], { folder: folder.path, variables });
-    assert.match((await check()).output, /store: the column id of the table books is integer, not bigint/);
+    assert.match((await check()).stdout, /store: the column id of the table books is integer, not bigint/);
 
     const [sql = ''] = blocksUnder('From the Go service', 'sql');
     await database.query(sql);
-    assert.match((await check()).output, /store: ok; [^\n]* 1 book\n$/);
-    // The sequence of a serial column ends with the integers.
+    assert.match((await check()).stdout, /store: ok; [^\n]* 1 book\n$/);
+    // The sequence of a serial column ends at 2147483647 by default.
     await database.query("select setval('books_id_seq', 2147483647)");
     await using store = await openStoreAt(database.url);
     const book = await store.create({ title: 'The Odyssey', author: '', year: YEAR_MAX });
     assert.equal(book.id, 2_147_483_648);
   });
 
-  test('has addresses of stores that the service reads', () => {
+  test('has values of DB_URL that the service accepts', () => {
     const addresses = [...readText(GUIDE).matchAll(/\bDB_URL=("[^"]+"|[^\s`]+)/g)].map(
       ([, text = '']) => text,
     );
@@ -104,7 +104,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     assert.deepEqual(new Set(engines), new Set(['postgres', 'sqlite']));
   });
 
-  test('takes over what GORM made, and all of that can be taken away again', async () => {
+  test('uses a table of GORM, and removes everything that was added', async () => {
     await using folder = await createFolder();
     await using database = await createDatabase();
     await database.query(
@@ -117,11 +117,11 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     const { hostname, port, username, password, pathname } = new URL(database.url);
     const words = `host=${hostname} user=${username} password=${password} dbname=${pathname.slice(1)} port=${port} sslmode=disable TimeZone=UTC`;
     const secrets = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
-    const { code, output } = await runCommand(['check'], {
+    const { code, stdout } = await runCommand(['check'], {
       folder: folder.path,
       variables: { ...secrets, DB_URL: words },
     });
-    assert.match(output, /^configuration: ok\nstore: ok; [^\n]* 1 book\n$/);
+    assert.match(stdout, /^configuration: ok\nstore: ok; [^\n]* 1 book\n$/);
     assert.equal(code, 0);
     assert.deepEqual(await database.query(schema), made);
 
@@ -130,8 +130,8 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
       const all = { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
       assert.equal((await store.search(all, 10)).count, 1);
     }
-    const taken = await database.query(schema);
-    assert.notDeepEqual(taken, made);
+    const changed = await database.query(schema);
+    assert.notDeepEqual(changed, made);
     const [, sql = ''] = blocksUnder('From the Go service', 'sql');
     await database.query(sql);
     assert.deepEqual(await database.query(schema), made);

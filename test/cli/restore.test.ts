@@ -34,7 +34,7 @@ async function createBackup() {
 }
 
 describe('bookkeeping restore', { concurrency: 2 }, () => {
-  test('puts a backup back after the service was killed, and keeps the store that was there', async () => {
+  test('restores a backup after the service was killed, and keeps the old store', async () => {
     await using folder = await createBackup();
     const service = await startService(folder.path);
     const token = await tokenFrom(service, folder.path);
@@ -51,8 +51,8 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     const restored = await folder.run('restore', 'copy.db');
     assert.deepEqual(restored, {
       code: 0,
-      output: '',
-      complaints:
+      stdout: '',
+      stderr:
         'restored the store from copy.db and checked it\nthe old store is data/books.db.before-restore\n',
     });
     assert.deepEqual((await readdir(join(folder.path, 'data'))).toSorted(), [
@@ -65,18 +65,18 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     assert.equal((await stat(folder.store)).mode, (await stat(`${folder.store}.before-restore`)).mode);
 
     const again = await folder.run('restore', 'copy.db');
-    assert.match(again.complaints, /old store is data\/books\.db\.before-restore-2\n$/);
+    assert.match(again.stderr, /old store is data\/books\.db\.before-restore-2\n$/);
     assert.equal((await booksAt(folder.dbUrl)).length, BOOKS.length);
   });
 
-  test('refuses while a service has the store open, also an idle one', async () => {
+  test('fails while a service has the store open, even an idle one', async () => {
     await using folder = await createBackup();
     await using service = await startService(folder.path);
-    const refused = await folder.run('restore', 'copy.db');
-    assert.deepEqual(refused, {
+    const rejected = await folder.run('restore', 'copy.db');
+    assert.deepEqual(rejected, {
       code: 1,
-      output: '',
-      complaints:
+      stdout: '',
+      stderr:
         'bookkeeping: a service, or another program, has the SQLite file data/books.db open: stop it first\n',
     });
     const token = await tokenFrom(service, folder.path);
@@ -87,7 +87,7 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     assert.equal((await folder.run('restore', 'copy.db')).code, 0);
   });
 
-  test('refuses what is not a good backup, and changes nothing', async () => {
+  test('fails on a file that is not a valid backup, and changes nothing', async () => {
     await using folder = await createBackup();
     const at = (name: string) => join(folder.path, name);
     await writeFile(at('text.db'), 'This is not a database, but a text of some length.\n'.repeat(100));
@@ -110,10 +110,10 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     const files = (await readdir(folder.path, { recursive: true }))
       .filter((name) => !/-(wal|shm)$/.test(name))
       .toSorted();
-    for (const [file, complaint] of Object.entries(CASES)) {
-      const { code, complaints } = await folder.run('restore', file);
-      assert.match(complaints, /^bookkeeping: [^\n]+\n$/, file);
-      assert.match(complaints, complaint);
+    for (const [file, message] of Object.entries(CASES)) {
+      const { code, stderr } = await folder.run('restore', file);
+      assert.match(stderr, /^bookkeeping: [^\n]+\n$/, file);
+      assert.match(stderr, message);
       assert.equal(code, 1, file);
       const after = (await readdir(folder.path, { recursive: true })).toSorted();
       assert.deepEqual(
@@ -125,7 +125,7 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     assert.equal((await booksAt(folder.dbUrl)).length, BOOKS.length);
   });
 
-  test('takes the place of a store that is damaged, or missing', async () => {
+  test('replaces a damaged store, and creates a missing one', async () => {
     await using folder = await createBackup();
     await writeFile(folder.store, 'not a database\n'.repeat(1_000));
     assert.equal((await folder.run('restore', 'copy.db')).code, 0);
@@ -133,15 +133,15 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     assert.match(await readFile(`${folder.store}.before-restore`, 'utf8'), /^not a database/);
 
     const elsewhere = `sqlite:${join(folder.path, 'new/folder/books.db')}`;
-    const { code, complaints } = await runCommand(['restore', 'copy.db'], {
+    const { code, stderr } = await runCommand(['restore', 'copy.db'], {
       folder: folder.path,
       variables: { DB_URL: elsewhere },
     });
-    assert.deepEqual([code, complaints], [0, 'restored the store from copy.db and checked it\n']);
+    assert.deepEqual([code, stderr], [0, 'restored the store from copy.db and checked it\n']);
     assert.equal((await booksAt(elsewhere)).length, BOOKS.length);
   });
 
-  test('takes a store with a log of its own as a backup, and does not change it', async () => {
+  test('accepts a store with a write-ahead log as a backup, and does not change it', async () => {
     await using folder = await createBackup();
     await mkdir(join(folder.path, 'other'));
     const other = join(folder.path, 'other/books.db');
@@ -153,16 +153,16 @@ describe('bookkeeping restore', { concurrency: 2 }, () => {
     assert.equal((await booksAt(folder.dbUrl)).at(-1)?.title, 'In the log');
   });
 
-  test('says what to use for PostgreSQL', async () => {
+  test('names the tool for PostgreSQL', async () => {
     await using folder = await createFolder();
     const variables = { DB_URL: 'postgres://app:hunter2@db/books' };
-    const { code, complaints } = await runCommand(['restore', 'copy'], { folder: folder.path, variables });
-    assert.match(complaints, /^bookkeeping: [^\n]*pg_restore[^\n]*\n$/);
+    const { code, stderr } = await runCommand(['restore', 'copy'], { folder: folder.path, variables });
+    assert.match(stderr, /^bookkeeping: [^\n]*pg_restore[^\n]*\n$/);
     assert.equal(code, 1);
   });
 });
 
-test('A store that is replaced while it is opened is refused', async () => {
+test('Opening a store fails if it is replaced meanwhile', async () => {
   await using folder = await createBackup();
   const holder = new DatabaseSync(folder.store);
   holder.exec('pragma locking_mode = exclusive; begin exclusive; commit');

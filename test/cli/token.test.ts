@@ -11,7 +11,7 @@ import { runCommand } from './command.ts';
 const SECRET_TOKEN = 'k'.repeat(32);
 const variables = { SECRET_TOKEN, AUTH_PASSWORD: 'hunter2' };
 
-/** How long a token that was just printed is good, in seconds. */
+/** The remaining lifetime of a token, in seconds. */
 function lifetimeOf(token: string): number {
   const { exp } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as {
     exp: number;
@@ -26,33 +26,33 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
     ['15m', 900],
     ['1h', 3_600],
   ] as const) {
-    test(`prints a token alone, good for ${ttl ?? '15 minutes by default'}`, async () => {
+    test(`prints only a token, valid for ${ttl ?? '15 minutes by default'}`, async () => {
       await using folder = await createFolder();
       const args = ttl === undefined ? ['token'] : ['token', '--ttl', ttl];
-      const { code, output, complaints } = await runCommand(args, { folder: folder.path, variables });
-      assert.deepEqual([code, complaints], [0, '']);
-      assert.match(output, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-      const token = output.trim();
+      const { code, stdout, stderr } = await runCommand(args, { folder: folder.path, variables });
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, /^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+      const token = stdout.trim();
       assert.ok(await new Tokens(new Secret(SECRET_TOKEN), Date.now).verify(token));
       assert.ok(Math.abs(lifetimeOf(token) - seconds) < 60);
       assert.deepEqual(await readdir(folder.path), []);
     });
   }
 
-  test('is taken by the service in the same folder, also where it is the first to be run there', async () => {
+  test('prints a token that a service in the same folder accepts, even if the service has not run yet', async () => {
     await using folder = await createFolder();
-    const { code, output, complaints } = await runCommand(['token'], { folder: folder.path });
+    const { code, stdout, stderr } = await runCommand(['token'], { folder: folder.path });
     assert.equal(code, 0);
-    assert.match(complaints, /^bookkeeping: generated [^\n]+\n$/);
+    assert.match(stderr, /^bookkeeping: generated [^\n]+\n$/);
     for (const value of Object.values(await readEnvironmentFile(folder.path))) {
-      if (value !== 'admin') assert.ok(!(output + complaints).includes(value ?? ''), 'a secret is told');
+      if (value !== 'admin') assert.ok(!(stdout + stderr).includes(value ?? ''), 'a secret is printed');
     }
     await using service = await startService(folder.path);
-    assert.equal((await send(service, 'GET', '/books', { token: output.trim() })).status, 200);
+    assert.equal((await send(service, 'GET', '/books', { token: stdout.trim() })).status, 200);
   });
 
   for (const ttl of ['soon', '0', '3651d', '1.5h', '']) {
-    test(`does not take ${JSON.stringify(ttl)} for a time`, async () => {
+    test(`rejects the lifetime ${JSON.stringify(ttl)}`, async () => {
       await assert.rejects(
         perform({ file: undefined, options: { ttl } }),
         /^UsageError: token: --ttl must be/,
@@ -68,8 +68,8 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
     };
     assert.deepEqual(await runCommand(['token'], production), {
       code: 1,
-      output: '',
-      complaints: 'bookkeeping: SECRET_TOKEN: must be set\n',
+      stdout: '',
+      stderr: 'bookkeeping: SECRET_TOKEN: must be set\n',
     });
   });
 });

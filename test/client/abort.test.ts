@@ -9,9 +9,9 @@ import type { Dependencies } from '../../src/client/retries.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer } from './scripted-server.ts';
 
-const REASON = new Error('the reader has left');
+const REASON = new Error('the caller has aborted');
 const FOUND: Reaction = { status: 200, data: { id: 7, title: '', author: '', year: 0 } };
-/** Longer than any test: who waits for it has not been aborted. */
+/** Longer than any test. */
 const BUSY: Reaction = { status: 503, headers: { 'Retry-After': '30' } };
 
 type TriedCall = (client: BookClient, options: CallOptions) => Promise<unknown>;
@@ -27,14 +27,14 @@ const CALLS: Record<string, TriedCall> = {
 
 for (const [name, call] of Object.entries(CALLS)) {
   describe(`${name} is aborted with the reason of its signal`, () => {
-    test('before it begins: nothing is sent', async () => {
+    test('before it starts: nothing is sent', async () => {
       await using server = await ScriptedServer.start([]);
       const client = createClient({ url: server.url, ...CREDENTIALS });
       await assertAborted(call(client, { signal: AbortSignal.abort(REASON) }));
       assert.deepEqual([...server.signIns, ...server.requests], []);
     });
 
-    test('before it begins, also when there is a token', async () => {
+    test('before it starts, with a token', async () => {
       await using server = await ScriptedServer.start([]);
       const client = createClient({ url: server.url, token: 'a.b.c' });
       await assertAborted(call(client, { signal: AbortSignal.abort(REASON) }));
@@ -46,31 +46,31 @@ for (const [name, call] of Object.entries(CALLS)) {
       await abortAtRequest(1, server, call);
     });
 
-    test('while it waits to sign in again', async () => {
+    test('while it waits for a retry of the sign-in', async () => {
       await using server = await ScriptedServer.start([], [BUSY]);
       await abortInWait(server, call);
       assert.equal(server.signIns.length, 1);
     });
 
-    test('while it waits for an answer', async () => {
+    test('while it waits for the response', async () => {
       await using server = await ScriptedServer.start(['silence']);
       await abortAtRequest(2, server, call);
     });
 
-    test('in the middle of an answer', async () => {
+    test('within the body of the response', async () => {
       await using server = await ScriptedServer.start(['silence in the content']);
       await abortAtHead(2, server, call);
     });
 
-    test('while it signs in again, as its token was refused', async () => {
-      const refused: Reaction = { status: 401, message: 'Invalid token' };
+    test('while it signs in again after its token was rejected', async () => {
+      const rejected: Reaction = { status: 401, message: 'Invalid token' };
       const signIns: Reaction[] = [{ status: 200, data: { token: 'a.b.c' } }, 'silence'];
-      await using server = await ScriptedServer.start([refused], signIns);
+      await using server = await ScriptedServer.start([rejected], signIns);
       await abortAtRequest(3, server, call);
     });
 
     if (name !== 'createMany') {
-      test('while it waits for the next attempt', async () => {
+      test('while it waits for a retry', async () => {
         await using server = await ScriptedServer.start([BUSY]);
         await abortInWait(server, call);
         assert.equal(server.requests.length, 1);
@@ -90,8 +90,8 @@ test('A list is aborted between its pages', async () => {
   assert.equal(server.requests.length, 1);
 });
 
-describe('A sign-in that several calls wait for', () => {
-  test('is not aborted by one of them who leaves', async () => {
+describe('A sign-in that several calls share', () => {
+  test('continues when one of them is aborted', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<Reaction>();
     await using server = await ScriptedServer.start([FOUND], [() => answered]);
     const { client } = hasty(server);
@@ -107,7 +107,7 @@ describe('A sign-in that several calls wait for', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('is aborted when all have left, and begun anew for who comes then', async () => {
+  test('is aborted with the last of them, and repeated for the next call', async () => {
     await using server = await ScriptedServer.start([FOUND], ['silence']);
     const { client } = hasty(server);
     const abortion = new AbortController();
@@ -121,13 +121,13 @@ describe('A sign-in that several calls wait for', () => {
   });
 });
 
-test('A signal without a reason of its own gives the usual AbortError', async () => {
+test('A signal without a reason causes an AbortError', async () => {
   await using server = await ScriptedServer.start([]);
   const { client } = hasty(server);
   await assert.rejects(client.find(7, { signal: AbortSignal.abort() }), { name: 'AbortError' });
 });
 
-test('A signal that lives long is left as it was: calls leave no listeners behind', async () => {
+test('Calls leave no listeners on a signal', async () => {
   await using server = await ScriptedServer.start([FOUND, BUSY, 'cut', FOUND]);
   const { client } = hasty(server);
   const { signal } = new AbortController();
@@ -136,7 +136,7 @@ test('A signal that lives long is left as it was: calls leave no listeners behin
   assert.deepEqual(getEventListeners(signal, 'abort'), []);
 });
 
-/** Begins a call, aborts it when so many requests have come, and expects the reason of its signal. */
+/** Aborts a call after this number of requests, and asserts its error. */
 async function abortAtRequest(count: number, server: ScriptedServer, call: TriedCall): Promise<void> {
   const abortion = new AbortController();
   const client = createClient({ url: server.url, ...CREDENTIALS });
@@ -146,7 +146,7 @@ async function abortAtRequest(count: number, server: ScriptedServer, call: Tried
   await aborted;
 }
 
-/** Begins a call, aborts it when it has the heads of so many answers, and expects the reason of its signal. */
+/** Aborts a call after the headers of this number of responses, and asserts its error. */
 async function abortAtHead(count: number, server: ScriptedServer, call: TriedCall): Promise<void> {
   const abortion = new AbortController();
   let heads = 0;
@@ -160,7 +160,7 @@ async function abortAtHead(count: number, server: ScriptedServer, call: TriedCal
   unsubscribe('undici:request:headers', onHead);
 }
 
-/** Begins a call, aborts it when it waits for its next attempt, and expects the reason of its signal. */
+/** Aborts a call while it waits for a retry, and asserts its error. */
 async function abortInWait(server: ScriptedServer, call: TriedCall): Promise<void> {
   const abortion = new AbortController();
   const dependencies: Dependencies = {
@@ -175,7 +175,7 @@ async function abortInWait(server: ScriptedServer, call: TriedCall): Promise<voi
   await assertAborted(call(client, { signal: abortion.signal }));
 }
 
-/** Asserts that a call fails with nothing else than the reason of its signal. */
+/** Asserts that a call rejects with the reason of its signal. */
 function assertAborted(call: Promise<unknown>): Promise<void> {
   return assert.rejects(call, (error) => error === REASON);
 }

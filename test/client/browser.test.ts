@@ -19,7 +19,7 @@ describe('A client in a browser, on a page of another origin', () => {
   });
   after(() => browser[Symbol.asyncDispose]());
 
-  test('does all that it does elsewhere, headers included, where CORS_ORIGINS has the origin', async (context) => {
+  test('works, and reads all headers, when CORS_ORIGINS has the origin', async (context) => {
     await using pages = await startPages();
     await using service = await startService({ corsOrigins: [pages.origin] });
     const page = await open(context, pages.origin);
@@ -32,16 +32,16 @@ describe('A client in a browser, on a page of another origin', () => {
         const many = await books.createMany([{ title: 'Emma' }, { title: 'The Odyssey', author: 'Homer' }]);
         const [first] = await Array.fromAsync(books.list({ q: 'hom', limit: 1, count: true }).pages());
         const updated = await books.update(created.id, { year: -760 }, { ifMatch: created.etag ?? '' });
-        const refusals = [];
+        const errors = [];
         for (const call of [
           () => books.update(created.id, { year: 0 }, { ifMatch: created.etag ?? '' }),
           () => books.createMany([{}, { year: 0.5 }]),
         ]) {
           const error = await call().catch((thrown) => thrown);
-          if (error instanceof RefusedError) refusals.push([error.status, error.invalidIndex]);
+          if (error instanceof RefusedError) errors.push([error.status, error.invalidIndex]);
         }
         const isDeleted = await books.delete(created.id);
-        return { created, many, first, updated, refusals, isDeleted, absent: await books.find(created.id) };
+        return { created, many, first, updated, errors, isDeleted, absent: await books.find(created.id) };
       },
       ['/client/index.ts', service.url, USERNAME, PASSWORD] as const,
     );
@@ -56,14 +56,14 @@ describe('A client in a browser, on a page of another origin', () => {
     assert.ok(seen.first?.next);
     assert.equal(seen.updated?.year, -760);
     assert.notEqual(seen.updated?.etag, etag);
-    assert.deepEqual(seen.refusals, [
+    assert.deepEqual(seen.errors, [
       [412, undefined],
       [400, 1],
     ]);
     assert.deepEqual([seen.isDeleted, seen.absent], [true, undefined]);
   });
 
-  test('gets no answer where it has not', async (context) => {
+  test('throws a NoAnswerError when CORS_ORIGINS does not have the origin', async (context) => {
     await using pages = await startPages();
     await using service = await startService();
     const page = await open(context, pages.origin);
@@ -80,7 +80,7 @@ describe('A client in a browser, on a page of another origin', () => {
     assert.equal(reasonOfError, 'network');
   });
 
-  /** Opens an empty page, where a browser starts. */
+  /** Opens an empty page, if a browser can be started. */
   async function open(context: TestContext, origin: string): Promise<Page | undefined> {
     const page = await (await browser.open(context))?.newPage();
     await page?.goto(origin);
@@ -92,15 +92,15 @@ interface Pages extends AsyncDisposable {
   readonly origin: string;
 }
 
-/** Serves an empty page, and the modules of `src` as browsers can run them. */
+/** Serves an empty page, and the modules of `src` without types. */
 async function startPages(): Promise<Pages> {
-  const server = createServer(({ url = '/' }, answer) => {
+  const server = createServer(({ url = '/' }, response) => {
     if (!url.endsWith('.ts')) {
-      answer.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
+      response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
       return;
     }
     const source = readFileSync(join(ROOT, 'src', normalize(url)), 'utf8');
-    answer.setHeader('Content-Type', 'text/javascript').end(stripTypeScriptTypes(source));
+    response.setHeader('Content-Type', 'text/javascript').end(stripTypeScriptTypes(source));
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

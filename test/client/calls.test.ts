@@ -17,7 +17,7 @@ const FOUND: Reaction = { status: 200, data: BOOK, headers: { ETag: '"1"' } };
 const NOT_FOUND: Reaction = { status: 404, message: 'Book not found' };
 const CHANGED: Reaction = { status: 412, message: 'Precondition failed' };
 
-describe('What a call sends and returns:', () => {
+describe('The request and the result of', () => {
   const CALLS: Record<
     string,
     [
@@ -45,13 +45,13 @@ describe('What a call sends and returns:', () => {
       FOUND,
       { ...BOOK, etag: '"1"' },
     ],
-    'find, without a version that could be read': [
+    'find, without an ETag': [
       (client) => client.find(7),
       { method: 'GET', path: '/book/7', body: '' },
       { status: 200, data: BOOK },
       { ...BOOK, etag: undefined },
     ],
-    'find, when there is none': [
+    'find, for an absent book': [
       (client) => client.find(8),
       { method: 'GET', path: '/book/8', body: '' },
       NOT_FOUND,
@@ -63,7 +63,7 @@ describe('What a call sends and returns:', () => {
       FOUND,
       { ...BOOK, etag: '"1"' },
     ],
-    'update, when there is none': [
+    'update, for an absent book': [
       (client) => client.update(8, {}),
       { method: 'PUT', path: '/book/8', body: '{}' },
       NOT_FOUND,
@@ -75,7 +75,7 @@ describe('What a call sends and returns:', () => {
       { status: 200 },
       true,
     ],
-    'delete, when there is none': [
+    'delete, for an absent book': [
       (client) => client.delete(8),
       { method: 'DELETE', path: '/book/8', body: '' },
       NOT_FOUND,
@@ -95,7 +95,7 @@ describe('What a call sends and returns:', () => {
     });
   }
 
-  test('an id that is none stays within its path', async () => {
+  test('find, for an invalid id, which is encoded', async () => {
     await using server = await ScriptedServer.start([NOT_FOUND, NOT_FOUND]);
     const { client } = hasty(server);
     for (const id of ['../books?limit=1#', 1.5]) assert.equal(await client.find(id as number), undefined);
@@ -106,16 +106,16 @@ describe('What a call sends and returns:', () => {
   });
 });
 
-describe('A book that is known', () => {
+describe('find with a known book', () => {
   const known = { ...BOOK, etag: '"1"' };
 
-  test('is not sent again when it has not changed, and comes back itself', async () => {
+  test('returns it when it has not changed', async () => {
     await using server = await ScriptedServer.start([{ status: 304, headers: { ETag: '"1"' } }]);
     assert.equal(await hasty(server).client.find(7, { known }), known);
     assert.equal(server.requests[0]?.headers['if-none-match'], '"1"');
   });
 
-  test('is read anew when it has changed', async () => {
+  test('returns the new version when it has changed', async () => {
     const changed = { ...BOOK, year: -700 };
     await using server = await ScriptedServer.start([
       { status: 200, data: changed, headers: { ETag: '"2"' } },
@@ -123,30 +123,30 @@ describe('A book that is known', () => {
     assert.deepEqual(await hasty(server).client.find(7, { known }), { ...changed, etag: '"2"' });
   });
 
-  test('may be gone', async () => {
+  test('returns undefined when it was deleted', async () => {
     await using server = await ScriptedServer.start([NOT_FOUND]);
     assert.equal(await hasty(server).client.find(7, { known }), undefined);
   });
 
-  test('without a version is read like any other', async () => {
+  test('is unconditional without an ETag', async () => {
     await using server = await ScriptedServer.start([FOUND]);
     await hasty(server).client.find(7, { known: { ...BOOK, etag: undefined } });
     assert.equal(server.requests[0]?.headers['if-none-match'], undefined);
   });
 });
 
-describe('A write on a condition', () => {
+describe('A conditional write', () => {
   for (const [name, write] of Object.entries<(client: BookClient) => Promise<unknown>>({
     update: (client) => client.update(7, {}, { ifMatch: '"1"' }),
     delete: (client) => client.delete(7, { ifMatch: '"1"' }),
   })) {
-    test(`${name} carries it`, async () => {
+    test(`${name} sends If-Match`, async () => {
       await using server = await ScriptedServer.start([FOUND]);
       assert.ok(await write(hasty(server).client));
       assert.equal(server.requests[0]?.headers['if-match'], '"1"');
     });
 
-    test(`${name} is refused when the book has changed`, async () => {
+    test(`${name} throws 412 when the book has changed`, async () => {
       await using server = await ScriptedServer.start([CHANGED]);
       await assert.rejects(write(hasty(server).client), {
         name: 'RefusedError',
@@ -157,10 +157,10 @@ describe('A write on a condition', () => {
     });
   }
 
-  test('never becomes one without: a version that is missing is not sent', async () => {
+  test('throws a TypeError when ifMatch is undefined', async () => {
     await using server = await ScriptedServer.start([]);
     const { client } = hasty(server);
-    // What a caller without strict types may write: { ifMatch: book.etag }
+    // Without strict types, a caller may write { ifMatch: book.etag }.
     const condition = { ifMatch: undefined } as unknown as { ifMatch: string };
     await assert.rejects(client.update(7, {}, condition), TypeError);
     await assert.rejects(client.delete(7, condition), TypeError);
@@ -169,9 +169,9 @@ describe('A write on a condition', () => {
 });
 
 describe('An error', () => {
-  test('of many books tells which one is the first that is none', async () => {
-    const refusal: Reaction = { status: 400, message: 'Invalid input', headers: { 'Invalid-Index': '1' } };
-    await using server = await ScriptedServer.start([refusal]);
+  test('of createMany has the index of the first invalid book', async () => {
+    const response: Reaction = { status: 400, message: 'Invalid input', headers: { 'Invalid-Index': '1' } };
+    await using server = await ScriptedServer.start([response]);
     const books = [FIELDS, { title: 'The Odyssey', year: 1.5 }];
     await assert.rejects(hasty(server).client.createMany(books), {
       status: 400,
@@ -180,7 +180,7 @@ describe('An error', () => {
     });
   });
 
-  test('of a service that refuses is a RefusedError', async () => {
+  test('response causes a RefusedError', async () => {
     await using server = await ScriptedServer.start([{ status: 400, message: 'Invalid input' }]);
     await assert.rejects(hasty(server).client.create({}), (error) => {
       assert.ok(error instanceof RefusedError && error instanceof BookkeepingError && error instanceof Error);
@@ -191,7 +191,7 @@ describe('An error', () => {
     });
   });
 
-  test('of a proxy that refuses has its status', async () => {
+  test('response of a proxy causes a RefusedError with its status', async () => {
     await using server = await ScriptedServer.start([{ status: 403, content: '<h1>Forbidden</h1>' }]);
     await assert.rejects(hasty(server).client.find(7), {
       name: 'RefusedError',
@@ -200,7 +200,7 @@ describe('An error', () => {
     });
   });
 
-  test('of an address where nobody is says so, with its cause', async () => {
+  test('of the connection causes a NoAnswerError with its cause', async () => {
     const client = createClient({
       url: `http://127.0.0.1:${await findFreePort()}`,
       ...CREDENTIALS,
@@ -216,7 +216,7 @@ describe('An error', () => {
     });
   });
 
-  test('of silence says so', async () => {
+  test('by timeout causes a NoAnswerError', async () => {
     await using server = await ScriptedServer.start(['silence']);
     const { client } = hasty(server, { token: 'a.b.c', timeoutMs: 20, attemptsMax: 1 });
     await assert.rejects(
@@ -225,22 +225,22 @@ describe('An error', () => {
     );
   });
 
-  test('of an answer that contradicts its own status says so', async () => {
+  test('is unreadable when the status in the body is another one', async () => {
     const content = '{"status":201,"message":"OK","data":{}}';
     await using server = await ScriptedServer.start([{ status: 200, content }]);
     await assert.rejects(hasty(server).client.find(7), { name: 'NoAnswerError', reason: 'unreadable' });
   });
 
-  test('never has the password or a token in it', async () => {
+  test('contains neither password nor token', async () => {
     await using server = await ScriptedServer.start(['cut', { status: 500 }], ['cut', { status: 401 }]);
     const { client } = hasty(server, { attemptsMax: 1 });
-    for (let call = 0; call < 2; call++) await assertTellsNothing(client.find(7));
+    for (let call = 0; call < 2; call++) await assertNoSecret(client.find(7));
     const { client: other } = hasty(server, { attemptsMax: 1, token: 'the.token.given' });
-    for (let call = 0; call < 2; call++) await assertTellsNothing(other.find(7));
+    for (let call = 0; call < 2; call++) await assertNoSecret(other.find(7));
   });
 });
 
-describe('The address of the service', () => {
+describe('The URL of the service', () => {
   for (const [path, expected] of [
     ['', '/book/7'],
     ['/', '/book/7'],
@@ -258,13 +258,13 @@ describe('The address of the service', () => {
     });
   }
 
-  test('is of HTTP', () => {
+  test('must be HTTP', () => {
     for (const url of ['', 'localhost:8080', '/books', 'ftp://localhost']) {
       assert.throws(() => createClient({ url, ...CREDENTIALS }), TypeError, url);
     }
   });
 
-  test('is where everything goes: a redirection is not followed, as it would take password and token along', async () => {
+  test('receives all requests: redirects, which would send password and token, are not followed', async () => {
     await using stranger = await ScriptedServer.start([FOUND]);
     const away = (path: string): Reaction => ({
       status: 307,
@@ -280,7 +280,7 @@ describe('The address of the service', () => {
   });
 });
 
-async function assertTellsNothing(call: Promise<unknown>): Promise<void> {
+async function assertNoSecret(call: Promise<unknown>): Promise<void> {
   await assert.rejects(call, (error) => {
     const text = `${String(error)} ${JSON.stringify(error)} ${(error as Error).stack}`;
     assert.ok(!text.includes(CREDENTIALS.password) && !text.includes('the.token'), text);

@@ -4,19 +4,19 @@ import type { ScriptedServer } from './scripted-server.ts';
 
 export const CREDENTIALS = { username: 'librarian', password: 'the password of the tests' } as const;
 
-/** A client whose time passes at once. */
+/** A client that does not wait. */
 export interface HastyClient {
   readonly client: BookClient;
-  /** How long it waited between attempts, in milliseconds, one after the other. */
+  /** The waits between attempts, in milliseconds. */
   readonly waits: readonly number[];
-  /** Its clock, in milliseconds since 1970, which stands still. */
+  /** Its clock, in milliseconds since 1970, which does not advance by itself. */
   clock: number;
 }
 
 /**
- * Makes a client that signs in with the credentials of the tests.
+ * Creates a client with the credentials of the tests.
  *
- * @param random its chance: by default, waits are half as long as they may be
+ * @param random the random number; with 0.5, waits are half as long as the maximum
  */
 export function hasty(
   { url }: Pick<ScriptedServer, 'url'>,

@@ -37,7 +37,7 @@ describe('A list', () => {
     assert.deepEqual(paths, ['/books?limit=2', '/books?limit=2&after=a', '/books?limit=2&after=b']);
   });
 
-  test('may be empty, as may its pages', async () => {
+  test('may be empty, and may have empty pages', async () => {
     await using server = await ScriptedServer.start([
       page([]),
       pageWithLink([], '</books?after=a>; rel="next"'),
@@ -48,7 +48,7 @@ describe('A list', () => {
     assert.deepEqual(await all(client.list()), BOOKS);
   });
 
-  test('asks for nothing before it is wanted, and for no page beyond the last book that is', async () => {
+  test('requests pages only when they are needed', async () => {
     await using server = await ScriptedServer.start([
       pageWithLink(BOOKS.slice(0, 2), '</books?after=a>; rel="next"'),
       pageWithLink(BOOKS.slice(2), '</books?after=b>; rel="next"'),
@@ -59,13 +59,13 @@ describe('A list', () => {
     assert.equal(server.requests.length, 2);
   });
 
-  test('begins anew with each walk', async () => {
+  test('starts again with each iteration', async () => {
     await using server = await ScriptedServer.start([page(BOOKS), page(BOOKS)]);
     const list = hasty(server).client.list();
     assert.deepEqual(await all(list), await all(list));
   });
 
-  test('goes on where a page was cut off', async () => {
+  test('retries a page that is truncated', async () => {
     await using server = await ScriptedServer.start([
       pageWithLink(BOOKS.slice(0, 2), '</books?after=a>; rel="next"'),
       'cut in the content',
@@ -75,7 +75,7 @@ describe('A list', () => {
     assert.deepEqual(await all(hasty(server).client.list()), BOOKS);
   });
 
-  test('fails where its page does', async () => {
+  test('throws the error of a page', async () => {
     await using server = await ScriptedServer.start([
       pageWithLink(BOOKS.slice(0, 2), '</books?after=a>; rel="next"'),
       { status: 500, message: 'Internal server error' },
@@ -87,14 +87,14 @@ describe('A list', () => {
     assert.deepEqual(seen, [1, 2]);
   });
 
-  test('of a service that knows no pages has all books', async () => {
+  test('of a service without pages has all books', async () => {
     await using server = await ScriptedServer.start([page(BOOKS)]);
     assert.deepEqual(await all(hasty(server).client.list({ limit: 2 })), BOOKS);
   });
 });
 
 describe('Pages', () => {
-  test('tell the number of all books where the query asks for it, and where the next one begins', async () => {
+  test('have the total, if requested, and the cursor of the next page', async () => {
     await using server = await ScriptedServer.start([
       page(BOOKS.slice(0, 3), {
         'X-Total-Count': '5',
@@ -111,14 +111,14 @@ describe('Pages', () => {
     assert.equal(server.requests[0]?.path, '/books?limit=3&count=true');
   });
 
-  test('can be gone on with later', async () => {
+  test('can be continued later', async () => {
     await using server = await ScriptedServer.start([page(BOOKS.slice(3))]);
     const { client } = hasty(server);
     assert.deepEqual(await all(client.list({ sort: '-year', after: 'a==' })), BOOKS.slice(3));
     assert.equal(server.requests[0]?.path, '/books?limit=500&sort=-year&after=a%3D%3D');
   });
 
-  test('do not tell what nobody has asked for', async () => {
+  test('have no total by default', async () => {
     await using server = await ScriptedServer.start([page(BOOKS)]);
     const { value } = (await hasty(server).client.list().pages().next()) as { value: unknown };
     assert.deepEqual(value, { books: BOOKS, total: undefined, next: undefined });
@@ -145,7 +145,7 @@ describe('A query', () => {
     });
   }
 
-  test('that the service refuses is told when the list is walked', async () => {
+  test('that the service rejects throws when the list is iterated', async () => {
     await using server = await ScriptedServer.start([{ status: 400, message: 'Invalid query' }]);
     const list = hasty(server).client.list({ limit: 0 });
     await assert.rejects(all(list), { name: 'RefusedError', status: 400, message: 'Invalid query' });
@@ -157,17 +157,17 @@ describe('The link to the next page', () => {
     'a path': '</books?after=b>; rel="next"',
     'a query': '<?after=b>; rel="next"',
     'a relative path': '<books?after=b>; rel="next"',
-    'an address': '<http://localhost/books?after=b>; rel="next"',
+    'a URL': '<http://localhost/books?after=b>; rel="next"',
     'without quotes': '</books?after=b>;rel=next',
     'among others':
       '</books?after=a>; rel="prev", </books?after=b>; title="a, b"; rel="next", </x?y>; rel="last"',
     'one of several relations': '</books?after=b>; rel="last next"',
     'in another case': '</books?after=b>; REL="Next"',
-    'with a comma and a semicolon in its address': '</books?x=1,2;3&after=b>; rel="next"',
+    'with a comma and a semicolon in its URL': '</books?x=1,2;3&after=b>; rel="next"',
     'with a fragment': '</books?after=b#top>; rel="next"',
   };
   for (const [form, link] of Object.entries(LINKS)) {
-    test(`is understood: ${form}`, async () => {
+    test(`is parsed: ${form}`, async () => {
       await using server = await ScriptedServer.start([pageWithLink([], link), page([])]);
       const nexts = [];
       for await (const { next } of hasty(server).client.list().pages()) nexts.push(next);
@@ -183,14 +183,14 @@ describe('The link to the next page', () => {
     'rel="next"',
     '<>; rel="next"',
   ]) {
-    test(`is not taken for what it is not: ${link}`, async () => {
+    test(`is absent: ${link}`, async () => {
       await using server = await ScriptedServer.start([pageWithLink(BOOKS, link)]);
       assert.deepEqual(await all(hasty(server).client.list()), BOOKS);
       assert.equal(server.requests.length, 1);
     });
   }
 
-  test('leads nowhere else than to the service: a token is not for others', async () => {
+  test('is requested from the service, so that no other server gets the token', async () => {
     await using stranger = await ScriptedServer.start([page(BOOKS)]);
     await using server = await ScriptedServer.start([
       pageWithLink(BOOKS.slice(0, 2), `<${stranger.url}/books?after=b>; rel="next"`),
@@ -200,7 +200,7 @@ describe('The link to the next page', () => {
     assert.equal(stranger.requests.length, 0);
   });
 
-  test('keeps the path of a proxy in front of the service, which the service does not know', async () => {
+  test('keeps the path of a proxy in front of the service', async () => {
     await using server = await ScriptedServer.start([
       pageWithLink(BOOKS.slice(0, 2), '</books?after=b>; rel="next"'),
       page(BOOKS.slice(2)),

@@ -12,8 +12,8 @@ const UNAVAILABLE: Reaction = {
   headers: { 'Retry-After': '1' },
 };
 
-/** Calls that may be sent again. */
-const REPEATABLE: Record<string, [call: (client: BookClient) => Promise<unknown>, success: Reaction]> = {
+/** Retryable calls. */
+const RETRYABLE: Record<string, [call: (client: BookClient) => Promise<unknown>, success: Reaction]> = {
   find: [(client) => client.find(7), FOUND],
   list: [(client) => client.list().pages().next(), { status: 200, data: [BOOK] }],
   update: [(client) => client.update(7, { year: -750 }), FOUND],
@@ -21,20 +21,20 @@ const REPEATABLE: Record<string, [call: (client: BookClient) => Promise<unknown>
   create: [(client) => client.create({ title: 'The Iliad' }), { status: 201, data: BOOK }],
 };
 
-/** What passes. */
-const PASSING: Record<string, Reaction> = {
-  'a connection that is cut': 'cut',
-  'a connection that is cut in the content': 'cut in the content',
+/** Temporary errors. */
+const TEMPORARY: Record<string, Reaction> = {
+  'a broken connection': 'cut',
+  'a connection that breaks within the body': 'cut in the content',
   '429': { status: 429, message: 'Too many requests' },
   '503': UNAVAILABLE,
   'a 502 of a proxy': { status: 502, content: '<h1>Bad Gateway</h1>' },
   'a 504 of a proxy': { status: 504, content: '' },
 };
 
-for (const [name, [call, success]] of Object.entries(REPEATABLE)) {
-  describe(`${name} is sent again`, () => {
-    for (const [trouble, reaction] of Object.entries(PASSING)) {
-      test(`after ${trouble}, unchanged`, async () => {
+for (const [name, [call, success]] of Object.entries(RETRYABLE)) {
+  describe(`${name} is retried`, () => {
+    for (const [error, reaction] of Object.entries(TEMPORARY)) {
+      test(`after ${error}, unchanged`, async () => {
         await using server = await ScriptedServer.start([reaction, reaction, success]);
         const { client, waits } = hasty(server);
         assert.ok(await call(client));
@@ -45,15 +45,15 @@ for (const [name, [call, success]] of Object.entries(REPEATABLE)) {
       });
     }
 
-    test('after silence, which has its limit', async () => {
+    test('after a timeout', async () => {
       await using server = await ScriptedServer.start(['silence', 'silence in the content', success]);
       const { client } = hasty(server, { timeoutMs: 100 });
-      // A slow machine may take longer than the limit for an answer, too.
+      // A slow machine may exceed the timeout again.
       const result = await call(client).catch((error: unknown) => error);
       assert.ok(server.requests.length >= 3 || result instanceof NoAnswerError);
     });
 
-    test('no more often than the limit, and then fails with the last refusal', async () => {
+    test('up to the maximum, and then throws the last error', async () => {
       await using server = await ScriptedServer.start(times(5, UNAVAILABLE));
       const { client, waits } = hasty(server);
       await assert.rejects(call(client), (error) => {
@@ -67,7 +67,7 @@ for (const [name, [call, success]] of Object.entries(REPEATABLE)) {
       assert.equal(waits.length, 4);
     });
 
-    test('as often as the caller says', async () => {
+    test('up to attemptsMax', async () => {
       await using server = await ScriptedServer.start(['cut', 'cut']);
       const { client, waits } = hasty(server, { attemptsMax: 2 });
       await assert.rejects(
@@ -95,7 +95,7 @@ for (const [name, [call, success]] of Object.entries(REPEATABLE)) {
       });
     }
 
-    test('but not after an answer that is not one of the service', async () => {
+    test('but not after a response that is not from the service', async () => {
       await using server = await ScriptedServer.start([{ status: 200, content: '<h1>Welcome</h1>' }]);
       const { client } = hasty(server);
       await assert.rejects(call(client), { name: 'NoAnswerError', reason: 'unreadable' });
@@ -104,9 +104,9 @@ for (const [name, [call, success]] of Object.entries(REPEATABLE)) {
   });
 }
 
-describe('createMany is sent once', () => {
-  for (const [trouble, reaction] of Object.entries(PASSING)) {
-    test(`also when that meets ${trouble}`, async () => {
+describe('createMany is not retried', () => {
+  for (const [error, reaction] of Object.entries(TEMPORARY)) {
+    test(`after ${error}`, async () => {
       await using server = await ScriptedServer.start([reaction]);
       const { client } = hasty(server);
       await assert.rejects(client.createMany([{ title: 'The Iliad' }]));
@@ -116,7 +116,7 @@ describe('createMany is sent once', () => {
 });
 
 describe('The Idempotency-Key of create', () => {
-  test('is another one for each call, and the same for its attempts', async () => {
+  test('differs between calls, and is the same for all attempts', async () => {
     const created: Reaction = { status: 201, data: BOOK };
     await using server = await ScriptedServer.start(['cut', UNAVAILABLE, created, created]);
     const { client } = hasty(server);
@@ -128,13 +128,13 @@ describe('The Idempotency-Key of create', () => {
     assert.notEqual(keys[3], keys[0]);
   });
 
-  test('may be the caller’s', async () => {
+  test('can be given by the caller', async () => {
     await using server = await ScriptedServer.start([{ status: 201, data: BOOK }]);
     await hasty(server).client.create({}, { idempotencyKey: 'order-17' });
     assert.equal(server.requests[0]?.headers['idempotency-key'], 'order-17');
   });
 
-  test('that was used for another book is refused', async () => {
+  test('that was used for another book causes 422', async () => {
     const message = 'Idempotency key reused';
     await using server = await ScriptedServer.start([{ status: 422, message }]);
     await assert.rejects(hasty(server).client.create({}, { idempotencyKey: 'order-17' }), {
@@ -144,7 +144,7 @@ describe('The Idempotency-Key of create', () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test('belongs to what the book was when it was handed over, whatever becomes of the object', async () => {
+  test('goes with the fields at the time of the call, even if the object changes later', async () => {
     await using server = await ScriptedServer.start(['cut', { status: 201, data: BOOK }]);
     const fields = { title: 'The Iliad' };
     const created = hasty(server).client.create(fields);
@@ -155,8 +155,7 @@ describe('The Idempotency-Key of create', () => {
   });
 });
 
-/** It is busy, and says for how long. */
-function busy(retryAfter: string): Reaction {
+function tooManyRequests(retryAfter: string): Reaction {
   return { status: 429, headers: { 'Retry-After': retryAfter } };
 }
 
@@ -174,17 +173,27 @@ describe('Waits between attempts', () => {
     }
   });
 
-  test('come on top of what the service asks for in Retry-After', async () => {
-    await using server = await ScriptedServer.start([busy('1'), busy('30'), busy('0'), busy('soon'), FOUND]);
+  test('are added to Retry-After', async () => {
+    await using server = await ScriptedServer.start([
+      tooManyRequests('1'),
+      tooManyRequests('30'),
+      tooManyRequests('0'),
+      tooManyRequests('soon'),
+      FOUND,
+    ]);
     const { client, waits } = hasty(server, {}, 0);
     await client.find(7);
     assert.deepEqual(waits, [1_000, 30_000, 0, 0]);
   });
 
-  test('understand Retry-After as a date', async () => {
+  test('may follow a Retry-After with a date', async () => {
     const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
-    const gone = new Date(0).toUTCString();
-    await using server = await ScriptedServer.start([busy(inTenSeconds), busy(gone), FOUND]);
+    const past = new Date(0).toUTCString();
+    await using server = await ScriptedServer.start([
+      tooManyRequests(inTenSeconds),
+      tooManyRequests(past),
+      FOUND,
+    ]);
     const { client, waits } = hasty(server, {}, 0);
     await client.find(7);
     const [first = Number.NaN, second] = waits;
@@ -192,7 +201,7 @@ describe('Waits between attempts', () => {
     assert.equal(second, 0);
   });
 
-  test('are not longer than half a minute: a refusal for longer is told at once', async () => {
+  test('are at most 30 seconds: a longer Retry-After is thrown', async () => {
     const message = 'Too many requests';
     await using server = await ScriptedServer.start([
       { status: 429, message, headers: { 'Retry-After': '31' } },
@@ -203,23 +212,23 @@ describe('Waits between attempts', () => {
   });
 });
 
-describe('A write that fails', () => {
-  const refused: Reaction = { status: 412, message: 'Precondition failed' };
-  const STORIES: Record<string, [script: Step[], mayHaveHappened: boolean]> = {
-    'may not have happened when it was refused': [[refused], false],
-    'may have happened when no answer came': [times(5, 'cut'), true],
+describe('A failed write', () => {
+  const rejected: Reaction = { status: 412, message: 'Precondition failed' };
+  const CASES: Record<string, [script: Step[], mayHaveHappened: boolean]> = {
+    'has not happened with 412': [[rejected], false],
+    'may have happened without a response': [times(5, 'cut'), true],
     'may have happened with 500': [[{ status: 500 }], true],
     'may have happened with 503': [times(5, UNAVAILABLE), true],
-    'may have happened in an attempt that was cut, whatever the next was told': [['cut', refused], true],
-    'may have happened in an attempt with 503, whatever the next was told': [[UNAVAILABLE, refused], true],
-    'has not happened with 429': [[{ status: 429 }, refused], false],
-    'may have happened in an attempt before the token was refused': [
-      ['cut', { status: 401, message: 'Invalid token' }, refused],
+    'may have happened in an attempt without a response, followed by 412': [['cut', rejected], true],
+    'may have happened in an attempt with 503, followed by 412': [[UNAVAILABLE, rejected], true],
+    'has not happened with 429': [[{ status: 429 }, rejected], false],
+    'may have happened in an attempt before the token was rejected': [
+      ['cut', { status: 401, message: 'Invalid token' }, rejected],
       true,
     ],
   };
-  for (const [story, [script, mayHaveHappened]] of Object.entries(STORIES)) {
-    test(story, async () => {
+  for (const [name, [script, mayHaveHappened]] of Object.entries(CASES)) {
+    test(name, async () => {
       await using server = await ScriptedServer.start(script);
       const { client } = hasty(server);
       await assert.rejects(client.update(7, {}, { ifMatch: '"1"' }), { mayHaveHappened });
@@ -227,7 +236,7 @@ describe('A write that fails', () => {
     });
   }
 
-  test('may have happened in an attempt before the client could not sign in any more', async () => {
+  test('may have happened in an attempt before a sign-in failed', async () => {
     const script: Step[] = ['cut', { status: 401, message: 'Invalid token' }];
     const signIns: Step[] = [tokenNumber(1), { status: 401, message: 'Invalid credentials' }];
     await using server = await ScriptedServer.start(script, signIns);
@@ -239,12 +248,12 @@ describe('A write that fails', () => {
     });
   });
 
-  test('says so of createMany, too', async () => {
+  test('may have happened with createMany and without a response', async () => {
     await using server = await ScriptedServer.start(['cut']);
     await assert.rejects(hasty(server).client.createMany([]), { mayHaveHappened: true });
   });
 
-  test('is not what a read is', async () => {
+  test('may have happened; a failed read has not', async () => {
     await using server = await ScriptedServer.start(times(5, 'cut'));
     await assert.rejects(hasty(server).client.find(7), { mayHaveHappened: false });
   });

@@ -3,39 +3,37 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** What the server does with a request. */
+/** How the server responds to a request. */
 export type Reaction =
-  /** It answers in the envelope. */
+  /** A response in the envelope. */
   | {
       readonly status: number;
       readonly message?: string;
       readonly data?: unknown;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** It answers with a content of its own. */
+  /** A response with another body. */
   | {
       readonly status: number;
       readonly content: string;
       readonly headers?: Readonly<Record<string, string>>;
     }
-  /** It closes the connection without an answer. */
+  /** Closes the connection without a response. */
   | 'cut'
-  /** It closes the connection in the middle of the answer. */
+  /** Closes the connection within the body. */
   | 'cut in the content'
-  /** It never answers. */
+  /** Never responds. */
   | 'silence'
-  /** It never ends its answer. */
+  /** Never ends the body. */
   | 'silence in the content';
 
 /** A step of a script; some depend on the request. */
 export type Step = Reaction | ((request: SeenRequest) => Reaction | Promise<Reaction>);
 
-/** The same step, so many times. */
 export function times(count: number, step: Step): Step[] {
   return Array.from({ length: count }, () => step);
 }
 
-/** A request as it came. */
 export interface SeenRequest {
   readonly method: string;
   /** The path with its query. */
@@ -44,15 +42,15 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** How long the tokens of the script are good by the clock of the machine, in seconds. */
+/** The lifetime of the tokens, in seconds. */
 export const LIFETIME_SECONDS = 15 * 60;
 
 /**
- * An HTTP server on loopback that follows a script: for what the service does only when it is in trouble. Sign-ins
- * have a script of their own, behind whose end every one gets a token.
+ * An HTTP server on loopback that responds according to a script. Sign-ins have a script of their own; after its end each
+ * gets a token.
  */
 export class ScriptedServer implements AsyncDisposable {
-  /** What came besides sign-ins, in its order. */
+  /** The requests, without sign-ins, in their order. */
   readonly requests: SeenRequest[] = [];
   readonly signIns: SeenRequest[] = [];
   readonly #script: readonly Step[];
@@ -74,8 +72,8 @@ export class ScriptedServer implements AsyncDisposable {
   /**
    * Starts a server.
    *
-   * @param script what it does with one request after the other; behind its end it answers 500
-   * @param signInScript what it does with sign-ins
+   * @param script the response to each request; after its end 500
+   * @param signInScript the response to each sign-in
    */
   static async start(script: readonly Step[], signInScript: readonly Step[] = []): Promise<ScriptedServer> {
     const server = new ScriptedServer(script, signInScript);
@@ -88,12 +86,12 @@ export class ScriptedServer implements AsyncDisposable {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Resolves when so many requests have come, sign-ins included. */
+  /** Resolves after this number of requests, including sign-ins. */
   async hasRequests(count: number): Promise<void> {
     while (this.requests.length + this.signIns.length < count) await once(this.#server, 'change');
   }
 
-  /** Resolves when so many connections have been closed. */
+  /** Resolves after this number of closed connections. */
   async hasClosed(count: number): Promise<void> {
     while (this.#closed < count) await once(this.#server, 'change');
   }
@@ -111,17 +109,17 @@ export class ScriptedServer implements AsyncDisposable {
     const [log, script] = isSignIn ? [this.signIns, this.#signInScript] : [this.requests, this.#script];
     log.push(seen);
     this.#server.emit('change');
-    const step: Step = script[log.length - 1] ?? (isSignIn ? tokenNumber(log.length) : BEYOND_THE_SCRIPT);
+    const step: Step = script[log.length - 1] ?? (isSignIn ? tokenNumber(log.length) : AFTER_SCRIPT);
     react(response, typeof step === 'function' ? await step(seen) : step);
   }
 }
 
-/** The token that the nth sign-in gets. It expires {@link LIFETIME_SECONDS} later. */
+/** The response to the nth sign-in. */
 export function tokenNumber(number: number): Reaction {
   return { status: 200, data: { token: makeToken(number, Date.now() / 1_000 + LIFETIME_SECONDS) } };
 }
 
-/** A token that says when it expires, in Unix time, and has a number in the place of the signature. */
+/** A token with an expiry, in Unix time, and a number in place of the signature. */
 export function makeToken(number: number, exp: number): string {
   return `${inBase64url({ alg: 'HS256', typ: 'JWT' })}.${inBase64url({ exp: Math.floor(exp) })}.${number}`;
 }
@@ -135,7 +133,7 @@ export function numberOf(token: string | undefined): number {
   return Number(token?.split('.')[2]);
 }
 
-const BEYOND_THE_SCRIPT: Reaction = { status: 500, message: 'beyond the script' };
+const AFTER_SCRIPT: Reaction = { status: 500, message: 'the script has ended' };
 
 function react(response: ServerResponse, reaction: Reaction): void {
   if (reaction === 'cut') response.socket?.destroy();

@@ -12,7 +12,7 @@ const MINUTES_MS = 60_000;
 
 for (const { name: engine } of engines) {
   describe(`A client of a service on ${engine}`, () => {
-    test('keeps books: creates, finds, lists, updates and deletes them', async () => {
+    test('creates, finds, lists, updates and deletes books', async () => {
       await using service = await startService({ engine });
       const books = createClient({ url: service.url, ...CREDENTIALS });
 
@@ -38,7 +38,7 @@ for (const { name: engine } of engines) {
       assert.deepEqual(await all(books.list()), updated && [withoutEtag(updated)]);
     });
 
-    test('gets back what it has sent, whatever the letters', async () => {
+    test('preserves all characters', async () => {
       await using service = await startService({ engine });
       const books = createClient({ url: service.url, ...CREDENTIALS });
       const title = 'Ĉu ne? "ß" \\ 書 \u{1F4DA} e\u0301 \u2028 <script>';
@@ -47,7 +47,7 @@ for (const { name: engine } of engines) {
       assert.deepEqual([found?.title, found?.year], [title, Number.MIN_SAFE_INTEGER]);
     });
 
-    test('lists every book once, however many come in an answer', async () => {
+    test('lists every book once, with any page size', async () => {
       await using service = await startService({ engine });
       const books = createClient({ url: service.url, ...CREDENTIALS });
       const created = await Promise.all(
@@ -63,12 +63,12 @@ for (const { name: engine } of engines) {
       }
     });
 
-    test('tells what the service refuses: a book that is none', async () => {
+    test('throws 400 for an invalid book', async () => {
       await using service = await startService({ engine });
       const books = createClient({ url: service.url, ...CREDENTIALS });
       for (const fields of [{ year: 1.5 }, { title: '\u0000' }, { author: null as unknown as string }]) {
-        const refusal = { status: 400, message: 'Invalid input', mayHaveHappened: false };
-        await assert.rejects(books.create(fields), refusal);
+        const error = { status: 400, message: 'Invalid input', mayHaveHappened: false };
+        await assert.rejects(books.create(fields), error);
       }
       const { id } = await books.create(ILIAD);
       await assert.rejects(books.update(id, { year: Number.NaN }), { status: 400, message: 'Invalid input' });
@@ -77,7 +77,7 @@ for (const { name: engine } of engines) {
 }
 
 describe('The session of a client', () => {
-  test('costs one sign-in, however many calls begin at once', async () => {
+  test('starts with one sign-in for concurrent calls', async () => {
     await using service = await startService();
     const books = createClient({ url: service.url, ...CREDENTIALS });
     await Promise.all(Array.from({ length: 50 }, () => books.create(ILIAD)));
@@ -85,9 +85,9 @@ describe('The session of a client', () => {
     assert.equal(signInsOf(service), 1);
   });
 
-  test('goes on while tokens expire, and no call meets one that has', async (context) => {
+  test('is renewed before tokens expire', async (context) => {
     let now = Date.now();
-    // Node's `Date` header has the real time, and the service of this test another one.
+    // The `Date` header of Node has the real time, and the service of this test another one.
     const { fetch } = globalThis;
     context.mock.method(globalThis, 'fetch', async (...args: Parameters<typeof fetch>) => {
       const response = await fetch(...args);
@@ -105,7 +105,7 @@ describe('The session of a client', () => {
     assert.equal(statusesOf(service).includes(401), false);
   });
 
-  test('goes on while tokens expire by the service’s clock alone', async () => {
+  test('is renewed when tokens expire by the clock of the service only', async () => {
     let now = Date.now();
     await using service = await startService({ now: () => now });
     const books = createClient({ url: service.url, ...CREDENTIALS });
@@ -118,7 +118,7 @@ describe('The session of a client', () => {
     assert.equal(signInsOf(service), 3);
   });
 
-  test('can be that of a token from elsewhere', async () => {
+  test('can use a given token', async () => {
     await using service = await startService();
     const books = createClient({ url: service.url, token: service.token });
     assert.equal((await books.create(ILIAD)).title, 'The Iliad');
@@ -127,7 +127,7 @@ describe('The session of a client', () => {
     await assert.rejects(stranger.create(ILIAD), { status: 401, message: 'Invalid token' });
   });
 
-  test('does not begin with a wrong password', async () => {
+  test('fails with a wrong password', async () => {
     await using service = await startService();
     const books = createClient({ url: service.url, ...CREDENTIALS, password: 'wrong' });
     await assert.rejects(books.create(ILIAD), (error) => {
@@ -138,7 +138,7 @@ describe('The session of a client', () => {
     assert.equal(signInsOf(service), 1);
   });
 
-  test('does not begin after too many wrong ones, and the error tells when to come back', async () => {
+  test('fails after too many wrong passwords, with Retry-After', async () => {
     await using service = await startService({ throttleLimits: { failuresMax: 1, windowSeconds: 60 } });
     const stranger = createClient({ url: service.url, ...CREDENTIALS, password: 'wrong' });
     await assert.rejects(stranger.find(1), { status: 401 });
@@ -154,7 +154,7 @@ describe('The session of a client', () => {
 });
 
 describe('A client', () => {
-  test('that looks for the service in the wrong place does not take that for an absent book', async () => {
+  test('with a wrong URL throws 404 instead of reporting an absent book', async () => {
     await using service = await startService();
     const books = createClient({ url: `${service.url}/api`, token: service.token });
     for (const call of [() => books.find(1), () => books.delete(1), () => books.update(1, {})]) {
@@ -162,7 +162,7 @@ describe('A client', () => {
     }
   });
 
-  test('whose service has stopped says so', async () => {
+  test('throws a NoAnswerError when the service has stopped', async () => {
     const service = await startService();
     const books = createClient({ url: service.url, ...CREDENTIALS, attemptsMax: 2 });
     await books.create(ILIAD);
@@ -177,7 +177,7 @@ async function all(list: AsyncIterable<Book>): Promise<Book[]> {
   return books;
 }
 
-/** Books of a list have no version. */
+/** Books of a list have no ETag. */
 function withoutEtag({ id, title, author, year }: Book): Book {
   return { id, title, author, year };
 }

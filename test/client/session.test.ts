@@ -19,13 +19,13 @@ const INVALID_TOKEN: Reaction = { status: 401, message: 'Invalid token' };
 const INVALID_CREDENTIALS: Reaction = { status: 401, message: 'Invalid credentials' };
 const MINUTES_MS = 60_000;
 
-/** The numbers of the tokens that the requests came with. */
+/** The numbers of the tokens of the requests. */
 function tokensOf(server: ScriptedServer): number[] {
   return server.requests.map(({ headers }) => numberOf(headers.authorization));
 }
 
 describe('A client signs in', () => {
-  test('with username and password, at the first call and not before', async () => {
+  test('with username and password, at the first call', async () => {
     await using server = await ScriptedServer.start([FOUND]);
     const { client } = hasty(server);
     assert.equal(server.signIns.length, 0);
@@ -37,7 +37,7 @@ describe('A client signs in', () => {
     assert.deepEqual(tokensOf(server), [1]);
   });
 
-  test('once for all calls that begin at once, and for those that follow', async () => {
+  test('once for concurrent and later calls', async () => {
     await using server = await ScriptedServer.start(times(25, FOUND));
     const { client } = hasty(server);
     await Promise.all(Array.from({ length: 20 }, () => client.find(7)));
@@ -46,7 +46,7 @@ describe('A client signs in', () => {
     assert.deepEqual(tokensOf(server), Array(25).fill(1));
   });
 
-  test('again before the token expires, and not long before', async () => {
+  test('again shortly before the token expires', async () => {
     await using server = await ScriptedServer.start([FOUND, FOUND, FOUND]);
     const hastyClient = hasty(server);
     await hastyClient.client.find(7);
@@ -57,7 +57,7 @@ describe('A client signs in', () => {
     assert.deepEqual(tokensOf(server), [1, 1, 2]);
   });
 
-  test('by the expiry of each token, however short its life', async () => {
+  test('according to the expiry of each token', async () => {
     const now = Date.now() / 1_000;
     const signIns = [300, 7_200].map((seconds, index) => ({
       status: 200,
@@ -72,7 +72,7 @@ describe('A client signs in', () => {
     assert.deepEqual(tokensOf(server), [1, 1, 2, 2]);
   });
 
-  test('once for all calls whose token the service refuses at once', async () => {
+  test('once for concurrent calls whose token is rejected', async () => {
     const step = ({ headers }: SeenRequest) =>
       numberOf(headers.authorization) === 1 ? INVALID_TOKEN : FOUND;
     await using server = await ScriptedServer.start([FOUND, ...times(20, step)]);
@@ -84,7 +84,7 @@ describe('A client signs in', () => {
     assert.equal(server.requests.length, 21);
   });
 
-  test('again for a call of any kind whose token is refused, and sends it with the new one', async () => {
+  test('again for any call whose token is rejected, and repeats it with the new one', async () => {
     const created: Reaction = { status: 201, data: BOOK };
     await using server = await ScriptedServer.start([
       INVALID_TOKEN,
@@ -110,20 +110,20 @@ describe('A client signs in', () => {
     assert.equal(first?.headers['idempotency-key'], second?.headers['idempotency-key']);
   });
 
-  test('only once for a call: a token that is refused when it is new is told', async () => {
+  test('only once for a call: when a new token is rejected, the call throws 401', async () => {
     await using server = await ScriptedServer.start([INVALID_TOKEN, INVALID_TOKEN]);
     await assert.rejects(hasty(server).client.find(7), { status: 401, message: 'Invalid token' });
     assert.equal(server.requests.length, 2);
   });
 });
 
-describe('A clock that is wrong', () => {
+describe('A wrong clock', () => {
   for (const [wrong, offMs] of [
     ['a day ahead', 24 * 60 * MINUTES_MS],
     ['14.5 minutes ahead', 14.5 * MINUTES_MS],
     ['a day behind', -24 * 60 * MINUTES_MS],
   ] as const) {
-    test(`by being ${wrong} does not matter where the clock of the service can be read`, async () => {
+    test(`${wrong} has no effect when the response has a Date`, async () => {
       await using server = await ScriptedServer.start(times(4, FOUND));
       const hastyClient = hasty(server);
       hastyClient.clock += offMs;
@@ -135,7 +135,7 @@ describe('A clock that is wrong', () => {
       assert.deepEqual(tokensOf(server), [1, 1, 2, 2]);
     });
 
-    test(`by being ${wrong} costs no sign-in for each call where it cannot be read: the service says when a token has expired`, async () => {
+    test(`${wrong} without a Date causes no sign-in for each call`, async () => {
       const script = [FOUND, FOUND, INVALID_TOKEN, FOUND, FOUND];
       const signIns = [1, 2].map((number) => ({
         status: 200,
@@ -155,23 +155,23 @@ describe('A clock that is wrong', () => {
   }
 });
 
-describe('A provider of tokens', () => {
-  test('is asked for each call, and once more for a call whose token the service refuses', async () => {
+describe('A token provider', () => {
+  test('is called for each call, and once more when its token is rejected', async () => {
     await using server = await ScriptedServer.start([FOUND, INVALID_TOKEN, FOUND]);
-    const asked: (string | undefined)[] = [];
-    const token = async (refused?: string) => {
-      asked.push(refused);
-      return makeToken(asked.length, 0);
+    const calls: (string | undefined)[] = [];
+    const token = async (rejected?: string) => {
+      calls.push(rejected);
+      return makeToken(calls.length, 0);
     };
     const { client } = hasty(server, { token });
     await client.find(7);
     await client.find(7);
     assert.deepEqual(tokensOf(server), [1, 2, 3]);
-    assert.deepEqual(asked, [undefined, undefined, makeToken(2, 0)]);
+    assert.deepEqual(calls, [undefined, undefined, makeToken(2, 0)]);
     assert.equal(server.signIns.length, 0);
   });
 
-  test('may have another refused token, or none: the call fails, and is sent no more', async () => {
+  test('may return another rejected token, or the same: the call throws 401', async () => {
     await using server = await ScriptedServer.start(times(3, INVALID_TOKEN));
     let count = 0;
     const others = hasty(server, { token: async () => makeToken(++count, 0) }).client;
@@ -182,10 +182,10 @@ describe('A provider of tokens', () => {
     assert.deepEqual(tokensOf(server), [1, 2, 9]);
   });
 
-  test('that fails is the failure of the call; a call can be aborted while it waits', async () => {
+  test('that rejects causes the error of the call, which can be aborted meanwhile', async () => {
     await using server = await ScriptedServer.start([]);
-    const failing = hasty(server, { token: () => Promise.reject(new Error('nobody is signed in')) }).client;
-    await assert.rejects(failing.find(7), { message: 'nobody is signed in' });
+    const failing = hasty(server, { token: () => Promise.reject(new Error('not signed in')) }).client;
+    await assert.rejects(failing.find(7), { message: 'not signed in' });
     const waiting = hasty(server, { token: () => new Promise(() => {}) }).client;
     await assert.rejects(waiting.find(7, { signal: AbortSignal.timeout(10) }), { name: 'TimeoutError' });
     assert.equal(server.requests.length, 0);
@@ -230,7 +230,7 @@ describe('A session', () => {
 
 describe('A token', () => {
   for (const token of ['no.token.9', 'nothing', `e30.${btoa('{"exp":"soon"}')}.9`, 'e30.e30.9']) {
-    test(`whose expiry cannot be read is good until the service refuses it: ${token}`, async () => {
+    test(`without a readable expiry is used until the service rejects it: ${token}`, async () => {
       const signIn: Reaction = { status: 200, data: { token } };
       await using server = await ScriptedServer.start([FOUND, FOUND, INVALID_TOKEN, FOUND], [signIn]);
       const { client } = hasty(server);
@@ -241,7 +241,7 @@ describe('A token', () => {
     });
   }
 
-  test('that the caller gives is sent as it is, and is no other’s to renew', async () => {
+  test('of the caller is sent unchanged, and not renewed', async () => {
     const token = makeToken(9, Date.now() / 1_000 - 3_600);
     await using server = await ScriptedServer.start([FOUND, INVALID_TOKEN]);
     const { client } = hasty(server, { token });
@@ -256,7 +256,7 @@ describe('A token', () => {
 });
 
 describe('A sign-in', () => {
-  test('that is refused is not repeated, and fails the call without having sent it', async () => {
+  test('that is rejected is not retried, and the call is not sent', async () => {
     await using server = await ScriptedServer.start([], [INVALID_CREDENTIALS]);
     await assert.rejects(hasty(server).client.create({}), (error) => {
       assert.ok(error instanceof RefusedError);
@@ -268,7 +268,7 @@ describe('A sign-in', () => {
     assert.equal(server.requests.length, 0);
   });
 
-  test('that has failed is tried again with the next call', async () => {
+  test('that has failed is repeated with the next call', async () => {
     await using server = await ScriptedServer.start([FOUND], [INVALID_CREDENTIALS]);
     const { client } = hasty(server);
     await assert.rejects(client.find(7));
@@ -276,16 +276,16 @@ describe('A sign-in', () => {
     assert.deepEqual(tokensOf(server), [2]);
   });
 
-  test('is repeated like a read while the service is away', async () => {
-    const away: Reaction = { status: 503, headers: { 'Retry-After': '1' } };
-    const again: Reaction = { status: 429, headers: { 'Retry-After': '5' } };
-    await using server = await ScriptedServer.start([FOUND], [away, 'cut', again, tokenNumber(1)]);
+  test('is retried while the service is unavailable', async () => {
+    const unavailable: Reaction = { status: 503, headers: { 'Retry-After': '1' } };
+    const throttled: Reaction = { status: 429, headers: { 'Retry-After': '5' } };
+    await using server = await ScriptedServer.start([FOUND], [unavailable, 'cut', throttled, tokenNumber(1)]);
     const { client, waits } = hasty(server, {}, 0);
     assert.equal((await client.find(7))?.id, 7);
     assert.deepEqual(waits, [1_000, 0, 5_000]);
   });
 
-  test('after too many failed ones is told to come back later', async () => {
+  test('after too many failures throws 429 with Retry-After', async () => {
     const throttled: Reaction = {
       status: 429,
       message: 'Too many requests',
@@ -297,14 +297,14 @@ describe('A sign-in', () => {
   });
 
   for (const data of [null, {}, { token: 7 }]) {
-    test(`without a token is no answer of the service: ${JSON.stringify(data)}`, async () => {
+    test(`is unreadable without a token: ${JSON.stringify(data)}`, async () => {
       await using server = await ScriptedServer.start([], [{ status: 200, data }]);
       const noAnswer = { name: 'NoAnswerError', reason: 'unreadable', mayHaveHappened: false };
       await assert.rejects(hasty(server).client.create({}), noAnswer);
     });
   }
 
-  test('that fails is the failure of all calls that share it', async () => {
+  test('that fails rejects all calls that share it', async () => {
     await using server = await ScriptedServer.start([], [INVALID_CREDENTIALS]);
     const { client } = hasty(server);
     const calls = await Promise.allSettled([client.find(7), client.create({}), client.delete(7)]);

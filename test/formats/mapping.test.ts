@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { guessMapping } from '../../src/formats/mapping.ts';
 
-describe('The columns of a file', () => {
-  test('are guessed by their names, in several languages', () => {
+describe('guessMapping', () => {
+  test('finds the columns by their names, in several languages', () => {
     for (const [columns, mapping] of [
       ['id,title,author,year', ['title', 'author', 'year']],
       ['Titel;Autor;Jahr', ['Titel', 'Autor', 'Jahr']],

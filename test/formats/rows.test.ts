@@ -10,19 +10,17 @@ import { writeBooks } from '../../src/formats/rendering.ts';
 import { openRows, type RowOptions } from '../../src/formats/rows.ts';
 import { SPECIAL_TEXTS } from '../store/texts.ts';
 
-/** How rows are read. */
-interface Reading extends RowOptions {
-  /** By default guessed by the names of the columns. */
+interface ReadOptions extends RowOptions {
+  /** Guessed by default. */
   readonly mapping?: Partial<Mapping>;
-  /** How many bytes come at a time. */
+  /** The size of a chunk in bytes. */
   readonly chunk?: number;
 }
 
-/** The rows of a file, without where they came from. */
 async function read(
   format: Format,
   file: string | Uint8Array,
-  { mapping, chunk = 65_536, ...options }: Reading = {},
+  { mapping, chunk = 65_536, ...options }: ReadOptions = {},
 ): Promise<BookRow[]> {
   const bytes = Buffer.from(file);
   async function* chunks() {
@@ -35,10 +33,14 @@ async function read(
   return rows;
 }
 
-/** The rows as lines: of books title, author and year, of others what is wrong; elements of arrays with their number. */
-async function outline(format: Format, file: string | Uint8Array, reading: Reading = {}): Promise<string[]> {
-  const mapping = { title: 'title', author: 'author', year: 'year', id: 'id', ...reading.mapping };
-  return (await read(format, file, reading)).map((row) => {
+/** The rows as lines: line number, then title, author and year of a book, or the error. */
+async function outline(
+  format: Format,
+  file: string | Uint8Array,
+  options: ReadOptions = {},
+): Promise<string[]> {
+  const mapping = { title: 'title', author: 'author', year: 'year', id: 'id', ...options.mapping };
+  return (await read(format, file, options)).map((row) => {
     const place = row.element === undefined ? row.line : `${row.line}/${row.element}`;
     return 'error' in row
       ? `${place}: ${describeRowError(row.error, mapping)}`
@@ -55,7 +57,7 @@ async function write(format: Format, books: readonly Book[]): Promise<string> {
 
 const WITH_ID = { id: 'id' };
 
-describe('What is exported', () => {
+describe('An exported file', () => {
   const text = fc.oneof(
     fc.constantFrom(...Object.values(SPECIAL_TEXTS).filter(({ length }) => length < 1_000)),
     fc.string({
@@ -92,7 +94,7 @@ describe('What is exported', () => {
     { noNullPrototype: true },
   );
   for (const format of FORMATS) {
-    test(`is read again as it was, wherever ${format} is cut into chunks`, async () => {
+    test(`of ${format} is read back unchanged, with any chunk size`, async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(book), fc.integer({ min: 1, max: 40 }), async (books, chunk) => {
           const rows = await read(format, await write(format, books), { mapping: WITH_ID, chunk });
@@ -107,7 +109,7 @@ describe('What is exported', () => {
   }
 });
 
-test('What is exported has a fixed form, and no text in it that a spreadsheet program runs as a formula', async () => {
+test('An exported file has a fixed form, and no text that a spreadsheet program runs as a formula', async () => {
   const books = [
     { id: 1, title: 'Emma', author: 'Austen, Jane', year: 1815 },
     { id: 2, title: '', author: '=1', year: -750 },
@@ -130,7 +132,7 @@ const NOT_A_YEAR = 'year is not a whole number within ±9007199254740991';
 const NOT_A_TEXT = 'is not a text of well-formed Unicode without U+0000';
 
 describe('CSV', () => {
-  test('has lines that end in any way, line breaks in quotes, and empty records that do not count', async () => {
+  test('may have any line endings and line breaks in quotes; empty records are skipped', async () => {
     const file = 'title,author,year\r\n\r\nA,a,1\n"B\r\nB",b,2\r\n"C\nC\rC",c,3\n\nD,d,x\n,,\r\n "E",,\n';
     const rows = ['3: A|a|1', '4: B\r\nB|b|2', '6: C\nC\rC|c|3', `10: ${NOT_A_YEAR}: "x"`, '12:  "E"||0'];
     assert.deepEqual(await outline('csv', file), rows);
@@ -140,7 +142,7 @@ describe('CSV', () => {
     for (const empty of ['', '\n\n', 'title', 'a,b\n,\n']) assert.deepEqual(await outline('csv', empty), []);
   });
 
-  test('has years as whole numbers, and an empty one is an absent one', async () => {
+  test('has whole numbers as years; an empty year is 0', async () => {
     const years = {
       '': 0,
       '1999': 1999,
@@ -181,7 +183,7 @@ describe('CSV', () => {
     }
   });
 
-  test('has years as dates in which the year is certain', async () => {
+  test('may have unambiguous dates as years', async () => {
     for (const [date, year] of [
       ['2019-03-05T01:00:00+01:00', 2019],
       ['2019-03-05 01:00', 2019],
@@ -217,7 +219,7 @@ describe('CSV', () => {
     }
   });
 
-  test('takes a quote that is out of place for what it is', async () => {
+  test('keeps misplaced quotes as text', async () => {
     for (const chunk of [1, 5, 65_536]) {
       assert.deepEqual(
         await outline('csv', 'title,author\n5" disk,a\n"B"b,c\n"d,"d,"e""e"\nD,d', { chunk }),
@@ -226,7 +228,7 @@ describe('CSV', () => {
     }
   });
 
-  test('may have other delimiters, and may declare one as Excel does', async () => {
+  test('may have other delimiters, also declared as by Excel', async () => {
     for (const delimiter of [',', ';', '\t', '|']) {
       const text = `"title"${delimiter}"au,;thor"\nA,"${delimiter}"a"\n`.replace('A,"', 'A');
       assert.deepEqual(await outline('csv', text), ['2: A|a|0'], delimiter);
@@ -241,7 +243,7 @@ describe('CSV', () => {
     }
   });
 
-  test('names its columns in the first line, in any order and case', async () => {
+  test('has the names of its columns in the first line, in any order and case', async () => {
     assert.deepEqual(await outline('csv', 'x,YEAR, Author ,id,Title\n?,1,a,7,A\n'), ['2: A|a|1']);
     assert.deepEqual(await outline('csv', 'title,author,year\nA,a,x\n', { mapping: { year: undefined } }), [
       '2: A|a|0',
@@ -256,7 +258,7 @@ describe('CSV', () => {
     ]);
   });
 
-  test('has rows that are bad by themselves', async () => {
+  test('with bad rows is read to the end', async () => {
     const file = Buffer.concat([
       Buffer.from('title,author,year\na,a,1\nA,a\nB\nB,b,2,x\nB,b,2,,\nC,\0,3\n,, \n'),
       Buffer.from('D,\xe9,4\n', 'latin1'),
@@ -278,12 +280,12 @@ describe('CSV', () => {
     }
   });
 
-  test('is not read on where a row never ends', async () => {
+  test('is read up to a row that is too long', async () => {
     const rows = await outline('csv', `title\nA\n"B${'\nb'.repeat(6_000_000)}`);
     assert.deepEqual(rows, ['2: A||0', '3: it is longer than 8 MiB']);
   });
 
-  test('has ids from 1 on where they are read', async () => {
+  test('has ids from 1, if ids are read', async () => {
     const rows = await outline(
       'csv',
       'id,title\n1,A\n9007199254740991,B\n0,C\n-1,D\n,E\n9007199254740992,F\nx,G\n',
@@ -295,7 +297,7 @@ describe('CSV', () => {
     assert.equal(rows.length, 7);
   });
 
-  test('loses the apostrophe that marks a text which would be a formula', async () => {
+  test('loses the apostrophe that escapes a formula', async () => {
     assert.deepEqual(await outline('csv', "title,author\n'=1+1,'tis\n''-,=1"), [
       "2: =1+1|'tis|0",
       "3: '-|=1|0",
@@ -304,7 +306,7 @@ describe('CSV', () => {
 });
 
 describe('JSON', () => {
-  test('is read element by element, by the rules of a request, with the lines where they begin', async () => {
+  test('is read by element, by the rules of a request, with line numbers', async () => {
     const file =
       ' [{"title":"A"},\n  {"Title":"B","year":1.0,"id":9},\n{"title":"[\\"]}","author":\n"c"} , {"year":"1"},{"year":null},\n{"title":1} ,5,"x",[{}],{"title":"a"b}\n,{"author":"\\u0000"},{},{"title":"x","TITLE":"C"},{"year":1.00000000000000000001}]\n ';
     const rows = [
@@ -328,7 +330,7 @@ describe('JSON', () => {
     assert.deepEqual(await outline('json', ' [ \n ] \n'), []);
   });
 
-  test('has members of other names, in any case', async () => {
+  test('may have members of other names, in any case', async () => {
     const reading = { mapping: { title: 'Name', year: 'Jahr', id: 'id' } };
     assert.deepEqual(await read('json', '[{"id":7,"name":"A","title":"B","JAHR":1999.0}]', reading), [
       { line: 1, element: 1, book: { id: 7, title: 'A', author: '', year: 1999 } },
@@ -339,7 +341,7 @@ describe('JSON', () => {
     }
   });
 
-  const BROKEN = {
+  const MALFORMED = {
     '': '1/1: a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
     '{"title":"A"}':
       '1/1: a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',
@@ -353,9 +355,9 @@ describe('JSON', () => {
     '[{}]\nx': '2/2: there is text after the array; it was not read',
     '[{},\n{"title":"A': '2/2: the file ends within its array',
   };
-  for (const [file, fault] of Object.entries(BROKEN)) {
-    test(`is not read on where the array is broken: ${JSON.stringify(file)}`, async () => {
-      for (const chunk of [1, 65_536]) assert.equal((await outline('json', file, { chunk })).at(-1), fault);
+  for (const [file, error] of Object.entries(MALFORMED)) {
+    test(`is read up to an error of the array: ${JSON.stringify(file)}`, async () => {
+      for (const chunk of [1, 65_536]) assert.equal((await outline('json', file, { chunk })).at(-1), error);
     });
   }
 
@@ -370,7 +372,7 @@ describe('JSON', () => {
 });
 
 describe('NDJSON', () => {
-  test('has an object in each line, and empty lines that do not count', async () => {
+  test('has an object in each line; empty lines are skipped', async () => {
     const file = '{"title":"A"}\r\n\n  \n{"title":"B"\n{"title":"C"} {}\n[]\n{"year":1}';
     const rows = [
       '1: A||0',
@@ -382,7 +384,7 @@ describe('NDJSON', () => {
     for (const chunk of [1, 5, 65_536]) assert.deepEqual(await outline('ndjson', file, { chunk }), rows);
   });
 
-  test('has lines of bounded length, and of UTF-8', async () => {
+  test('has UTF-8 lines of bounded length', async () => {
     const long = `{"title":"${'x'.repeat(9_000_000)}"}\n{"title":"A"}\n`;
     assert.deepEqual(await outline('ndjson', long), ['1: it is longer than 8 MiB', '2: A||0']);
     assert.match(
@@ -392,7 +394,7 @@ describe('NDJSON', () => {
   });
 });
 
-test('A file of any format may be UTF-8 or UTF-16 with a byte-order mark, or another encoding that is given', async () => {
+test('A file of any format may be UTF-8 or UTF-16 with a byte-order mark, or have a given encoding', async () => {
   const files = {
     csv: 'title\nÄ – „süß“ 😀\n',
     json: '[{"title":"Ä – „süß“ 😀"}]',

@@ -11,7 +11,7 @@ import { Project } from './project.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 
-/** What users of the client write; where it says so, what the compiler has to refuse. */
+/** A program that uses the client, with lines that the compiler must reject. */
 const PROGRAM = `
 import {
   type Book, type BookClient, type BookList, type BookPage, type BookQuery, BookkeepingError, type CallOptions,
@@ -35,26 +35,26 @@ export async function use(options: ClientOptions, call: CallOptions): Promise<re
   return isGone ? [] : await client.createMany([{ author: 'Homer' }, {}], call);
 }
 
-export function tell(error: unknown): string | number | undefined {
+export function describe(error: unknown): string | number | undefined {
   if (error instanceof RefusedError) return error.invalidIndex ?? error.retryAfterSeconds ?? error.status;
-  if (error instanceof NoAnswerError) return error.reason === 'timeout' ? 'late' : error.message;
-  return error instanceof BookkeepingError && error.mayHaveHappened ? 'perhaps' : undefined;
+  if (error instanceof NoAnswerError) return error.reason === 'timeout' ? 'timeout' : error.message;
+  return error instanceof BookkeepingError && error.mayHaveHappened ? 'unknown' : undefined;
 }
 
 export async function misuse(client: BookClient): Promise<void> {
-  // @ts-expect-error nobody can sign in
+  // @ts-expect-error credentials are required
   createClient({ url: 'http://localhost:8080' });
-  // @ts-expect-error one or the other
+  // @ts-expect-error either a login or a token
   createClient({ url: 'http://localhost:8080', username: 'x', password: 'y', token: 'z' });
   // @ts-expect-error a year is a number
   await client.create({ year: '1999' });
   // @ts-expect-error there may be no book
   (await client.find(1)).title;
-  // @ts-expect-error the store gives ids
+  // @ts-expect-error the store assigns ids
   await client.create({ id: 7 });
   // @ts-expect-error no such order
   client.list({ sort: 'length' });
-  // @ts-expect-error books are read, not written to
+  // @ts-expect-error books are read-only
   for await (const book of client.list()) book.title = '';
 }
 `;
@@ -67,7 +67,7 @@ before(async () => {
 after(() => project[Symbol.asyncDispose]());
 
 describe('The package', () => {
-  test('holds what is built, the types of the client, and what npm adds', async () => {
+  test('contains the build, the types of the client, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
       /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|dist\/(book\/contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|README\.md|LICENSE|package\.json)$/;
@@ -85,7 +85,7 @@ describe('The package', () => {
     }
   });
 
-  test('names files that it has', async () => {
+  test('contains the files that package.json names', async () => {
     const files = await project.listFiles();
     const { bin, exports } = readPackage();
     for (const path of [...Object.values(bin), ...Object.values(exports).flatMap(Object.values<string>)]) {
@@ -95,13 +95,13 @@ describe('The package', () => {
 });
 
 describe('The client in the package', () => {
-  // Browsers have the types of the DOM and Node has its own, which bring some of the DOM along.
-  const SURROUNDINGS = { 'a browser': ['es2022,dom', ''], Node: ['es2022', 'node'] } as const;
+  // The types of Node include some of the DOM.
+  const PLATFORMS = { 'a browser': ['es2022,dom', ''], Node: ['es2022', 'node'] } as const;
   const RESOLUTIONS = { nodenext: 'nodenext', bundler: 'esnext' } as const;
   before(() => project.link('@types/node'));
-  for (const [place, [lib, types]] of Object.entries(SURROUNDINGS)) {
+  for (const [place, [lib, types]] of Object.entries(PLATFORMS)) {
     for (const [resolution, module] of Object.entries(RESOLUTIONS)) {
-      test(`has types, for ${place}, with moduleResolution ${resolution}, as strict as can be`, async () => {
+      test(`has strict types for ${place} with moduleResolution ${resolution}`, async () => {
         const strictness = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess'];
         const target = ['--noEmit', '--target', 'es2022', '--skipLibCheck', 'false'];
         const kind = ['--module', module, '--moduleResolution', resolution, '--lib', lib, '--types', types];
@@ -113,7 +113,7 @@ describe('The client in the package', () => {
     }
   }
 
-  test('is what the example in README.md takes it for', async () => {
+  test('compiles the example in README.md', async () => {
     const [, example = ''] = /^```ts\n(.*?)^```$/ms.exec(readText('README.md')) ?? [];
     assert.match(example, /bookkeeping\/client/);
     await project.write('example.ts', example);
@@ -121,7 +121,7 @@ describe('The client in the package', () => {
     assert.deepEqual(await project.compile(...options, 'example.ts'), { code: 0, output: '' });
   });
 
-  test('runs, and needs no other package', async () => {
+  test('runs without another package', async () => {
     await using service = await startService();
     await project.write(
       'program.js',
@@ -148,7 +148,7 @@ describe('The client in the package', () => {
     });
   });
 
-  test('is all that can be imported', async () => {
+  test('is the only module that can be imported', async () => {
     for (const specifier of ['bookkeeping', 'bookkeeping/dist/app.js', 'bookkeeping/dist/client/client.js']) {
       const { code, output } = await project.node('--eval', `await import('${specifier}')`);
       assert.notEqual(code, 0, specifier);
@@ -162,7 +162,7 @@ describe('The service in the package', () => {
     for (const name of Object.keys(readPackage().dependencies)) await project.link(name);
   });
   for (const engine of engines) {
-    test(`serves on ${engine.name}, and keeps books over a restart`, async () => {
+    test(`serves on ${engine.name}, and has its books after a restart`, async () => {
       await using address = await engine.createAddress();
       const folder = join(project.path, engine.name);
       await mkdir(folder);
@@ -186,7 +186,7 @@ describe('The service in the package', () => {
     });
   }
 
-  test('has the command line', async () => {
+  test('has the commands', async () => {
     const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
     assert.deepEqual(await project.node(main, '--version'), {
       code: 0,
@@ -198,7 +198,7 @@ describe('The service in the package', () => {
     assert.equal(code, 0);
   });
 
-  test('is started by its name on a Node that keeps to the memory that `npm start` keeps to', () => {
+  test('has a command with the memory options of `npm start`', () => {
     const options = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '')?.[1];
     const [firstLine, ...rest] = readText(readPackage().bin.bookkeeping ?? '').split('\n');
     assert.equal(firstLine, `#!/usr/bin/env -S node ${options}`);

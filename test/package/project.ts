@@ -7,13 +7,12 @@ import { createFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
 
-/** How a program ended, and what it printed. */
 export interface Ending {
   readonly code: number;
   readonly output: string;
 }
 
-/** Somebody's project with nothing in it but our package, as `npm pack` makes it. Disposing takes it away. */
+/** An empty project with our package, as `npm pack` makes it. Disposing deletes it. */
 export class Project implements AsyncDisposable {
   readonly path: string;
   readonly #folder: AsyncDisposable;
@@ -23,7 +22,7 @@ export class Project implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Packs this project, and unpacks it where `npm install` would, without what it depends on. */
+  /** Packs our package and unpacks it like `npm install`, without its dependencies. */
   static async create(): Promise<Project> {
     const folder = await createFolder();
     const modules = join(folder.path, 'node_modules');
@@ -65,7 +64,7 @@ export class Project implements AsyncDisposable {
     return this.node(join(ROOT, 'node_modules/typescript/bin/tsc'), ...args);
   }
 
-  /** Adds a package that is installed here. */
+  /** Links a package of our node_modules. */
   async link(name: string): Promise<void> {
     const place = join(this.path, 'node_modules', name);
     await mkdir(dirname(place), { recursive: true });

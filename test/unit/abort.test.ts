@@ -10,13 +10,13 @@ function timers(): number {
   return process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
 }
 
-describe('A wait', () => {
-  test('ends by itself', async () => {
+describe('sleep', () => {
+  test('resolves after the time', async () => {
     await sleep(1);
     await sleep(1, new AbortController().signal);
   });
 
-  test('ends at once when its signal is aborted, and leaves no timer that keeps the process', async () => {
+  test('rejects when its signal is aborted, and leaves no timer', async () => {
     const before = timers();
     const abortion = new AbortController();
     const wait = sleep(LONG_MS, abortion.signal);
@@ -26,39 +26,39 @@ describe('A wait', () => {
     assert.equal(timers(), before);
   });
 
-  test('does not begin when its signal has been aborted', async () => {
+  test('rejects when its signal has been aborted before', async () => {
     await assert.rejects(sleep(LONG_MS, AbortSignal.abort(REASON)), REASON);
     const never = new Promise<void>(() => {});
     await assert.rejects(abortable(never, AbortSignal.abort(REASON)), REASON);
   });
 });
 
-describe('Shared work', () => {
-  test('is not begun for who has left already', async () => {
-    let begun = 0;
+describe('shareInFlight', () => {
+  test('does not start the work for an aborted signal', async () => {
+    let started = 0;
     const share = shareInFlight(async () => {
-      begun++;
+      started++;
     });
     await assert.rejects(share(AbortSignal.abort(REASON)), REASON);
-    assert.equal(begun, 0);
+    assert.equal(started, 0);
   });
 
-  test('is done once for who wants it at the same time, and again for who comes later', async () => {
+  test('runs the work once for concurrent calls, and again for later ones', async () => {
     let done = 0;
     const share = shareInFlight(async () => ++done);
     assert.deepEqual(await Promise.all([share(), share(new AbortController().signal), share()]), [1, 1, 1]);
     assert.equal(await share(), 2);
   });
 
-  test('that fails has failed for all, and is tried again', async () => {
-    let tried = 0;
+  test('rejects all calls when the work fails, and runs it again later', async () => {
+    let runs = 0;
     const share = shareInFlight(async () => {
-      tried++;
+      runs++;
       throw REASON;
     });
     for (const result of await Promise.allSettled([share(), share()]))
       assert.equal(result.status, 'rejected');
     await assert.rejects(share(), REASON);
-    assert.equal(tried, 2);
+    assert.equal(runs, 2);
   });
 });

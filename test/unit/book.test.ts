@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import { ID_MAX, readBook, readBookChanges, readBookId, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 
-describe('A body that cannot be read as a Book:', () => {
-  const REFUSED = {
+describe('An invalid body:', () => {
+  const INVALID = {
     'not JSON': 'Dune',
     empty: '',
     'trailing text': '{} x',
@@ -30,7 +30,7 @@ describe('A body that cannot be read as a Book:', () => {
     'an author with a lone surrogate': String.raw`{"author":"\ud800"}`,
   } satisfies Record<string, string | Uint8Array>;
 
-  for (const [what, body] of Object.entries(REFUSED)) {
+  for (const [what, body] of Object.entries(INVALID)) {
     test(what, () => {
       assert.equal(readBook(Buffer.from(body)), undefined);
       assert.equal(readBookChanges(Buffer.from(body)), undefined);
@@ -38,20 +38,20 @@ describe('A body that cannot be read as a Book:', () => {
   }
 });
 
-describe('A body that can be read as a Book:', () => {
+describe('A valid body:', () => {
   const dune = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
-  test('gives its fields', () => {
+  test('all fields are read', () => {
     assert.deepEqual(changes(JSON.stringify(dune)), dune);
     assert.deepEqual(readBook(Buffer.from(JSON.stringify(dune))), dune);
   });
 
-  test('the years of the Iliad and of the limits', () => {
+  test('a year may be negative, and up to the limits', () => {
     for (const year of [-750, 0, YEAR_MAX, -YEAR_MAX])
       assert.deepEqual(changes(`{"year":${year}}`), { year });
   });
 
-  test('an integer, however it is written', () => {
+  test('an integer may have any notation', () => {
     for (const literal of ['1999', '1999.0', '1.999e3']) {
       assert.deepEqual(changes(`{"year":${literal}}`), { year: 1999 });
     }
@@ -63,21 +63,21 @@ describe('A body that can be read as a Book:', () => {
     assert.deepEqual(changes('{"__proto__":{"title":"x"},"publisher":null}'), {});
   });
 
-  test('a name in another case counts as the field', () => {
+  test('names match in any case', () => {
     assert.deepEqual(changes('{"Title":"Dune","AUTHOR":"Frank Herbert","yEAR":1965}'), dune);
   });
 
-  test('of a field given twice the last one counts', () => {
+  test('the last of several equal names wins', () => {
     assert.deepEqual(changes('{"title":"a","Title":"b","title":"c"}'), { title: 'c' });
   });
 
-  test('what is absent is empty in a new book, and absent in changes', () => {
+  test('absent fields are empty in a new book, and absent in changes', () => {
     assert.deepEqual(readBook(Buffer.from('{}')), { title: '', author: '', year: 0 });
     assert.deepEqual(readBook(Buffer.from('{"year":1965}')), { title: '', author: '', year: 1965 });
     assert.deepEqual(changes('{}'), {});
   });
 
-  test('any text is read as its members say, by the letter', () => {
+  test('any object is read exactly', () => {
     fc.assert(
       fc.property(bodies(), ({ text, expected }) => {
         assert.deepEqual(changes(text), expected);
@@ -86,7 +86,7 @@ describe('A body that can be read as a Book:', () => {
     );
   });
 
-  test('any bytes are read or refused, and none throw', () => {
+  test('no bytes cause an exception', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -113,7 +113,7 @@ describe('The {id} of a path', () => {
     assert.equal(readBookId('9007199254740991'), ID_MAX);
   });
 
-  test('is nothing else', () => {
+  test('has no other form', () => {
     const others = [
       '',
       'abc',
@@ -134,7 +134,7 @@ describe('The {id} of a path', () => {
     for (const text of others) assert.equal(readBookId(text), undefined, JSON.stringify(text));
   });
 
-  test('is at most 9007199254740991, and of any length', () => {
+  test('is at most 9007199254740991, with any number of leading zeros', () => {
     for (const text of ['9007199254740992', '9007199254740993', '18446744073709551615', '9'.repeat(10_000)]) {
       assert.equal(readBookId(text), undefined);
     }
@@ -143,7 +143,7 @@ describe('The {id} of a path', () => {
 });
 
 describe('StoreUnavailable', () => {
-  test('says its reason', () => {
+  test('has its reason in the message', () => {
     const error = new StoreUnavailable('ECONNREFUSED');
     assert.equal(error.reason, 'ECONNREFUSED');
     assert.equal(error.message, 'the store is unavailable (ECONNREFUSED)');
@@ -154,14 +154,14 @@ function changes(text: string) {
   return readBookChanges(Buffer.from(text));
 }
 
-/** A member as a text has it, with what it means: to which field it gives which value, undefined where none. */
+/** The text of a member, and the field and the value that it sets; undefined when it sets none. */
 interface Member {
   readonly text: string;
   readonly field: string | undefined;
   readonly value: string | number | undefined;
 }
 
-/** Texts of JSON objects, with what has to be read. It is known from how they were made: nothing is parsed. */
+/** Texts of JSON objects with the expected result, which is known without parsing. */
 function bodies(): fc.Arbitrary<{ text: string; expected: Record<string, unknown> | undefined }> {
   return fc.array(members(), { maxLength: 6 }).map((all) => {
     const last = new Map(
@@ -191,7 +191,7 @@ function members(): fc.Arbitrary<Member> {
     }));
 }
 
-/** Names as they are written: known ones in any case and with escapes, and unknown ones. */
+/** Known names in any case and with escapes, and unknown ones. */
 function names(): fc.Arbitrary<[text: string, field: string | undefined]> {
   const known = fc
     .constantFrom('title', 'author', 'year')
@@ -212,7 +212,7 @@ function names(): fc.Arbitrary<[text: string, field: string | undefined]> {
   return fc.oneof({ arbitrary: known, weight: 3 }, unknown);
 }
 
-/** A literal of JSON, and what a field may take from it. */
+/** A JSON literal and its value for a field; undefined when it is invalid. */
 type Literal = [text: string, value: string | number | undefined];
 
 function texts(): fc.Arbitrary<Literal> {
@@ -226,7 +226,7 @@ function texts(): fc.Arbitrary<Literal> {
   ]);
 }
 
-/** Numbers `mantissa * 10^exponent` in many spellings; whether one is an integer is decided in whole numbers. */
+/** Numbers `mantissa * 10^exponent` in many notations; `bigint` decides whether one is an integer. */
 function numbers(): fc.Arbitrary<Literal> {
   const mantissa = fc.oneof(
     fc.bigInt(-3_000n, 3_000n),
@@ -236,17 +236,17 @@ function numbers(): fc.Arbitrary<Literal> {
   return fc
     .tuple(mantissa, fc.integer({ min: -4, max: 4 }), fc.nat({ max: 24 }), fc.constantFrom('e', 'E', 'e+'))
     .map(([digits, exponent, zeros, e]) => [
-      spell(digits * 10n ** BigInt(zeros), exponent - zeros, e),
+      format(digits * 10n ** BigInt(zeros), exponent - zeros, e),
       wholeNumber(digits, exponent),
     ]);
 }
 
-function spell(digits: bigint, exponent: number, e: string): string {
+function format(digits: bigint, exponent: number, e: string): string {
   const sign = digits < 0n ? '-' : '';
   const text = `${digits < 0n ? -digits : digits}`;
   if (exponent === 0) return sign + text;
   if (exponent > 0 || text.length <= 1) return `${sign}${text}${exponent > 0 ? e : 'e'}${exponent}`;
-  // The point goes behind the first digit, and the exponent makes up for it.
+  // The point follows the first digit, and the exponent is adjusted.
   const shifted = exponent + text.length - 1;
   return `${sign}${text[0]}.${text.slice(1)}${shifted === 0 ? '' : `${shifted > 0 ? e : 'e'}${shifted}`}`;
 }

@@ -8,22 +8,22 @@ function read(body: string | Uint8Array) {
   return readJsonObject(typeof body === 'string' ? Buffer.from(body) : body, FIELDS);
 }
 
-describe('Reading a JSON object refuses', () => {
-  const REFUSED = {
+describe('readJsonObject rejects', () => {
+  const INVALID = {
     'no bytes': '',
-    'white space alone': ' \n',
+    'only white space': ' \n',
     'text that is not JSON': 'title=Dune',
-    'an object that does not end': '{"title":"Dune"',
-    'text behind the object': '{} {}',
-    'a comma too many': '{"title":"Dune",}',
+    'a truncated object': '{"title":"Dune"',
+    'text after the object': '{} {}',
+    'a trailing comma': '{"title":"Dune",}',
     'a comment': '{/* none */}',
     'single quotes': "{'title':'Dune'}",
     'a bare control character in a string': '{"title":"a\nb"}',
-    'an escape that JSON has not': String.raw`{"title":"\x41"}`,
+    'an escape that JSON does not have': String.raw`{"title":"\x41"}`,
     'a number with a leading zero': '{"year":01}',
     'a number with a plus sign': '{"year":+1}',
-    'a number without digits behind its point': '{"year":1.}',
-    'a number without digits before its point': '{"year":.5}',
+    'a number without digits after the point': '{"year":1.}',
+    'a number without digits before the point': '{"year":.5}',
     'hexadecimal digits': '{"year":0x7c}',
     'not a number': '{"year":NaN}',
     null: 'null',
@@ -32,16 +32,16 @@ describe('Reading a JSON object refuses', () => {
     'a number': '1',
     'a boolean': 'true',
     'a byte-order mark': '\uFEFF{}',
-    'white space that JSON has not': '\u00A0{}',
+    'white space that JSON does not have': '\u00A0{}',
     'UTF-16': Buffer.from('{}', 'utf16le'),
-    'a byte that UTF-8 has not': bytes('{"title":"', 0xff, '"}'),
-    'a sequence of UTF-8 that is too long': bytes('{"title":"', 0xc0, 0xaf, '"}'),
-    'half of a character': bytes('{"title":"', 0xc3, '"}'),
-    'a surrogate written in UTF-8': bytes('{"title":"', 0xed, 0xa0, 0x80, '"}'),
-    'bytes that are not UTF-8 in a field that is ignored': bytes('{"shelf":"', 0xff, '"}'),
+    'a byte that UTF-8 does not have': bytes('{"title":"', 0xff, '"}'),
+    'an overlong UTF-8 sequence': bytes('{"title":"', 0xc0, 0xaf, '"}'),
+    'a truncated UTF-8 sequence': bytes('{"title":"', 0xc3, '"}'),
+    'a surrogate in UTF-8': bytes('{"title":"', 0xed, 0xa0, 0x80, '"}'),
+    'invalid UTF-8 in an unknown field': bytes('{"shelf":"', 0xff, '"}'),
   } satisfies Record<string, string | Uint8Array>;
 
-  for (const [what, body] of Object.entries(REFUSED)) {
+  for (const [what, body] of Object.entries(INVALID)) {
     test(what, () => assert.equal(read(body), undefined));
   }
 });
@@ -52,24 +52,24 @@ describe('A field of a JSON object', () => {
     assert.deepEqual(read(body), { title: 'Dune', year: 1965 });
   });
 
-  test('is absent where it is not given', () => {
+  test('may be absent', () => {
     assert.deepEqual(read('{}'), {});
     assert.deepEqual(read('{"title":""}'), { title: '' });
   });
 
-  test('counts in any case of ASCII letters, and in no other spelling', () => {
+  test('matches in any ASCII case only', () => {
     assert.deepEqual(read('{"Title":"Dune","YEAR":1965}'), { title: 'Dune', year: 1965 });
     assert.deepEqual(read('{"title ":"a","tıtle":"b","TİTLE":"c","ti_tle":"d","titles":"e"}'), {});
   });
 
-  test('is ignored when nobody knows it, whatever its name and value', () => {
+  test('is ignored when it is unknown', () => {
     const body = '{"__proto__":{"title":"a"},"constructor":null,"toString":1.5,"":[],"id":{"year":"x"}}';
     const fields = read(body);
     assert.deepEqual(fields, {});
     assert.equal(fields?.title, undefined);
   });
 
-  test('given several times has the last value, across spellings, in the order of the document', () => {
+  test('that is repeated, in any case, has the last value', () => {
     assert.deepEqual(read('{"title":"a","title":"b"}'), { title: 'b' });
     assert.deepEqual(read('{"title":"a","Title":"b","title":"c"}'), { title: 'c' });
     assert.deepEqual(read('{"Title":"a","title":"b","TITLE":"c"}'), { title: 'c' });
@@ -77,7 +77,7 @@ describe('A field of a JSON object', () => {
     assert.deepEqual(read('{"year":1,"x":{"year":9},"Year":2,"y":[{"YEAR":9}]}'), { year: 2 });
   });
 
-  test('is judged by its last value alone', () => {
+  test('that is repeated is validated by its last value only', () => {
     assert.deepEqual(read('{"year":"a","Year":1.5,"year":1}'), { year: 1 });
     assert.equal(read('{"year":1,"Year":1.5}'), undefined);
     assert.equal(read('{"Title":"a","title":null}'), undefined);
@@ -85,7 +85,7 @@ describe('A field of a JSON object', () => {
 });
 
 describe('A text', () => {
-  test('is any string of well-formed Unicode, control characters and noncharacters among it', () => {
+  test('is any string of well-formed Unicode, with control characters and noncharacters', () => {
     const title = 'Ἰλιάς 📚 \u0001\t\n\u007F\u2028\uFEFF\uFFFF "\\/';
     assert.deepEqual(read(JSON.stringify({ title })), { title });
     assert.deepEqual(read(String.raw`{"title":"\ud83d\udcda"}`), { title: '📚' });
@@ -102,11 +102,11 @@ describe('A text', () => {
     }
   });
 
-  test('may hold them in a field that is ignored', () => {
+  test('of an unknown field may have them', () => {
     assert.deepEqual(read(String.raw`{"shelf":"\u0000\ud83d","title":"Dune"}`), { title: 'Dune' });
   });
 
-  test('is nothing but a string', () => {
+  test('is a string', () => {
     for (const value of ['null', '1', 'true', '[]', '["Dune"]', '{}']) {
       assert.equal(read(`{"title":${value}}`), undefined, value);
     }
@@ -138,7 +138,7 @@ describe('An integer', () => {
       assert.deepEqual(read(`{"year":${literal}}`), { year: value }));
   }
 
-  const REFUSED = [
+  const NOT_INTEGERS = [
     '19.5',
     '1.00000000000000000001',
     '9007199254740991.4',
@@ -154,27 +154,27 @@ describe('An integer', () => {
     '1e400',
     '-1e999999999999999999999',
   ];
-  for (const literal of REFUSED) {
+  for (const literal of NOT_INTEGERS) {
     test(`is not ${literal}`, () => assert.equal(read(`{"year":${literal}}`), undefined));
   }
 
-  test('is nothing but a number', () => {
+  test('is a number', () => {
     for (const value of ['null', '"1999"', '""', 'true', '[1]', '{"year":1}']) {
       assert.equal(read(`{"year":${value}}`), undefined, value);
     }
   });
 
-  test('is judged by every digit, also beside a fraction in another field', () => {
+  test('is validated by every digit, also next to a fraction in another field', () => {
     assert.deepEqual(read('{"price":9.99,"year":1965}'), { year: 1965 });
     assert.equal(read('{"year":1.00000000000000000001,"price":9}'), undefined);
   });
 });
 
-describe('A text of any size is read:', () => {
+describe('A JSON text of any size is read:', () => {
   const MEBIBYTE = 1_024 * 1_024;
   const nested = '['.repeat(400_000) + ']'.repeat(400_000);
 
-  test('brackets 400,000 deep in a field that is ignored', () => {
+  test('400,000 nested arrays in an unknown field', () => {
     assert.deepEqual(read(`{"x":${nested},"title":"Dune","year":1965}`), { title: 'Dune', year: 1965 });
     assert.deepEqual(read(`{"x":${nested},"Title":"Dune","title":"Dune","year":1965.0}`), {
       title: 'Dune',
@@ -182,28 +182,28 @@ describe('A text of any size is read:', () => {
     });
   });
 
-  test('brackets 400,000 deep in a known field, which are no text', () => {
+  test('400,000 nested arrays in a known field, which is invalid', () => {
     assert.equal(read(`{"title":${nested},"year":1.0}`), undefined);
   });
 
-  test('a mebibyte of digits, which is no integer', () => {
+  test('1 MiB of digits, which are not an integer', () => {
     assert.equal(read(`{"year":${'9'.repeat(MEBIBYTE)}}`), undefined);
     assert.equal(read(`{"year":0.${'9'.repeat(MEBIBYTE)}}`), undefined);
     assert.equal(read(`{"year":1e${'9'.repeat(MEBIBYTE)}}`), undefined);
   });
 
-  test('a mebibyte of zeros behind the point, which is one', () => {
+  test('1 MiB of zeros after the point, which are an integer', () => {
     assert.deepEqual(read(`{"year":1965.${'0'.repeat(MEBIBYTE)}}`), { year: 1965 });
   });
 
-  test('a mebibyte of backslashes, and of repeated names', () => {
+  test('1 MiB of backslashes, and of repeated names', () => {
     const title = '\\'.repeat(MEBIBYTE / 2);
     assert.deepEqual(read(`{"title":"${'\\'.repeat(MEBIBYTE)}","year":1.0}`), { title, year: 1 });
     assert.deepEqual(read(`{${'"Year":1,"year":2,'.repeat(MEBIBYTE / 18)}"YEAR":3}`), { year: 3 });
   });
 });
 
-/** The bytes of ASCII texts and single bytes, one after the other. */
+/** Concatenates ASCII texts and bytes. */
 function bytes(...parts: (string | number)[]): Uint8Array {
   return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.of(part))));
 }

@@ -6,8 +6,8 @@ import { ArrayScanner } from '../../src/formats/json-array.ts';
 const BOOK = '{"title":"","author":"","year":0}';
 const BOOK_BYTES_MAX = 1_000;
 
-describe('Many books', () => {
-  test('are read as one book is, in their order', async () => {
+describe('readBooks', () => {
+  test('reads an array of books in order', async () => {
     for (const [text, books] of [
       ['[]', ''],
       [' \t\r\n[ \n] ', ''],
@@ -22,7 +22,7 @@ describe('Many books', () => {
     }
   });
 
-  test('are refused with the index of the first that is none', async () => {
+  test('rejects an array with the index of the first invalid book', async () => {
     for (const [text, invalidIndex] of [
       ['[', 0],
       ['[,]', 0],
@@ -61,13 +61,13 @@ describe('Many books', () => {
     });
   });
 
-  test(`are ${BOOKS_MAX} at most`, async () => {
+  test(`accepts at most ${BOOKS_MAX} books`, async () => {
     const most = Array.from({ length: BOOKS_MAX }, () => '{}').join(',');
     assert.ok('json' in (await read(`[${most}]`)));
     assert.deepEqual(await read(`[${most},{}]`), { invalidIndex: BOOKS_MAX });
   });
 
-  test('are read in turns with others', async () => {
+  test('yields to the event loop', async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 0);
     const books = Array.from({ length: BOOKS_MAX }, () => `{"title":"${'x'.repeat(900)}"}`);
@@ -75,7 +75,7 @@ describe('Many books', () => {
     clearInterval(timer);
     assert.ok(turns >= 5, `${turns} turns`);
 
-    // Each turn is an array of its own, so that no text is as long as the body.
+    // Each turn has an array of its own, which limits their length.
     const arrays = textsOf(result);
     assert.ok(arrays.every(({ length }) => length < 400_000));
     const titles = arrays.flatMap((array) => JSON.parse(array) as { title: string }[]);
@@ -86,7 +86,7 @@ describe('Many books', () => {
   });
 });
 
-test('The elements of an array are those that JSON.parse finds, or there is a fault', () => {
+test('ArrayScanner finds the elements of JSON.parse, or an error', () => {
   const pieces = ['[', ']', '{', '}', ',', '"', '\\', '"a"', ':', '1', ' ', '{}', '"\\""', '[]'];
   let state = 1;
   const draw = (below: number) => {
