@@ -1,7 +1,7 @@
 import { makeToken } from '../conformance/tokens.ts';
 import type { Book } from '../src/book/book.ts';
 import { type Answer, Connection, Cut, request } from '../test/http/connection.ts';
-import type { Operation, Outcome } from './journal.ts';
+import type { Journal, Operation, Outcome } from './journal.ts';
 
 /** Where a service listens on loopback, and the secret of its tokens. */
 export interface Target {
@@ -9,15 +9,23 @@ export interface Target {
   readonly secret: string;
 }
 
+/** The header line with a valid token. */
+export function authorizationLine(secret: string): string {
+  return `Authorization: ${makeToken(secret)}`;
+}
+
 /** A client of the book endpoints: one keep-alive connection, and a new one when it is lost. */
 export class BookClient implements Disposable {
   readonly #target: Target;
+  readonly #journal: Journal | undefined;
   readonly #lines: readonly string[];
   #connection: Connection | undefined;
 
-  constructor(target: Target) {
+  /** @param journal records the calls of perform() */
+  constructor(target: Target, journal?: Journal) {
     this.#target = target;
-    this.#lines = [`Authorization: ${makeToken(target.secret, {})}`, 'Content-Type: application/json'];
+    this.#journal = journal;
+    this.#lines = [authorizationLine(target.secret), 'Content-Type: application/json'];
   }
 
   /** Connects. @returns whether that succeeded */
@@ -33,13 +41,8 @@ export class BookClient implements Disposable {
 
   /** Sends a request. Its outcome is unknown without a response. @throws Error when a response is malformed */
   async perform(operation: Operation): Promise<Outcome> {
-    try {
-      return outcomeOf(await this.#exchange(operation));
-    } catch (error) {
-      this.disconnect();
-      if (!isConnectionLoss(error)) throw error;
-      return { is: 'unknown', reason: String(error) };
-    }
+    const attempt = () => this.#attempt(operation);
+    return this.#journal ? this.#journal.record(operation, attempt) : attempt();
   }
 
   /** All books, in one response. @throws Error when the list fails */
@@ -51,6 +54,16 @@ export class BookClient implements Disposable {
 
   [Symbol.dispose](): void {
     this.disconnect();
+  }
+
+  async #attempt(operation: Operation): Promise<Outcome> {
+    try {
+      return outcomeOf(await this.#exchange(operation));
+    } catch (error) {
+      this.disconnect();
+      if (!isConnectionLoss(error)) throw error;
+      return { is: 'unknown', reason: String(error) };
+    }
   }
 
   #exchange(operation: Operation): Promise<Answer> {
@@ -66,9 +79,9 @@ export class BookClient implements Disposable {
   async #send(start: string, body?: string, lines: readonly string[] = []): Promise<Answer> {
     this.#connection ??= await Connection.open(this.#target);
     await this.#connection.send(request(start, [...this.#lines, ...lines], body));
-    const answer = await this.#connection.answer();
-    if (answer.headers.get('connection') === 'close') this.disconnect();
-    return answer;
+    const response = await this.#connection.answer();
+    if (response.headers.get('connection') === 'close') this.disconnect();
+    return response;
   }
 
   /** Closes the connection; the next request opens another. */
@@ -85,7 +98,7 @@ function outcomeOf({ status, body }: Answer): Outcome {
   return { is: 'done', data: (JSON.parse(body) as { data: Book | null }).data };
 }
 
-/** Whether no response came, as against a malformed one. */
+/** Whether the response is missing, not malformed. */
 function isConnectionLoss(error: unknown): boolean {
   if (error instanceof Cut) return true;
   return error instanceof Error && ('code' in error || error.message.endsWith('stays silent'));

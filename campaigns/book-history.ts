@@ -63,8 +63,8 @@ export function judgeHistory(history: BookHistory): HistoryVerdict {
 
 /** The writes of unknown outcome that took effect, as later responses show. */
 function findSeen({ before, after, ended, unknown, creates }: BookHistory): Call[] {
-  const answers = ended.map(({ outcome }) => (outcome.is === 'done' ? outcome.data : null));
-  const books = [...answers, after].filter((book) => book !== null);
+  const responses = ended.map(({ outcome }) => (outcome.is === 'done' ? outcome.data : null));
+  const books = [...responses, after].filter((book) => book !== null);
   const isCreated = before !== null || ended.some(({ kind }) => kind === 'create');
   const creation = isCreated ? undefined : books.map(({ title }) => creates.get(title)).find((call) => call);
   const changes = unknown.filter(

@@ -1,11 +1,11 @@
 import type { Book } from '../src/book/book.ts';
 import { judgeHistory } from './book-history.ts';
-import type { Call } from './journal.ts';
+import { type Call, createdId } from './journal.ts';
 import { isSame } from './linearizability.ts';
 
 /**
  * Checks the books of a store against the responses that its clients received. A trial has rounds: clients send requests,
- * violations are injected, and when every request has ended, all books are listed. Clients never send the same title, author or
+ * faults are injected, and when every request has ended, all books are listed. Clients never send the same title, author or
  * year twice, so that each value identifies its write, and use only ids from responses or lists.
  */
 export class Checker {
@@ -42,18 +42,8 @@ export class Checker {
       const after = books.get(id) ?? null;
       const ended = endedById.get(id) ?? [];
       if (ended.length === 0 && isSame(before, after)) continue;
-      const wasUsed = this.#used.has(id);
-      const history = {
-        id,
-        before,
-        after,
-        wasUsed,
-        ended,
-        unknown: unknownById.get(id) ?? [],
-        creates,
-        over,
-      };
-      const { violation, seen, isUsed } = judgeHistory(history);
+      const ids = { id, wasUsed: this.#used.has(id), unknown: unknownById.get(id) ?? [] };
+      const { violation, seen, isUsed } = judgeHistory({ ...ids, before, after, ended, creates, over });
       if (violation !== undefined) violations.push(violation);
       if (isUsed) this.#used.add(id);
       for (const call of seen) {
@@ -69,8 +59,7 @@ export class Checker {
 
 /** The id of a call; of a create, the one in its response, or -1 without one. */
 function idOf(call: Call): number {
-  if (call.kind !== 'create') return call.id;
-  return call.outcome.is === 'done' ? (call.outcome.data?.id ?? -1) : -1;
+  return call.kind === 'create' ? (createdId(call, call.outcome) ?? -1) : call.id;
 }
 
 function hasEnded({ outcome }: Call): boolean {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, BookFields } from '../src/book/book.ts';
 import { BookClient, type Target } from './book-client.ts';
-import type { Journal, Operation } from './journal.ts';
+import { createdId, type Journal, type Operation } from './journal.ts';
+import { Loops } from './loops.ts';
 import { Random } from './random.ts';
 
 /** How clients load a service. */
@@ -16,7 +17,7 @@ export interface ClientsOptions {
   /** Books that all clients use, from the start on. */
   readonly shared?: readonly number[];
   /** The kinds of requests to choose from. */
-  readonly kinds?: readonly Operation['kind'][];
+  readonly kinds?: readonly [Operation['kind'], ...Operation['kind'][]];
 }
 
 const KINDS = ['create', 'create', 'create', 'update', 'update', 'find', 'find', 'delete'] as const;
@@ -27,9 +28,6 @@ const SHARED_BOOKS = 8;
 /** How long a client waits before it retries while the service is unavailable. */
 const PAUSE_MS = 10;
 
-/** Far longer than any progress takes, on any machine. */
-const PROGRESS_MS_MAX = 120_000;
-
 /**
  * Clients that send requests without a pause, each over its own connection, and record them in a journal. They never send
  * the same fields twice. While the service is unavailable, they retry.
@@ -37,51 +35,44 @@ const PROGRESS_MS_MAX = 120_000;
 export class Clients {
   readonly #options: Required<ClientsOptions>;
   readonly #shared: number[];
-  readonly #runs: Promise<unknown>;
-  #isStopped = false;
+  readonly #loops: Loops;
 
   constructor(options: ClientsOptions) {
     this.#options = { keepsConnections: true, shared: [], kinds: KINDS, ...options };
     this.#shared = [...this.#options.shared];
-    this.#runs = Promise.all(Array.from({ length: options.count }, (_, index) => this.#run(index)));
-    // stop() reports a client that failed.
-    this.#runs.catch(() => {});
+    this.#loops = new Loops(
+      Array.from({ length: options.count }, (_, index) => (signal) => this.#run(index, signal)),
+    );
   }
 
   /** Resolves when this many more writes are acknowledged. @throws Error when a client fails, or it takes too long */
   async progress(writes: number): Promise<void> {
     const { journal } = this.#options;
     const goal = journal.acknowledged + writes;
-    const deadline = performance.now() + PROGRESS_MS_MAX;
-    while (journal.acknowledged < goal && !this.#isStopped) {
-      if (performance.now() > deadline) throw new Error('the service makes no progress');
-      await Promise.race([sleep(2), this.#runs]);
-    }
+    await this.#loops.until(() => journal.acknowledged >= goal);
   }
 
   /** Stops the clients; resolves when their last requests have ended. @throws Error when a client failed */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#runs;
+  stop(): Promise<void> {
+    return this.#loops.stop();
   }
 
-  async #run(index: number): Promise<void> {
+  async #run(index: number, signal: AbortSignal): Promise<void> {
     const { target, journal, seed, keepsConnections } = this.#options;
-    using client = new BookClient(target);
+    using client = new BookClient(target, journal);
     const random = new Random(seed * 1_000 + index);
     const own: number[] = [];
-    while (!this.#isStopped) {
+    while (!signal.aborted) {
       if (!(await client.open())) {
         await sleep(PAUSE_MS);
         continue;
       }
       const operation = this.#choose(random, own);
-      const outcome = await journal.record(operation, () => client.perform(operation));
+      const outcome = await client.perform(operation);
       if (!keepsConnections) client.disconnect();
       if (outcome.is === 'unknown') await sleep(PAUSE_MS);
-      if (operation.kind === 'create' && outcome.is === 'done' && outcome.data) {
-        (this.#shared.length < SHARED_BOOKS ? this.#shared : own).push(outcome.data.id);
-      }
+      const id = createdId(operation, outcome);
+      if (id !== undefined) (this.#shared.length < SHARED_BOOKS ? this.#shared : own).push(id);
       if (operation.kind !== 'create' && outcome.is === 'absent') {
         remove(own, operation.id);
         remove(this.#shared, operation.id);
@@ -94,7 +85,7 @@ export class Clients {
     const id = random.pick(random.below(2) === 0 ? own : this.#shared);
     if (id === undefined || kind === 'create') return { kind: 'create', sent: newFields(random) };
     if (kind === 'update') return { kind, id, sent: randomSubset(newFields(random), random) };
-    return { kind: kind ?? 'find', id };
+    return { kind, id };
   }
 }
 
@@ -116,8 +107,7 @@ export function newFields(random: Random): BookFields {
 
 /** One, two or all of the fields. */
 function randomSubset({ title, author, year }: BookFields, random: Random): Partial<BookFields> {
-  const choices = [{ title }, { author }, { year }, { title, year }, { title, author, year }];
-  return random.pick(choices) ?? {};
+  return random.pick([{ title }, { author }, { year }, { title, year }, { title, author, year }]);
 }
 
 function remove(ids: number[], id: number): void {

@@ -1,3 +1,4 @@
+import { registerHooks } from 'node:module';
 import type { Book } from '../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
 import type { StoreAddress } from '../src/store/address.ts';
@@ -19,6 +20,16 @@ const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookSto
   'errors of the store, retried': async (address) => withRetries(withErrors(await openSoundStore(address))),
   'reads from a cache': async (address) => withCache(await openSoundStore(address)),
 };
+
+// `node --import faulty-store.ts src/main.ts` runs the service on the store with the fault of the variable FAULT.
+registerHooks({
+  resolve(specifier, context, next) {
+    const resolved = next(specifier, context);
+    const isForApp =
+      context.parentURL?.endsWith('/src/app.ts') && resolved.url.endsWith('/src/store/load-engine.ts');
+    return isForApp ? { ...resolved, url: import.meta.url } : resolved;
+  },
+});
 
 /** Replaces `loadEngine` of src/store/load-engine.ts. */
 export async function loadEngine(address: StoreAddress): Promise<Engine> {
@@ -80,22 +91,12 @@ function withCache(store: BookStore): BookStore {
 
 /** A store with some methods replaced. */
 function override(store: BookStore, methods: Partial<BookStore>): BookStore {
-  return {
-    create: (fields) => store.create(fields),
-    createOnce: (fields, key) => store.createOnce(fields, key),
-    createMany: (books) => store.createMany(books),
-    find: (id) => store.find(id),
-    list: (after) => store.list(after),
-    search: (query, limit, after, signal) => store.search(query, limit, after, signal),
-    count: (query, after, signal) => store.count(query, after, signal),
-    update: (id, changes) => store.update(id, changes),
-    delete: (id) => store.delete(id),
-    updateExpected: (expected, changes) => store.updateExpected(expected, changes),
-    deleteExpected: (expected) => store.deleteExpected(expected),
-    check: () => store.check(),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-    ...methods,
-  };
+  return new Proxy(store, {
+    get(target, name) {
+      const method: unknown = Reflect.get(methods, name) ?? Reflect.get(target, name);
+      return typeof method === 'function' ? method.bind(target) : method;
+    },
+  });
 }
 
 function pathOf(address: StoreAddress): string {

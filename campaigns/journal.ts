@@ -23,35 +23,39 @@ export type Outcome =
  */
 export type Call = Operation & { readonly start: number; readonly end: number; readonly outcome: Outcome };
 
+/** A call with its times, in milliseconds of `performance.now()`. */
+export type TimedCall = Call & { readonly startMs: number; readonly endMs: number };
+
 /** The calls of all clients, in the order in which they ended. */
 export class Journal {
-  readonly #calls: Call[] = [];
-  #events = 0;
-  #acknowledged = 0;
-  #unknown = 0;
-
-  /** The calls that have ended. */
-  get calls(): readonly Call[] {
-    return this.#calls;
-  }
-
+  readonly calls: readonly TimedCall[] = [];
   /** How many writes were acknowledged. */
-  get acknowledged(): number {
-    return this.#acknowledged;
-  }
-
+  acknowledged = 0;
   /** How many writes have an unknown outcome. */
-  get unknown(): number {
-    return this.#unknown;
-  }
+  unknown = 0;
+  #events = 0;
 
   /** Records a request. @param send sends it, and resolves when it has ended */
   async record(operation: Operation, send: () => Promise<Outcome>): Promise<Outcome> {
     const start = ++this.#events;
+    const startMs = performance.now();
     const outcome = await send();
-    this.#calls.push({ ...operation, start, end: ++this.#events, outcome });
-    if (operation.kind !== 'find' && outcome.is === 'done') this.#acknowledged++;
-    if (operation.kind !== 'find' && outcome.is === 'unknown') this.#unknown++;
+    const call = { ...operation, start, end: ++this.#events, outcome, startMs, endMs: performance.now() };
+    (this.calls as TimedCall[]).push(call);
+    if (operation.kind !== 'find' && outcome.is === 'done') this.acknowledged++;
+    if (operation.kind !== 'find' && outcome.is === 'unknown') this.unknown++;
     return outcome;
   }
+
+  /** The time from this moment to the end of the first acknowledged write after it; NaN without one. */
+  firstWriteMs(afterMs: number): number {
+    const isFirst = ({ kind, outcome, endMs }: TimedCall) =>
+      kind !== 'find' && outcome.is === 'done' && endMs >= afterMs;
+    return (this.calls.find(isFirst)?.endMs ?? Number.NaN) - afterMs;
+  }
+}
+
+/** The id in the response to a create; undefined without one, and for other calls. */
+export function createdId({ kind }: Operation, outcome: Outcome): number | undefined {
+  return kind === 'create' && outcome.is === 'done' ? outcome.data?.id : undefined;
 }

@@ -9,7 +9,7 @@ export type State = BookFields | null;
  * end, and its response is that of this order (the search of J. Wing and C. Gong, "Testing and Verifying Concurrent Objects",
  * 1993, with the cache of visited states of G. Lowe, 2017).
  *
- * @param calls acknowledged ones, ones that ended with 404, and ones of unvisited outcome that took effect
+ * @param calls acknowledged ones, ones that ended with 404, and ones of unknown outcome that took effect
  * @param initial the book before the first call
  * @returns undefined when there is such an order; otherwise a call that no order explains
  */

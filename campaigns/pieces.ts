@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Connection } from '../test/http/connection.ts';
 import type { Random } from './random.ts';
 
-/** Longer messages are not sent byte by byte. */
+/** The longest message that is sent byte by byte. */
 const SINGLE_BYTES_MAX = 3_000;
 
 /** Splits bytes as a network may: not at all, into a few pieces, or into pieces of one byte. */
@@ -19,7 +19,7 @@ export function areSingleBytes(pieces: readonly Buffer[]): boolean {
   return pieces.length > 1 && pieces.every(({ length }) => length === 1);
 }
 
-/** Sends pieces one by one, with a turn of the event loop between them, so that the service reads them separately. */
+/** Sends pieces one by one, with an iteration of the event loop between them, so that the service reads them separately. */
 export async function sendInPieces(connection: Connection, pieces: readonly Buffer[]): Promise<void> {
   for (const piece of pieces) {
     await connection.send(piece);

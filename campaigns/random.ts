@@ -19,7 +19,9 @@ export class Random {
     return Math.floor(this.next() * limit);
   }
 
-  /** One of these items, or undefined when there are none. */
+  /** One of these items; undefined when there are none. */
+  pick<const Items extends readonly [unknown, ...unknown[]]>(items: Items): Items[number];
+  pick<Item>(items: readonly Item[]): Item | undefined;
   pick<Item>(items: readonly Item[]): Item | undefined {
     return items[this.below(items.length)];
   }

@@ -3,14 +3,16 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseLog } from '../test/http/log.ts';
+import { PASSWORD, USERNAME } from '../test/http/service.ts';
 import { ServiceProcess } from '../test/process/service-process.ts';
 import { createFolder } from '../test/support/folder.ts';
 import { findFreePort } from '../test/support/free-port.ts';
 import { BookClient, type Target } from './book-client.ts';
 import { Checker } from './checker.ts';
-import { Clients, listBooks, newFields } from './clients.ts';
+import { Clients, type ClientsOptions, listBooks, newFields } from './clients.ts';
 import { inspectStore } from './integrity.ts';
-import { Journal, type Operation } from './journal.ts';
+import { Journal } from './journal.ts';
 import { Random } from './random.ts';
 
 /** How to run a trial. */
@@ -18,34 +20,34 @@ export interface TrialOptions {
   /** The address of the store, which is empty at the start. */
   readonly dbUrl: string;
   readonly seed: number;
-  /** The number of clients in every round. Default: 16. */
-  readonly clients?: number;
   /** Options of `node` itself. */
   readonly nodeOptions?: readonly string[];
-  /** Environment variables of the service. */
+  /** Environment variables of the services. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
+/** The number of clients in a group, unless the group says otherwise. */
 const CLIENTS = 16;
 
 /** How many of the listed books the clients of the next round use. */
 const SHARED_BOOKS = 8;
 
 /**
- * A trial of one store and the service on it, round by round (see {@link Checker}). The service is a process that can be
- * killed and restarted on the same port. Disposing kills it.
+ * A trial of one store and the services on it, round by round (see {@link Checker}). A service is a process that can be
+ * killed and restarted on the same port. Disposing kills all.
  */
 export class Trial implements AsyncDisposable {
   /** How many writes were acknowledged, and how many have an unknown outcome, in all rounds. */
   readonly writes = { acknowledged: 0, unknown: 0 };
-  /** Where the service listens while it runs. */
+  /** Where clients send their requests. */
   readonly target: Target;
   readonly #options: TrialOptions;
   readonly #folder: Awaited<ReturnType<typeof createFolder>>;
   readonly #checker = new Checker();
-  #service: ServiceProcess | undefined;
+  /** The last service on each port. */
+  readonly #services = new Map<number, ServiceProcess>();
   #shared: readonly number[] = [];
-  #rounds = 0;
+  #seed: number;
 
   private constructor(
     options: TrialOptions,
@@ -55,6 +57,7 @@ export class Trial implements AsyncDisposable {
     this.#options = options;
     this.target = target;
     this.#folder = folder;
+    this.#seed = options.seed;
   }
 
   static async open(options: TrialOptions): Promise<Trial> {
@@ -63,61 +66,78 @@ export class Trial implements AsyncDisposable {
     return new Trial(options, target, await createFolder());
   }
 
-  /** The process id of the service. */
-  get pid(): number {
-    return this.#service?.pid ?? 0;
+  /** The service on the port of the target. */
+  get service(): ServiceProcess {
+    return this.#on(this.target.port);
   }
 
-  /** Starts the service. @returns milliseconds until it listens; @throws Error when it exits before */
-  async start(): Promise<number> {
+  /** Starts a service. @returns milliseconds until it listens; @throws Error when it exits before */
+  async start(port = this.target.port): Promise<number> {
     const started = performance.now();
-    await this.#launch().listening();
+    await this.#launch(port).listening();
     return performance.now() - started;
   }
 
   /** Starts the service, and kills it after this time, whether it listens or not. */
   async startAndKill(afterMs: number): Promise<void> {
-    this.#launch();
+    this.#launch(this.target.port);
     await sleep(afterMs);
     await this.kill();
   }
 
   /** Stops the service with SIGSTOP; resolves when it is stopped. Needs Linux. */
   async pause(): Promise<void> {
-    this.#service?.signal('SIGSTOP');
-    while (!/\) T /.test(readFileSync(`/proc/${this.pid}/stat`, 'utf8'))) await sleep(1);
+    this.service.signal('SIGSTOP');
+    while (!/\) T /.test(readFileSync(`/proc/${this.service.pid}/stat`, 'utf8'))) await sleep(1);
   }
 
   /** Kills the service with SIGKILL, also when it is stopped; asserts that its log has no confidential text. */
   async kill(): Promise<void> {
-    await this.#service?.[Symbol.asyncDispose]();
+    await this.service[Symbol.asyncDispose]();
+  }
+
+  /** Stops a service with SIGTERM; asserts that it exits with 0 and logged no error. @returns milliseconds until it exits */
+  async stop(port = this.target.port): Promise<number> {
+    const started = performance.now();
+    const { code, output, complaints } = await this.#on(port).stop();
+    const elapsedMs = performance.now() - started;
+    assert.deepEqual([code, complaints], [0, '']);
+    const errors = parseLog(output.trim().split('\n')).filter(({ err }) => err);
+    assert.deepEqual(errors, []);
+    return elapsedMs;
   }
 
   /**
-   * Runs clients while `disturb` injects faults. The service has to run when it resolves.
+   * Runs a round. The service has to run when `disturb` resolves.
    *
    * @returns the violations, a sentence each
    */
   async round(disturb: (clients: Clients, journal: Journal) => Promise<void>): Promise<string[]> {
-    const { seed, clients: count = CLIENTS } = this.#options;
-    const { target } = this;
-    const journal = new Journal();
-    const clients = new Clients({
-      target,
-      journal,
-      count,
-      seed: seed + this.#rounds++,
-      shared: this.#shared,
-    });
-    try {
-      await disturb(clients, journal);
-    } finally {
-      await clients.stop();
-    }
-    return this.judge(journal);
+    return this.judge(await this.underLoad(disturb));
   }
 
-  /** Checks a round whose calls others made. The service has to run. @returns the violations, a sentence each */
+  /**
+   * Runs groups of clients while `disturb` injects faults.
+   *
+   * @param disturb is passed the first group
+   * @param journal records the calls
+   */
+  async underLoad(
+    disturb: (clients: Clients, journal: Journal) => Promise<void>,
+    groups: readonly Partial<ClientsOptions>[] = [{ shared: this.#shared }],
+    journal = new Journal(),
+  ): Promise<Journal> {
+    const options = { target: this.target, journal, count: CLIENTS };
+    const clients = groups.map((group) => new Clients({ ...options, seed: this.#seed++, ...group }));
+    try {
+      await disturb(clients[0] as Clients, journal);
+    } finally {
+      await Promise.all(clients.map((group) => group.stop()));
+    }
+    return journal;
+  }
+
+  /** Checks the calls of a round. The service has to run. @returns the violations, a sentence each */
   async judge(journal: Journal): Promise<string[]> {
     const { target } = this;
     const list = await listBooks(target);
@@ -132,38 +152,44 @@ export class Trial implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#service?.[Symbol.asyncDispose]();
+    for (const service of this.#services.values()) await service[Symbol.asyncDispose]();
     await this.#folder[Symbol.asyncDispose]();
   }
 
   /** Deletes the book with the highest id, and creates another, which must get a new id. */
   async #replace(newest: number | undefined): Promise<Journal> {
-    using client = new BookClient(this.target);
     const journal = new Journal();
-    const operations: Operation[] = [{ kind: 'create', sent: newFields(new Random(this.#rounds)) }];
-    if (newest !== undefined) operations.unshift({ kind: 'delete', id: newest });
-    for (const operation of operations) await journal.record(operation, () => client.perform(operation));
+    using client = new BookClient(this.target, journal);
+    if (newest !== undefined) await client.perform({ kind: 'delete', id: newest });
+    await client.perform({ kind: 'create', sent: newFields(new Random(this.#seed)) });
     return journal;
   }
 
-  #launch(): ServiceProcess {
+  #on(port: number): ServiceProcess {
+    return this.#services.get(port) as ServiceProcess;
+  }
+
+  #launch(port: number): ServiceProcess {
     const { dbUrl, variables, nodeOptions } = this.#options;
-    const { port, secret } = this.target;
-    this.#service = new ServiceProcess(
+    const credentials = {
+      SECRET_TOKEN: this.target.secret,
+      AUTH_USERNAME: USERNAME,
+      AUTH_PASSWORD: PASSWORD,
+    };
+    const service = new ServiceProcess(
       this.#folder.path,
-      { DB_URL: dbUrl, PORT: `${port}`, SECRET_TOKEN: secret, AUTH_PASSWORD: 'unused', ...variables },
+      { DB_URL: dbUrl, PORT: `${port}`, ...credentials, ...variables },
       nodeOptions,
     );
-    return this.#service;
+    this.#services.set(port, service);
+    return service;
   }
-}
-
-/** Throws when there are violations. */
-export function assertNoViolations(violations: readonly string[], round: number): void {
-  assert.deepEqual(violations, [], `round ${round}`);
 }
 
 /** Options that give the service a store with one of the faults in faulty-store.ts. */
 export function withFault(fault: string): Pick<TrialOptions, 'nodeOptions' | 'variables'> {
-  return { nodeOptions: ['--import', join(import.meta.dirname, 'planted.ts')], variables: { FAULT: fault } };
+  return {
+    nodeOptions: ['--import', join(import.meta.dirname, 'faulty-store.ts')],
+    variables: { FAULT: fault },
+  };
 }

@@ -15,7 +15,7 @@ export interface TokenParts {
 }
 
 /** Makes a token (RFC 7515, section 7.1) of which every part may be invalid. */
-export function makeToken(key: string, parts: TokenParts): string {
+export function makeToken(key: string, parts: TokenParts = {}): string {
   const { signedWith = 'HS256', encode = encodeBase64url } = parts;
   const { header = { alg: signedWith, typ: 'JWT' }, payload = {} } = parts;
   const signed = `${encode(asText(header))}.${encode(asText(payload))}`;

@@ -17,7 +17,7 @@ interface Expected {
 /** The longest body that is read. */
 const BODY_BYTES_MAX = 1_024 * 1_024;
 
-/** The longest head: those that are sent are much shorter, or longer. */
+/** The longest head; the requests are much shorter or longer. */
 const HEAD_BYTES_MAX = 16 * 1_024;
 
 /** Characters that HTTP does not allow in a target, though the parser accepts some at its end, and in a header. */
@@ -32,8 +32,8 @@ export class Books {
   readonly #ids = new Set<number>();
 
   /** Asserts that a response is the expected one, and applies it to the model. */
-  note(request: HostileRequest, answer: Answer): void {
-    const { status, body } = answer;
+  apply(request: HostileRequest, response: Answer): void {
+    const { status, body } = response;
     const { message, data } = JSON.parse(body) as { message: string; data: Book };
     if (message === 'Bad request') {
       assert.ok(MALFORMED.path.test(request.path) || MALFORMED.token.test(request.token ?? ''));
@@ -42,11 +42,11 @@ export class Books {
     const { status: expected = status, book } = this.#expect(request);
     assert.equal(status, expected);
     if (typeof request.query === 'object' && status === 200) {
-      assertFound([...this.#books.values()], request.query, answer);
+      assertFound([...this.#books.values()], request.query, response);
     } else if (book) {
       const { id = data.id } = book;
       assert.equal(JSON.stringify(data), JSON.stringify({ id, ...book }));
-      assert.ok('id' in book || !this.#ids.has(id), 'the id of another book');
+      assert.ok('id' in book || !this.#ids.has(id), 'an id that was assigned before');
       this.#books.set(id, data);
       this.#ids.add(id);
     } else if (request.method === 'DELETE' && status === 200) {
@@ -56,8 +56,8 @@ export class Books {
   }
 
   /** Asserts that exactly these books are stored, by reading each of them and the list. */
-  async assertStored(ask: (requests: readonly HostileRequest[]) => Promise<Answer[]>): Promise<void> {
-    const [list, ...each] = await ask([
+  async assertStored(send: (requests: readonly HostileRequest[]) => Promise<Answer[]>): Promise<void> {
+    const [list, ...each] = await send([
       read('/books'),
       ...this.#books.keys().map((id) => read(`/book/${id}`)),
     ]);

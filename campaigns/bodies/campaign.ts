@@ -5,6 +5,7 @@ import type { Answer } from '../../test/http/connection.ts';
 import { type Service, startService } from '../../test/http/service.ts';
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { add } from '../figures.ts';
 import { areSingleBytes, splitRandomly } from '../pieces.ts';
 import { Random } from '../random.ts';
 import { Books } from './books.ts';
@@ -27,7 +28,7 @@ const SEQUENCE_LENGTH = 2_000;
 const CONCURRENCY = 4;
 
 /** How many requests are sent before their responses are read; a single one may be sent in pieces of one byte. */
-const PIPELINED = [1, 1, 20];
+const PIPELINED = [1, 1, 20] as const;
 
 async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
   const tally: Record<string, number> = { requests: rounds, [SINGLE_BYTES]: 0, [FOUND]: 0 };
@@ -55,10 +56,10 @@ const FOUND = 'searches that found books';
  * @param tally counts requests, by the status of the response among others
  */
 async function runSequence(seed: number, length: number, tally: Record<string, number>): Promise<void> {
-  // Their clocks do not advance, so that their tokens are the same.
+  // Their time is fixed, so that their tokens are equal.
   const now = Date.now();
   const throttleLimits = { failuresMax: Number.MAX_SAFE_INTEGER, windowSeconds: 60 };
-  // Otherwise the service rejects long responses or not, depending on how soon the client reads them.
+  // Otherwise, whether long responses are rejected depends on how fast the client reads.
   const httpLimits = { unreadBytesAtOnce: 1_024 ** 3 };
   await using resources = new AsyncDisposableStack();
   const services: Service[] = [];
@@ -69,69 +70,61 @@ async function runSequence(seed: number, length: number, tally: Record<string, n
   const clients = services.map((service) => resources.use(new Client(service)));
   const token = services[0]?.token ?? '';
   const random = new Random(seed);
-  const ask = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
+  const send = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
     const rendered = requests.map((request) => render(request, token));
     const pieces = splitRandomly(Buffer.concat(rendered), random);
-    if (areSingleBytes(pieces)) tally[SINGLE_BYTES] = (tally[SINGLE_BYTES] ?? 0) + rendered.length;
+    if (areSingleBytes(pieces)) add(tally, SINGLE_BYTES, rendered.length);
     return compare(await Promise.all(clients.map((client) => client.send(rendered, pieces))), requests);
   };
   try {
-    await play(fc.sample(hostileRequests, { seed, numRuns: length }), random, ask, tally);
+    await play(fc.sample(hostileRequests, { seed, numRuns: length }), random, send, tally);
   } catch (cause) {
     const warnings = services.flatMap(({ log }) => log.filter((line) => !line.startsWith('{"level":30')));
     throw new Error(`seed ${seed}; the log has ${warnings.slice(-3).join('')}`, { cause });
   }
 }
 
-function count(tally: Record<string, number>, name: string): void {
-  tally[name] = (tally[name] ?? 0) + 1;
-}
-
-function hasBooks({ body }: Answer): boolean {
-  return body.includes('"data":[{');
-}
-
-/** @param ask pipelines requests */
+/** @param send pipelines requests */
 async function play(
   sequence: readonly HostileRequest[],
   random: Random,
-  ask: (requests: readonly HostileRequest[]) => Promise<Answer[]>,
+  send: (requests: readonly HostileRequest[]) => Promise<Answer[]>,
   tally: Record<string, number>,
 ): Promise<void> {
   const books = new Books();
   for (let at = 0; at < sequence.length; ) {
-    const requests = sequence.slice(at, at + (random.pick(PIPELINED) ?? 1));
+    const requests = sequence.slice(at, at + random.pick(PIPELINED));
     at += requests.length;
-    for (const [index, answer] of (await ask(requests)).entries()) {
+    for (const [index, response] of (await send(requests)).entries()) {
       const request = requests[index] as HostileRequest;
-      about(request, () => books.note(request, answer));
-      count(tally, `answered ${answer.status}`);
-      if (typeof request.query === 'object' && hasBooks(answer)) count(tally, FOUND);
+      withRequest(request, () => books.apply(request, response));
+      add(tally, `status ${response.status}`);
+      if (typeof request.query === 'object' && response.body.includes('"data":[{')) add(tally, FOUND);
     }
   }
-  await books.assertStored(ask);
+  await books.assertStored(send);
 }
 
 /** Asserts that the responses of all engines are equal. @returns them */
 function compare([one = [], ...others]: readonly Answer[][], requests: readonly HostileRequest[]): Answer[] {
-  for (const [index, answer] of one.entries()) {
-    about(requests[index] as HostileRequest, () => {
-      assertEnvelope(answer);
-      assert.ok(answer.status < 500, answer.body);
-      for (const other of others) assert.deepEqual(comparable(other[index]), comparable(answer));
+  for (const [index, response] of one.entries()) {
+    withRequest(requests[index] as HostileRequest, () => {
+      assertEnvelope(response);
+      assert.ok(response.status < 500, response.body);
+      for (const other of others) assert.deepEqual(comparable(other[index]), comparable(response));
     });
   }
   return one;
 }
 
-function comparable(answer: Answer | undefined): unknown[] {
-  assert.ok(answer);
-  for (const own of ['date', 'x-request-id']) answer.headers.delete(own);
-  return [...answer.headers, answer.body];
+function comparable(response: Answer | undefined): unknown[] {
+  assert.ok(response);
+  for (const own of ['date', 'x-request-id']) response.headers.delete(own);
+  return [...response.headers, response.body];
 }
 
 /** Adds the request to the error of a failed assertion. */
-function about({ method, path, token = '', lines, body }: HostileRequest, check: () => void): void {
+function withRequest({ method, path, token = '', lines, body }: HostileRequest, check: () => void): void {
   try {
     check();
   } catch (cause) {

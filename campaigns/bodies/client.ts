@@ -18,23 +18,23 @@ export class Client implements Disposable {
    * @returns the responses, in order
    */
   async send(requests: readonly Buffer[], pieces: readonly Buffer[]): Promise<Answer[]> {
-    const answers: Answer[] = [];
+    const responses: Answer[] = [];
     let unsent = pieces;
-    while (answers.length < requests.length) {
+    while (responses.length < requests.length) {
       this.#connection ??= await Connection.open(this.#service);
       const sent = sendInPieces(this.#connection, unsent);
       let isClosed = false;
-      while (!isClosed && answers.length < requests.length) {
-        const answer = await this.#connection.answer();
-        answers.push(answer);
-        isClosed = answer.headers.get('connection') === 'close';
+      while (!isClosed && responses.length < requests.length) {
+        const response = await this.#connection.answer();
+        responses.push(response);
+        isClosed = response.headers.get('connection') === 'close';
       }
       if (isClosed) this[Symbol.dispose]();
       // A body may still be in transit: some requests are answered before their body has arrived.
       await sent;
-      unsent = requests.slice(answers.length);
+      unsent = requests.slice(responses.length);
     }
-    return answers;
+    return responses;
   }
 
   [Symbol.dispose](): void {

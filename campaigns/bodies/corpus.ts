@@ -19,7 +19,7 @@ export const LITERALS: readonly string[] = [
   '"\t"',
 ];
 
-/** Names of members, and names that a careless reader takes for one. */
+/** Names of members, and similar names. */
 export const NAMES: readonly string[] = [
   ...words(String.raw`title author year Title AUTHOR yEaR t\u0069tle titles tıtle ti\u0000tle id ID username Password
     __proto__ constructor prototype toString hasOwnProperty length 0`),
@@ -27,7 +27,7 @@ export const NAMES: readonly string[] = [
   '',
 ];
 
-/** Bodies that no generator would find. */
+/** Bodies that a generator would not find. */
 export const BODIES: readonly (string | Uint8Array)[] = [
   ...words(
     `null [] 1 "x" { } {} {}{} {"title"} {"title":} {,} {"a":1,} {'title':'a'} {/**/} [{"title":"a"}]`,
@@ -56,7 +56,7 @@ export const BODIES: readonly (string | Uint8Array)[] = [
 
 const MEBIBYTE = 1_024 * 1_024;
 
-/** Bodies about as long as the limit: one is too long, and some are longer in the response than in the request. */
+/** Bodies about as long as the limit: one is too long, some are longer in the response. */
 export const LARGE_BODIES: readonly string[] = [
   `{"title":"${'x'.repeat(MEBIBYTE - 12)}"}`,
   `{"title":"${'x'.repeat(MEBIBYTE - 11)}"}`,
@@ -68,7 +68,7 @@ export const LARGE_BODIES: readonly string[] = [
   `{"${'x'.repeat(MEBIBYTE - 20)}":1}`,
 ];
 
-/** Texts in the place of an id. */
+/** Texts instead of an id. */
 export const IDS: readonly string[] = [
   ...words(`0 00 01 -1 +1 1.0 1e0 0x1 abc 1,2 1;2 1/2 1?x=1 1#2 . .. * ~ {id} :id é __proto__ constructor null NaN
     % %zz %00 %2f %31 1%20 %D9%A1 %EF%BC%91 1'-- 1)or(1=1
@@ -79,7 +79,7 @@ export const IDS: readonly string[] = [
   '1 ',
 ];
 
-/** Texts in the place of a token. */
+/** Texts instead of a token. */
 export const TOKENS: readonly string[] = [
   ...words('. .. ... a.b.c a,b =.=.= null Bearer \u00ff\u00fe \x7f'),
   ...words('eyJhbGciOiJub25lIn0.e30. eyJhbGciOiJIUzI1NiJ9.e30.AA eyJhbGciOiJIUzI1NiJ9..'),

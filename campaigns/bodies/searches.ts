@@ -11,7 +11,7 @@ import { LITERALS, words } from './corpus.ts';
 /** A `GET /books` with a query. */
 export interface Search {
   readonly path: string;
-  /** A valid query, or whether it is invalid; 'unknown' for arbitrary bytes, which only the engines are compared by. */
+  /** A valid query, or whether it is invalid; 'unknown' for arbitrary bytes, for which only the engines are compared. */
   readonly query: Query | 'invalid' | 'unknown';
 }
 
@@ -24,7 +24,7 @@ interface Query {
 const NAMES = words(`q title author year year_from year_to sort limit after count
   Q q[] %71 %FF page __proto__ constructor toString`);
 
-/** Each of these makes a query invalid, wherever it stands. */
+/** Each of these makes a query invalid, in any position. */
 const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q=a %71=&q=
   year= year=x year=1.0 year=+1 year=1e3 year=%D9%A1 year=9007199254740992 year_from=%20 year_to=--1
   sort= sort=publisher sort=--id sort=ID sort=id,title limit= limit=0 limit=-1 limit=1001 limit=x limit=1&limit=1
@@ -35,7 +35,7 @@ const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q
   sort=title&after=${writeCursor('title', { key: '\0', id: 1 })}
   sort=author&after=${writeCursor('author', { key: 'x'.repeat(SORT_KEY_LENGTH + 1), id: 1 })}`);
 
-/** Parts of the texts that stored books have, and arbitrary texts. */
+/** Parts of the texts of stored books, and arbitrary texts. */
 const texts = fc.oneof(
   fc
     .tuple(fc.constantFrom(...LITERALS.flatMap(stringsIn)), fc.nat(8), fc.nat(8))
@@ -119,7 +119,7 @@ export const searches: fc.Arbitrary<Search> = fc.oneof(
   { weight: 1, arbitrary: unknownSearches },
 );
 
-/** Asserts that a search of these books has this answer: the books to the byte, the total and the link to the next page. */
+/** Asserts the response to a search of these books: the books to the byte, the total and the link to the next page. */
 export function assertFound(
   books: readonly Book[],
   { parameters, after }: Query,
@@ -127,18 +127,19 @@ export function assertFound(
 ): void {
   const { sort = 'id', limit, count } = parameters;
   const matches = expectedBooks(books, parameters);
-  const behind = after ? expectedBooks(booksBehind(books, sort, after), parameters) : matches;
-  const page = behind.slice(0, limit === undefined ? behind.length : Number(limit));
+  const following = after ? expectedBooks(booksAfter(books, sort, after), parameters) : matches;
+  const page = following.slice(0, limit === undefined ? following.length : Number(limit));
   const last = page.at(-1);
-  const cursor = last && page.length < behind.length ? writeCursor(sort, positionOf(last, sort)) : undefined;
+  const cursor =
+    last && page.length < following.length ? writeCursor(sort, positionOf(last, sort)) : undefined;
   const message = 'Books retrieved successfully';
   assert.equal(body, JSON.stringify({ status: 200, message, data: page }));
   assert.equal(headers.get('x-total-count'), count === 'true' ? `${matches.length}` : null);
   assert.equal(/[?&]after=([\w-]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1], cursor);
 }
 
-/** The books behind a position in an order: those behind a book that stands there. */
-function booksBehind(books: readonly Book[], sort: string, { key, id }: BookPosition): Book[] {
+/** The books after a position in an order. */
+function booksAfter(books: readonly Book[], sort: string, { key, id }: BookPosition): Book[] {
   const marker: Book = { id, title: '', author: '', year: 0, [sort.replace('-', '')]: key };
   const order = expectedBooks([...books, marker], { sort });
   return order.slice(order.indexOf(marker) + 1);
@@ -150,7 +151,7 @@ function positionOf(book: Book, sort: string): BookPosition {
   return { id: book.id, key: isText ? Array.from(key).slice(0, SORT_KEY_LENGTH).join('') : key };
 }
 
-/** The text that a literal of JSON stands for, if it is one. */
+/** The value of a literal of JSON, if it is a string. */
 function stringsIn(literal: string): string[] {
   try {
     const value: unknown = JSON.parse(literal);

@@ -69,8 +69,8 @@ export class Haproxy implements AsyncDisposable {
     const socket = connect(this.#socket);
     socket.on('error', () => {});
     socket.write('show stat\n');
-    const answer = await text(socket).catch(() => '');
-    const [heading = '', ...lines] = answer.replace(/^# /, '').split('\n');
+    const response = await text(socket).catch(() => '');
+    const [heading = '', ...lines] = response.replace(/^# /, '').split('\n');
     const [name, status] = ['svname', 'status'].map((column) => heading.split(',').indexOf(column));
     const copies = lines
       .map((line) => line.split(','))

@@ -3,7 +3,8 @@ import { findFreePort } from '../../test/support/free-port.ts';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { describeWaits } from '../outage/campaign.ts';
-import { OutageTrial } from '../outage/outage-trial.ts';
+import { runOutage } from '../outage/run-outage.ts';
+import { Trial } from '../trial.ts';
 import { Relay } from './relay.ts';
 import { addStandby } from './standby.ts';
 import { withHosts } from './with-hosts.ts';
@@ -14,13 +15,12 @@ export const campaign: Campaign = {
   rounds: [6],
   engines: ['PostgreSQL'],
   async run(options) {
-    const figures: Record<string, number | string> = {};
+    const figures: (readonly [string, number | string])[] = [];
     for (const way of ['hosts', 'relay'] as const) {
-      for (const [name, figure] of Object.entries(await failOver(options, { way, writingMsMax: 5_000 }))) {
-        figures[`${way}: ${name}`] = figure;
-      }
+      const found = Object.entries(await failOver(options, { way, writingMsMax: 5_000 }));
+      figures.push(...found.map(([name, figure]) => [`${way}: ${name}`, figure] as const));
     }
-    return figures;
+    return Object.fromEntries(figures);
   },
 };
 
@@ -46,13 +46,14 @@ export async function failOver(
   await using relay = await Relay.open(primary.port);
   let vacantPort = await findFreePort();
   const ports = way === 'relay' ? [relay.port] : [vacantPort, primary.port];
-  await using trial = await OutageTrial.start(withHosts(url, ports), seed);
+  await using trial = await Trial.open({ dbUrl: withHosts(url, ports), seed });
+  await trial.start();
   let slowestMs = 0;
   for (let round = 1; round <= rounds; round++) {
     const former = primary;
     const standby = await addStandby(former, vacantPort);
     primary = servers.use(standby.cluster);
-    const waits = await trial.runThrough({
+    const waits = await runOutage(trial, {
       isDown: true,
       lastsMs: 0,
       begin: () => (way === 'hosts' && round % 2 === 0 ? former.freeze() : former.stop('kill')),

@@ -10,10 +10,10 @@ import { readPeakMemoryBytes } from '../../bench/services/usage.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { loadEngine } from '../../src/store/load-engine.ts';
 import { startCommand } from '../../test/cli/command.ts';
-import { engines } from '../../test/support/engines.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Random } from '../random.ts';
+import { createAddress } from '../service.ts';
 
 export const campaign: Campaign = {
   summary:
@@ -43,15 +43,10 @@ export async function runImports(
   const random = new Random(seed);
   await using folder = await createFolder();
   await writeRows(join(folder.path, 'rows.csv'), rows);
-  const createAddress = async () => {
-    const address = await engines.find(({ name }) => name === engine)?.createAddress();
-    if (!address) throw new Error(`there is no engine ${engine}`);
-    return address;
-  };
   const load = (dbUrl: string, ...options: string[]) =>
     startCommand(['import', 'rows.csv', ...options], { folder: folder.path, variables: { DB_URL: dbUrl } });
 
-  await using address = await createAddress();
+  await using address = await createAddress(engine);
   const whole = await ended(load(address.dbUrl));
   assert.equal(whole.code, 0);
   await assertEveryRowOnce(address.dbUrl, rows);
@@ -62,7 +57,7 @@ export async function runImports(
   report(`imported, then again: ${whole.output.trim()}; ${again.output.trim()}`);
 
   for (let round = 1; round <= rounds; round++) {
-    await using other = await createAddress();
+    await using other = await createAddress(engine);
     const killed = load(other.dbUrl, '--skip-existing');
     const killing = sleep(random.next() * whole.seconds * 1_000).then(() => killed.kill('SIGKILL'));
     await ended(killed);
@@ -87,7 +82,7 @@ async function writeRows(path: string, rows: number): Promise<void> {
   function* lines() {
     yield 'title,author,year\n';
     for (let row = 0; row < rows; row++) {
-      yield `"The book of a river in winter, part ${row}",Anybody ${row % 9_999} Somebody,${row}\n`;
+      yield `"The book of a river in winter, part ${row}",Author ${row % 9_999} of many,${row}\n`;
     }
   }
   await pipeline(Readable.from(lines()), createWriteStream(path));

@@ -5,7 +5,7 @@ import { createFolder } from '../../test/support/folder.ts';
 import { BookClient } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { newFields } from '../clients.ts';
-import { Journal, type Operation } from '../journal.ts';
+import { createdId, Journal, type Operation } from '../journal.ts';
 import { Random } from '../random.ts';
 import { Trial } from '../trial.ts';
 import { type Failure, Injection } from './injection.ts';
@@ -25,10 +25,10 @@ const CALLS = [SYNCS, 'pwrite64'];
 async function run({ rounds: writes, report }: CampaignOptions): Promise<Figures> {
   const figures: Record<string, number> = {};
   for (const calls of CALLS) {
-    for (const isForGood of [false, true]) {
+    for (const isPermanent of [false, true]) {
       let failures = 0;
-      while (await attempt({ calls, first: failures + 1, isForGood }, writes)) failures++;
-      const name = `${calls} failed ${isForGood ? 'for good' : 'once'}`;
+      while (await attempt({ calls, first: failures + 1, isPermanent }, writes)) failures++;
+      const name = `${calls} failed ${isPermanent ? 'permanently' : 'once'}`;
       report(`${name}: ${failures} times`);
       figures[name] = failures;
     }
@@ -36,7 +36,7 @@ async function run({ rounds: writes, report }: CampaignOptions): Promise<Figures
   return figures;
 }
 
-/** Plays the script while calls fail, and judges what is left. @returns whether the script came as far as to fail */
+/** Runs the writes while calls fail, then checks the store. @returns whether a call failed */
 async function attempt(failure: Failure, writes: number): Promise<boolean> {
   await using folder = await createFolder();
   await using trial = await Trial.open({
@@ -45,43 +45,43 @@ async function attempt(failure: Failure, writes: number): Promise<boolean> {
   });
   await trial.start();
   const journal = new Journal();
-  const failures = await play(trial, failure, journal, writes);
+  const failures = await write(trial, failure, journal, writes);
   const outcomes = journal.calls.map(({ outcome }) => outcome.is);
   await trial.kill();
   await trial.start();
   assert.deepEqual(await trial.judge(journal), [], inspect(failure));
-  if (failures > 0 && failure.calls === SYNCS) assertSilent(outcomes, failure);
+  if (failures > 0 && failure.calls === SYNCS) assertNothingAcknowledged(outcomes, failure);
   return failures > 0;
 }
 
-/** Plays the script of writes, one after another. @returns how many calls have failed meanwhile */
-async function play(trial: Trial, failure: Failure, journal: Journal, writes: number): Promise<number> {
+/** Performs the sequence of writes. @returns how many calls failed meanwhile */
+async function write(trial: Trial, failure: Failure, journal: Journal, writes: number): Promise<number> {
   await using folder = await createFolder();
-  await using injection = await Injection.open(trial.pid, failure, join(folder.path, 'trace'));
-  using client = new BookClient(trial.target);
+  await using injection = await Injection.open(trial.service.pid, failure, join(folder.path, 'trace'));
+  using client = new BookClient(trial.target, journal);
   const random = new Random(failure.first);
   const ids: number[] = [];
-  for (let write = 0; write < writes && (await client.open()); write++) {
-    const operation = wishAt(write, ids, random);
-    const outcome = await journal.record(operation, () => client.perform(operation));
-    if (operation.kind === 'create' && outcome.is === 'done' && outcome.data) ids.push(outcome.data.id);
+  for (let index = 0; index < writes && (await client.open()); index++) {
+    const operation = operationAt(index, ids, random);
+    const id = createdId(operation, await client.perform(operation));
+    if (id !== undefined) ids.push(id);
   }
   return injection.failures;
 }
 
-/** Creates, changes and deletes by turns. */
-function wishAt(write: number, ids: readonly number[], random: Random): Operation {
+/** Creates, updates and deletes in turn. */
+function operationAt(index: number, ids: readonly number[], random: Random): Operation {
   const id = ids.at(-1);
-  if (id === undefined || write % 3 === 0) return { kind: 'create', sent: newFields(random) };
-  if (write % 3 === 1) return { kind: 'update', id, sent: { title: newFields(random).title } };
-  return write % 6 === 2 ? { kind: 'delete', id } : { kind: 'update', id, sent: newFields(random) };
+  if (id === undefined || index % 3 === 0) return { kind: 'create', sent: newFields(random) };
+  if (index % 3 === 1) return { kind: 'update', id, sent: { title: newFields(random).title } };
+  return index % 6 === 2 ? { kind: 'delete', id } : { kind: 'update', id, sent: newFields(random) };
 }
 
 /**
- * Asserts that a write was not acknowledged, and none after it: when a sync has failed, nobody knows any more what is
- * on the disk, and a sync that succeeds later says nothing about it.
+ * Asserts that the write whose sync failed was not acknowledged, nor any after it: a later sync that succeeds does not
+ * cover the pages of the failed one.
  */
-function assertSilent(outcomes: readonly string[], failure: Failure): void {
+function assertNothingAcknowledged(outcomes: readonly string[], failure: Failure): void {
   const first = outcomes.indexOf('unknown');
   assert.ok(first >= 0, `every write was acknowledged: ${inspect(failure)}`);
   assert.ok(!outcomes.includes('done', first), `acknowledged after a failed sync: ${inspect(failure)}`);

@@ -4,15 +4,15 @@ import { readFileSync } from 'node:fs';
 
 /** Which system calls of a process fail with EIO. */
 export interface Failure {
-  /** Their names, with commas between them. */
+  /** Their names, comma-separated. */
   readonly calls: string;
-  /** The number of the call that fails, counted from 1 on. */
+  /** The number of the call that fails, from 1. */
   readonly first: number;
-  /** Whether all that follow fail, too. */
-  readonly isForGood: boolean;
+  /** Whether all later ones fail, too. */
+  readonly isPermanent: boolean;
 }
 
-/** Makes system calls of a running process fail, by strace. Disposing lets it go. */
+/** Makes system calls of a running process fail, by strace. Disposing detaches it. */
 export class Injection implements AsyncDisposable {
   readonly #strace: ChildProcess;
   readonly #log: string;
@@ -22,21 +22,21 @@ export class Injection implements AsyncDisposable {
     this.#log = log;
   }
 
-  /** Begins when strace holds all threads of the process. @param log a file for strace to write to */
-  static async open(pid: number, { calls, first, isForGood }: Failure, log: string): Promise<Injection> {
-    const inject = `inject=${calls}:error=EIO:when=${first}${isForGood ? '+' : ''}`;
+  /** Resolves when strace is attached to all threads of the process. @param log the output file of strace */
+  static async open(pid: number, { calls, first, isPermanent }: Failure, log: string): Promise<Injection> {
+    const inject = `inject=${calls}:error=EIO:when=${first}${isPermanent ? '+' : ''}`;
     const strace = spawn('strace', ['-f', '-p', `${pid}`, '-e', `trace=${calls}`, '-e', inject, '-o', log], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const { promise: isHeld, resolve, reject } = Promise.withResolvers<void>();
-    let said = '';
+    const { promise: attached, resolve, reject } = Promise.withResolvers<void>();
+    let stderr = '';
     strace.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (said.includes('attached')) resolve();
+      stderr += text;
+      if (stderr.includes('attached')) resolve();
     });
     strace.once('error', reject);
-    strace.once('close', () => reject(new Error(`strace cannot hold the service: ${said}`)));
-    await isHeld;
+    strace.once('close', () => reject(new Error(`strace cannot attach to the service: ${stderr}`)));
+    await attached;
     return new Injection(strace, log);
   }
 

@@ -13,24 +13,24 @@ export const campaign: Campaign = {
   run,
 };
 
-/** How many wrong passwords are tried each way, and from how many addresses. */
+/** How many wrong passwords are sent directly and through the proxy each, and from how many addresses. */
 const GUESSES = 10_000;
 const GUESSERS = 4;
 
-/** What an address may get wrong within a minute. */
+/** The limit of failed logins from an address within a minute. */
 const FAILURES_MAX = 100;
 
-/** What a person may get wrong in a row, and still get in. */
-const MISTAKES = 20;
+/** Fewer failed logins, after which a valid one succeeds. */
+const FEW_FAILURES = 20;
 
-/** How many clients log in at the same time. */
+/** How many clients log in concurrently. */
 const CLIENTS = 8;
 
-/** Where the trusted proxy is. All addresses of 127.0.0.0/8 are this machine's. */
+/** The address of the trusted proxy. All addresses of 127.0.0.0/8 are this machine's. */
 const PROXY = '127.0.0.200';
 
 async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
-  // The clock stands still, so that no window ends, however slow the machine is.
+  // The time is fixed, so that no window ends, however slow the machine is.
   const now = Date.now();
   await using service = await startService({ trustProxy: [PROXY], now: () => now });
   const directly = (host: number) => Client.open(service, `127.0.0.${host}`);
@@ -40,57 +40,57 @@ async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
   const forgingBehindProxy = (host: number) =>
     Client.open(service, PROXY, [`X-Forwarded-For: 203.0.113.${host}, 203.0.113.99`]);
 
-  const refused = { directly: await guess(directly), throughProxy: await guess(throughProxy) };
-  // Who is no proxy, and says to be one for others, is one address.
-  await assertGuessesEnd(await Promise.all([1, 2, 3, 4].map(forging)), GUESSES);
-  // So is who says something in front of what the proxy adds.
-  await assertGuessesEnd(await Promise.all([1, 2, 3, 4].map(forgingBehindProxy)), GUESSES);
-  report('guessed');
-  await assertNeverCounted(directly, rounds, report);
+  const rejected = { directly: await guess(directly), throughProxy: await guess(throughProxy) };
+  // A client that is no proxy counts by its own address, whatever X-Forwarded-For it sends.
+  await assertThrottled(await Promise.all([1, 2, 3, 4].map(forging)), GUESSES);
+  // Behind the proxy, the entry that the proxy has added counts.
+  await assertThrottled(await Promise.all([1, 2, 3, 4].map(forgingBehindProxy)), GUESSES);
+  report('sent all wrong passwords');
+  await assertSuccessesNotCounted(directly, rounds, report);
   return {
     'wrong passwords, directly and through a proxy each': GUESSES,
-    '429 responses, directly': refused.directly,
-    '429 responses, through a proxy': refused.throughProxy,
+    '429 responses, directly': rejected.directly,
+    '429 responses, through a proxy': rejected.throughProxy,
     'valid logins, none counted as failed': rounds,
   };
 }
 
-/** Asserts that addresses from which passwords are guessed are stopped, and no others. @returns how often */
+/** Asserts that addresses with many wrong passwords are throttled, and no others. @returns the number of 429 responses */
 async function guess(open: (host: number) => Promise<Client>): Promise<number> {
-  let refused = 0;
+  let rejected = 0;
   for (let host = 1; host <= GUESSERS; host++) {
-    refused += await assertGuessesEnd([await open(host)], GUESSES / GUESSERS);
+    rejected += await assertThrottled([await open(host)], GUESSES / GUESSERS);
     using neighbour = await open(host + GUESSERS);
     assertSuccess(await neighbour.logIn(), 200, 'Token generated successfully');
   }
-  using person = await open(2 * GUESSERS + 1);
-  for await (const answer of person.send(WRONG_LOGIN, MISTAKES))
-    assertRefusal(answer, 401, 'Invalid credentials');
-  assertSuccess(await person.logIn(), 200, 'Token generated successfully');
-  return refused;
+  using forgetful = await open(2 * GUESSERS + 1);
+  for await (const response of forgetful.send(WRONG_LOGIN, FEW_FAILURES))
+    assertRefusal(response, 401, 'Invalid credentials');
+  assertSuccess(await forgetful.logIn(), 200, 'Token generated successfully');
+  return rejected;
 }
 
-/** Asserts that clients that count as one get nowhere, not even with the right pair. @returns how often they were stopped */
-async function assertGuessesEnd(clients: readonly Client[], count: number): Promise<number> {
+/** Asserts that clients that count as one address are throttled, also valid logins. @returns the number of 429 responses */
+async function assertThrottled(clients: readonly Client[], count: number): Promise<number> {
   let guesses = 0;
   for (const client of clients) {
     using _ = client;
-    for await (const answer of client.send(WRONG_LOGIN, count / clients.length)) {
-      if (++guesses <= FAILURES_MAX) assertRefusal(answer, 401, 'Invalid credentials');
-      else assertTooMany(answer);
+    for await (const response of client.send(WRONG_LOGIN, count / clients.length)) {
+      if (++guesses <= FAILURES_MAX) assertRefusal(response, 401, 'Invalid credentials');
+      else assertTooMany(response);
     }
     assertTooMany(await client.logIn());
   }
   return guesses - FAILURES_MAX;
 }
 
-function assertTooMany(answer: Answer): void {
-  assertRefusal(answer, 429, 'Too many requests');
-  assert.match(answer.headers.get('retry-after') ?? '', /^(?:[1-9]|[1-5][0-9]|60)$/);
+function assertTooMany(response: Answer): void {
+  assertRefusal(response, 429, 'Too many requests');
+  assert.match(response.headers.get('retry-after') ?? '', /^(?:[1-9]|[1-5][0-9]|60)$/);
 }
 
-/** Asserts that right logins from one address leave it all the mistakes that it may make. */
-async function assertNeverCounted(
+/** Asserts that valid logins from an address do not count towards its limit. */
+async function assertSuccessesNotCounted(
   open: (host: number) => Promise<Client>,
   count: number,
   report: (line: string) => void,
@@ -99,14 +99,14 @@ async function assertNeverCounted(
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
       using client = await open(50);
-      for await (const answer of client.send(LOGIN, count / CLIENTS)) {
-        assertSuccess(answer, 200, 'Token generated successfully');
-        if (++done % 100_000 === 0) report(`${done} right logins`);
+      for await (const response of client.send(LOGIN, count / CLIENTS)) {
+        assertSuccess(response, 200, 'Token generated successfully');
+        if (++done % 100_000 === 0) report(`${done} valid logins`);
       }
     }),
   );
   using client = await open(50);
-  for await (const answer of client.send(WRONG_LOGIN, FAILURES_MAX))
-    assertRefusal(answer, 401, 'Invalid credentials');
+  for await (const response of client.send(WRONG_LOGIN, FAILURES_MAX))
+    assertRefusal(response, 401, 'Invalid credentials');
   assertTooMany(await client.logIn());
 }

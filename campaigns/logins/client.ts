@@ -1,10 +1,10 @@
 import { type Answer, Connection, request } from '../../test/http/connection.ts';
 import { LOGIN, type Service } from '../../test/http/service.ts';
 
-/** How many requests are sent before their answers are read. */
+/** How many requests are sent before their responses are read. */
 const PIPELINED = 50;
 
-/** A client that comes from an address of its own, over one connection. */
+/** A client with its own address and one connection. */
 export class Client implements Disposable {
   readonly #connection: Connection;
   readonly #lines: readonly string[];
@@ -15,20 +15,20 @@ export class Client implements Disposable {
   }
 
   /**
-   * @param localAddress the address of this machine that it comes from
-   * @param lines header lines of all of its requests
+   * @param localAddress its address, which is one of this machine
+   * @param lines header lines of all its requests
    */
   static async open({ port }: Service, localAddress: string, lines: readonly string[] = []): Promise<Client> {
     return new Client(await Connection.open({ port, localAddress }), lines);
   }
 
-  /** Logs in with the right pair. */
+  /** Sends a valid login. */
   async logIn(): Promise<Answer> {
-    const [answer] = await Array.fromAsync(this.send(LOGIN, 1));
-    return answer as Answer;
+    const [response] = await Array.fromAsync(this.send(LOGIN, 1));
+    return response as Answer;
   }
 
-  /** Sends the same body to POST /token many times, and yields the answers. */
+  /** Sends the same body to POST /token many times, and yields the responses. */
   async *send(body: string, count: number): AsyncGenerator<Answer> {
     const bytes = request('POST /token', this.#lines, body);
     for (let sent = 0; sent < count; sent += PIPELINED) {

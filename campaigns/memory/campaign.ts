@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { readPeakMemoryBytes } from '../../bench/services/usage.ts';
 import { makeToken } from '../../conformance/tokens.ts';
-import { PASSWORD, SECRET } from '../../test/http/service.ts';
-import { createBook, ServiceProcess } from '../../test/process/service-process.ts';
-import { engines } from '../../test/support/engines.ts';
-import { createFolder } from '../../test/support/folder.ts';
+import { SECRET } from '../../test/http/service.ts';
+import { createBook } from '../../test/process/service-process.ts';
 import type { Campaign, EngineName } from '../campaign.ts';
+import { add, raise } from '../figures.ts';
+import { launchService } from '../service.ts';
 import { limitMemory } from './limit.ts';
 import { LONG_BOOK, LONG_BOOKS, type Load, loads } from './loads.ts';
 
@@ -21,9 +21,9 @@ export const campaign: Campaign = {
     const figures: Record<string, number> = {};
     for (let round = 0; round < rounds; round++) {
       for (const [name, load] of Object.entries(loads())) {
-        const { peakMib, statuses } = await press(engine, load, 2);
+        const { peakMib, statuses } = await applyLoad(engine, load, 2);
         report(`${name}: ${peakMib} MiB, ${JSON.stringify(statuses)}`);
-        figures[`${name}, MiB`] = Math.max(peakMib, figures[`${name}, MiB`] ?? 0);
+        raise(figures, `${name}, MiB`, peakMib);
       }
     }
     return figures;
@@ -34,46 +34,44 @@ const MEBIBYTE = 1_024 * 1_024;
 const MEMORY_MIB = 512;
 
 /** The result of a load. */
-interface Pressed {
+interface LoadResult {
   /** The peak memory of the service, in MiB. */
   readonly peakMib: number;
   /** How many requests got each status. */
-  readonly statuses: Readonly<Record<number, number>>;
+  readonly statuses: Readonly<Record<string, number>>;
 }
 
 /**
  * Sends a load to a new service with little memory, and asserts that every request gets success or 503, and that the
- * service goes on.
+ * service still serves.
  *
- * @param times how often every client sends its request
+ * @param times the number of requests of each client
  */
-export async function press(engine: EngineName, load: Load, times: number): Promise<Pressed> {
-  await using folder = await createFolder();
-  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  const variables = { DB_URL: address?.dbUrl ?? '', SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD };
+export async function applyLoad(engine: EngineName, load: Load, times: number): Promise<LoadResult> {
   using limits = new DisposableStack();
-  await using service = new ServiceProcess(folder.path, variables, ['--max-semi-space-size=16']);
+  await using launched = await launchService(engine, {}, ['--max-semi-space-size=16']);
+  const { service } = launched;
   limits.use(limitMemory(service.pid, MEMORY_MIB * MEBIBYTE));
   await service.listening();
-  const token = makeToken(SECRET, {});
+  const token = makeToken(SECRET);
   using clients = new Clients(service.port, token);
   if (load.needsLongBooks) {
     const store = { clients: 1, start: 'POST /book', body: LONG_BOOK };
     for (let book = 0; book < LONG_BOOKS; book++) assert.equal(await clients.send(store, book), 201);
   }
 
-  const statuses: Record<number, number> = {};
+  const statuses: Record<string, number> = {};
   await Promise.all(
     Array.from({ length: load.clients }, async (_, client) => {
       for (let time = 0; time < times; time++) {
         const status = await clients.send(load, client + time * load.clients);
-        statuses[status] = (statuses[status] ?? 0) + 1;
+        add(statuses, `${status}`);
       }
     }),
   );
-  const { 200: found = 0, 201: created = 0, 503: refused = 0, ...others } = statuses;
+  const { 200: found = 0, 201: created = 0, 503: rejected = 0, ...others } = statuses;
   assert.deepEqual(others, {});
-  assert.ok(found + created > 0, `all of ${refused} requests were rejected`);
+  assert.ok(found + created > 0, `all of ${rejected} requests were rejected`);
   const peakMib = Math.round(readPeakMemoryBytes(service.pid) / MEBIBYTE);
   assert.ok(peakMib < MEMORY_MIB, `${peakMib} MiB`);
   await createBook(service, token, 'The Iliad');
@@ -81,7 +79,7 @@ export async function press(engine: EngineName, load: Load, times: number): Prom
   return { peakMib, statuses };
 }
 
-/** Clients of a service, each with a connection of its own. */
+/** Clients of a service, each with its own connection. */
 class Clients implements Disposable {
   readonly #agent = new Agent({ keepAlive: true });
   readonly #port: number;

@@ -1,19 +1,19 @@
-/** Many requests at once that take much memory each. */
+/** Concurrent requests that need much memory each. */
 export interface Load {
-  /** How many clients send a request at the same time. */
+  /** The number of clients that send a request concurrently. */
   readonly clients: number;
   /** Method and target; `{id}` stands for the id of one of the long books. */
   readonly start: string;
   /** Header fields; `{number}` stands for the number of the request. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether the long books are stored before. */
+  /** Whether the long books are stored first. */
   readonly needsLongBooks?: boolean;
 }
 
 const MEBIBYTE = 1_024 * 1_024;
 
-/** Texts that take different amounts of memory beside their bytes in a request. */
+/** Texts that need different amounts of memory in relation to their length. */
 const TEXTS = {
   plain: 'x',
   emoji: '📚',
@@ -22,7 +22,7 @@ const TEXTS = {
   escapes: String.raw`\u0001`,
 } as const;
 
-/** A book as JSON of at most so many bytes. */
+/** A book as JSON of at most this many bytes. */
 function bookOf(text: string, bytes: number): string {
   return `{"title":"${text.repeat(Math.floor((bytes - 12) / Buffer.byteLength(text)))}"}`;
 }
@@ -31,11 +31,11 @@ function booksOf(text: string, count: number, bytes: number): string {
   return `[${Array.from({ length: count }, () => bookOf(text, bytes / count)).join(',')}]`;
 }
 
-/** The books that reads and updates of long books ask for. */
+/** The long books that are read and updated. */
 export const LONG_BOOKS = 60;
 export const LONG_BOOK = bookOf(TEXTS.mixed, MEBIBYTE);
 
-/** All loads by what they are. */
+/** All loads by name. */
 export function loads(): Readonly<Record<string, Load>> {
   const all: Record<string, Load> = {};
   for (const [name, text] of Object.entries(TEXTS)) {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { OutageTrial, type Waits } from './outage-trial.ts';
+import { raise } from '../figures.ts';
+import { Trial } from '../trial.ts';
 import { outagesOf } from './outages.ts';
+import { runOutage, type Waits } from './run-outage.ts';
 
 export const campaign: Campaign = {
   summary: 'PostgreSQL restarts, crashes, freezes, is down and terminates all connections, under 16 clients',
@@ -29,16 +31,15 @@ export async function runOutages(
 ): Promise<Figures> {
   await using cluster = await startCluster();
   const { url } = await createDatabase({ server: cluster.url });
-  await using trial = await OutageTrial.start(url, seed);
+  await using trial = await Trial.open({ dbUrl: url, seed });
+  await trial.start();
   const figures: Record<string, number> = {};
   for (let round = 1; round <= rounds; round++) {
     for (const [name, outage] of Object.entries(outagesOf(cluster, url, share))) {
-      const waits = await trial.runThrough(outage);
+      const waits = await runOutage(trial, outage);
       report(`${round}: ${name}: ${describeWaits(waits)}`);
       if (isTimed) assertShort(waits);
-      for (const [wait, ms] of Object.entries(waits)) {
-        figures[`${name}, ${wait}`] = Math.max(figures[`${name}, ${wait}`] ?? 0, Math.round(ms));
-      }
+      for (const [wait, ms] of Object.entries(waits)) raise(figures, `${name}, ${wait}`, Math.round(ms));
     }
   }
   await trial.stop();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Cluster, StopMode } from '../../test/support/postgres.ts';
-import type { Outage } from './outage-trial.ts';
+import type { Outage } from './run-outage.ts';
 
 /**
  * The outages of a PostgreSQL server, by name.

@@ -10,32 +10,32 @@ import { request } from '../../test/http/connection.ts';
 export interface Load {
   readonly port: number;
   /**
-   * How many come in a second, whatever becomes of those before them (an open loop); with Infinity each connection has
-   * one under way at all times (a closed loop).
+   * Requests per second, whether or not earlier ones have a response (an open loop); with Infinity each connection always
+   * has one in flight (a closed loop).
    */
   readonly rate: number;
   readonly seconds: number;
-  /** How many clients there are, each with one request under way at most; what finds none free is not sent. */
+  /** The number of connections, each with at most one request in flight; without an idle one a request is not sent. */
   readonly connections: number;
-  /** What is sent, over and over. */
+  /** The requests, sent in turn. */
   readonly requests: readonly string[];
 }
 
-/** What came of them. */
+/** The result of a load. */
 export interface Outcome {
-  /** For each status, the time to every answer in milliseconds, in ascending order. */
-  readonly waitsMs: Readonly<Record<number, readonly number[]>>;
-  /** Requests for which there was no free connection. */
+  /** The latencies by status, in milliseconds. */
+  readonly latenciesMs: Readonly<Record<number, readonly number[]>>;
+  /** Requests for which there was no idle connection. */
   readonly unsent: number;
-  /** Connections that ended without an answer. */
+  /** Connections that were closed without a response. */
   readonly lost: number;
-  /** How many answers were refusals as they should be: 503 in the envelope, with Retry-After. */
-  readonly refusals: number;
-  /** How many answers had come with 2xx when the load ended. */
+  /** The number of 503 responses in the envelope, with Retry-After. */
+  readonly rejections: number;
+  /** The number of 2xx responses before the load ended. */
   readonly good: number;
 }
 
-/** Sends a load from a process of its own. */
+/** Sends a load from its own process. */
 export async function send(load: Load): Promise<Outcome> {
   const generator = fork(import.meta.filename, { execArgv: [], serialization: 'advanced' });
   generator.send(load);
@@ -44,27 +44,28 @@ export async function send(load: Load): Promise<Outcome> {
   return outcome;
 }
 
-const REFUSAL = JSON.stringify({ ...outcomes.serviceUnavailable, data: null });
+const REJECTION = JSON.stringify({ ...outcomes.serviceUnavailable, data: null });
 
-/** How long the last answers are waited for. */
-const LAST_ANSWERS_MS = 5_000;
+/** How long to wait for the last responses. */
+const LAST_RESPONSES_MS = 5_000;
 
-/** One connection: idle, or with a request under way since a moment. */
+/** A connection. */
 interface Line {
   readonly socket: Socket;
-  askedMs: number;
+  /** When its request was sent; 0 while it is idle. */
+  sentMs: number;
 }
 
 class Generator {
   readonly #load: Load;
   readonly #bytes: readonly Buffer[];
   readonly #idle: Line[] = [];
-  #waitsMs: Record<number, number[]> = {};
-  #underWay = 0;
-  #asked = 0;
+  #latenciesMs: Record<number, number[]> = {};
+  #inFlight = 0;
+  #sent = 0;
   #unsent = 0;
   #lost = 0;
-  #refusals = 0;
+  #rejections = 0;
 
   constructor(load: Load) {
     this.#load = load;
@@ -73,72 +74,69 @@ class Generator {
 
   async run(): Promise<Outcome> {
     const { rate, seconds, connections } = this.#load;
-    await this.#arrive();
+    await this.#connectAll();
     const started = performance.now();
     for (let elapsedMs = 0; elapsedMs < seconds * 1_000; elapsedMs = performance.now() - started) {
       const isClosed = rate === Number.POSITIVE_INFINITY;
-      const due = isClosed ? this.#asked + connections - this.#underWay : (elapsedMs / 1_000) * rate;
-      for (; this.#asked < due; this.#asked++) {
+      const due = isClosed ? this.#sent + connections - this.#inFlight : (elapsedMs / 1_000) * rate;
+      for (; this.#sent < due; this.#sent++) {
         const line = this.#idle.pop();
-        if (line) this.#ask(line, this.#bytes[this.#asked % this.#bytes.length]);
+        if (line) this.#send(line, this.#bytes[this.#sent % this.#bytes.length]);
         else this.#unsent++;
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const good = (this.#waitsMs[200]?.length ?? 0) + (this.#waitsMs[201]?.length ?? 0);
+    const good = (this.#latenciesMs[200]?.length ?? 0) + (this.#latenciesMs[201]?.length ?? 0);
     const ended = performance.now();
-    while (this.#underWay > 0 && performance.now() - ended < LAST_ANSWERS_MS) await sleep(5);
-    for (const waits of Object.values(this.#waitsMs)) waits.sort((one, other) => one - other);
+    while (this.#inFlight > 0 && performance.now() - ended < LAST_RESPONSES_MS) await sleep(5);
     return {
-      waitsMs: this.#waitsMs,
+      latenciesMs: this.#latenciesMs,
       unsent: this.#unsent,
-      refusals: this.#refusals,
-      lost: this.#lost + this.#underWay,
+      rejections: this.#rejections,
+      lost: this.#lost + this.#inFlight,
       good,
     };
   }
 
-  /** All clients come before the load does: a server takes few new ones at a time. */
-  async #arrive(): Promise<void> {
-    const greeting = Buffer.from(request('GET /nowhere'));
-    for (let index = 0; index < this.#load.connections; index++) this.#ask(this.#connect(), greeting);
-    while (this.#underWay > 0) await sleep(5);
-    this.#waitsMs = {};
+  /** Opens all connections before the load, since a server accepts few at a time. */
+  async #connectAll(): Promise<void> {
+    const first = Buffer.from(request('GET /nowhere'));
+    for (let index = 0; index < this.#load.connections; index++) this.#send(this.#connect(), first);
+    while (this.#inFlight > 0) await sleep(5);
+    this.#latenciesMs = {};
   }
 
-  #ask(line: Line, bytes: Buffer = EMPTY): void {
-    this.#underWay++;
-    line.askedMs = performance.now();
-    line.socket.write(bytes);
+  #send(line: Line, bytes: Buffer | undefined): void {
+    this.#inFlight++;
+    line.sentMs = performance.now();
+    line.socket.write(bytes ?? '');
   }
 
   #connect(): Line {
     const { port } = this.#load;
-    const line: Line = { socket: connect({ port, host: '127.0.0.1', noDelay: true }), askedMs: 0 };
+    const line: Line = { socket: connect({ port, host: '127.0.0.1', noDelay: true }), sentMs: 0 };
     const reader = new ResponseReader((status) => {
-      this.#waitsMs[status] ??= [];
-      this.#waitsMs[status].push(performance.now() - line.askedMs);
-      line.askedMs = 0;
-      this.#underWay--;
+      this.#latenciesMs[status] ??= [];
+      this.#latenciesMs[status].push(performance.now() - line.sentMs);
+      line.sentMs = 0;
+      this.#inFlight--;
       this.#idle.push(line);
     });
     line.socket.on('data', (bytes: Buffer) => {
-      if (bytes.includes(REFUSAL) && bytes.includes('\r\nretry-after: ')) this.#refusals++;
+      if (bytes.includes(REJECTION) && bytes.includes('\r\nretry-after: ')) this.#rejections++;
       reader.read(bytes);
     });
     line.socket.on('error', () => {});
     line.socket.on('close', () => {
       const index = this.#idle.indexOf(line);
       if (index >= 0) this.#idle.splice(index, 1);
-      if (line.askedMs === 0) return;
-      this.#underWay--;
+      if (line.sentMs === 0) return;
+      this.#inFlight--;
       this.#lost++;
     });
     return line;
   }
 }
-
-const EMPTY = Buffer.alloc(0);
 
 if (import.meta.main) {
   process.once('disconnect', () => process.exit());

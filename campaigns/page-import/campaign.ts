@@ -5,9 +5,10 @@ import { openRowFile } from '../../console/src/files/read/row-file.ts';
 import { batchesOf } from '../../console/src/files/store/batches.ts';
 import { importBatches, type Phase } from '../../console/src/files/store/import-batches.ts';
 import { createClient } from '../../src/client/index.ts';
-import { engines } from '../../test/support/engines.ts';
+import { PASSWORD, USERNAME } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Random } from '../random.ts';
+import { createAddress } from '../service.ts';
 import { Trial } from '../trial.ts';
 
 export const campaign: Campaign = {
@@ -22,12 +23,12 @@ const KILLS = 3;
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
 
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
-  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  await using trial = await Trial.open({ dbUrl: address?.dbUrl ?? '', seed });
+  await using address = await createAddress(engine);
+  await using trial = await Trial.open({ dbUrl: address.dbUrl, seed });
   const random = new Random(seed);
   const url = `http://127.0.0.1:${trial.target.port}`;
-  const client = createClient({ url, username: 'admin', password: 'unused', attemptsMax: 3 });
-  let doubts = 0;
+  const client = createClient({ url, username: USERNAME, password: PASSWORD, attemptsMax: 3 });
+  let unconfirmed = 0;
   const expected: string[] = [];
   await trial.start();
   for (let round = 1; round <= rounds; round++) {
@@ -36,7 +37,7 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     const progress = { stored: 0, isDone: false };
     let last: Phase = 'sending';
     const onPhase = (phase: Phase) => {
-      if (phase === 'unconfirmed' && last !== 'unconfirmed') doubts++;
+      if (phase === 'unconfirmed' && last !== 'unconfirmed') unconfirmed++;
       last = phase;
     };
     const onStored = (books: number) => {
@@ -57,7 +58,11 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     assert.deepEqual(found, expected, `round ${round}`);
     report(`${round} rounds, ${found.length} books, each stored once`);
   }
-  return { kills: KILLS * rounds, books: expected.length, 'batches whose outcome was first unknown': doubts };
+  return {
+    kills: KILLS * rounds,
+    books: expected.length,
+    'batches whose outcome was first unknown': unconfirmed,
+  };
 
   async function importTitles(
     titles: readonly string[],

@@ -5,7 +5,7 @@ import { type Service, startService } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { areSingleBytes, sendInPieces, splitRandomly } from '../pieces.ts';
 import { Random } from '../random.ts';
-import { endingsWith } from './endings.ts';
+import { closingRequests } from './closing-requests.ts';
 import { BOOKS, CLIENTS, type Exchange, Exchanges } from './exchanges.ts';
 
 export const campaign: Campaign = {
@@ -21,52 +21,59 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
   await createBooks(service);
   const random = new Random(seed);
   const exchanges = new Exchanges(random, service.authorization);
-  const endings = [...endingsWith(service.authorization)];
-  const tally = { connections: rounds, 'in pieces of one byte': 0, endings: endings.length, answers: 0 };
+  const closing = [...closingRequests(service.authorization)];
+  const tally = {
+    connections: rounds,
+    'in pieces of one byte': 0,
+    'closing requests': closing.length,
+    responses: 0,
+  };
   for (let round = 0; round < rounds; round += CLIENTS) {
-    const talks = Array.from({ length: Math.min(CLIENTS, rounds - round) }, (_, index) => {
-      const asked = Array.from({ length: random.below(8) }, () => exchanges.next(index));
-      // Every ending has its turn, and now and then there is none.
-      const [name, ending] = random.below(20) === 0 ? [] : (endings[(round + index) % endings.length] ?? []);
-      tally.answers += asked.length + (ending ? 1 : 0);
-      const bytes = [...asked, ...(ending ? [ending] : [])].map((each) => each.bytes).join('');
-      const behind = ending ? exchanges.never().repeat(random.below(3)) : '';
-      const pieces = splitRandomly(Buffer.from(bytes + behind, 'latin1'), random);
+    const sequences = Array.from({ length: Math.min(CLIENTS, rounds - round) }, (_, index) => {
+      const requests = Array.from({ length: random.below(8) }, () => exchanges.next(index));
+      // Each closing request in turn, and in one of 20 sequences none.
+      const [name, last] = random.below(20) === 0 ? [] : (closing[(round + index) % closing.length] ?? []);
+      tally.responses += requests.length + (last ? 1 : 0);
+      const bytes = [...requests, ...(last ? [last] : [])].map((each) => each.bytes).join('');
+      const ignored = last ? exchanges.ignored().repeat(random.below(3)) : '';
+      const pieces = splitRandomly(Buffer.from(bytes + ignored, 'latin1'), random);
       if (areSingleBytes(pieces)) tally['in pieces of one byte']++;
-      return { name, asked, ending, pieces };
+      return { name, requests, last, pieces };
     });
-    await Promise.all(talks.map((each) => talk(service, each)));
+    await Promise.all(sequences.map((each) => sendSequence(service, each)));
     if (round % 5_000 < CLIENTS) report(`${round} connections`);
   }
   await assertEffects(service, exchanges);
   return tally;
 }
 
-/** What is sent on a connection, and what is answered. */
-interface Talk {
+/** The requests on a connection. */
+interface Sequence {
+  /** That of the closing request. */
   readonly name: string | undefined;
-  readonly asked: readonly Exchange[];
-  readonly ending: Exchange | undefined;
+  readonly requests: readonly Exchange[];
+  /** The closing request. */
+  readonly last: Exchange | undefined;
   readonly pieces: readonly Buffer[];
 }
 
-/** Asserts that every request has its own answer, and that nothing else is answered. */
-async function talk(service: Service, { name, asked, ending, pieces }: Talk): Promise<void> {
-  // Which answer belongs to which request is judged here; where some are malformed, the description cannot say it.
+/** Asserts that every request gets its own response, and that there is no other. */
+async function sendSequence(service: Service, { name, requests, last, pieces }: Sequence): Promise<void> {
+  // Without a validation against the description, which cannot match responses to malformed requests.
   using connection = await Connection.open({ port: service.port });
   const sent = sendInPieces(connection, pieces);
   try {
-    for (const { isToHead, isExpecting, check } of asked) {
+    for (const { isToHead, isExpecting, check } of requests) {
       if (isExpecting) assert.equal((await connection.answer()).status, 100);
       check(await connection.answer(isToHead));
     }
-    ending?.check(await connection.answer());
+    last?.check(await connection.answer());
     await sent;
     connection.finish();
     assert.equal(await connection.rest(), '');
   } catch (cause) {
     throw new Error(
-      `${name ?? 'no ending'}: ${JSON.stringify(Buffer.concat(pieces).toString('latin1', 0, 3_000))}`,
+      `${name ?? 'no closing request'}: ${JSON.stringify(Buffer.concat(pieces).toString('latin1', 0, 3_000))}`,
       { cause },
     );
   }
@@ -78,7 +85,7 @@ async function createBooks(service: Service): Promise<void> {
   }
 }
 
-/** Asserts that every request was carried out once, and that what came behind an ending never was. */
+/** Asserts that every request was executed once, and none after a closing request. */
 async function assertEffects(service: Service, { created }: Exchanges): Promise<void> {
   const { data } = (await (await service.fetch('GET', '/books')).json()) as { data: Book[] };
   assert.deepEqual(

@@ -5,21 +5,21 @@ import { type Answer, request } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { Random } from '../random.ts';
 
-/** A request, and how its answer is told from all others. */
+/** A request, and the check of its response, which no other one passes. */
 export interface Exchange {
   readonly bytes: string;
   readonly isToHead?: boolean;
-  /** Whether an interim answer comes first: 100 Continue. */
+  /** Whether a 100 Continue comes first. */
   readonly isExpecting?: boolean;
-  /** Throws unless this is the answer. */
-  readonly check: (answer: Answer) => void;
+  /** Throws unless this is the response. */
+  readonly check: (response: Answer) => void;
 }
 
-/** How many clients there are at the same time, each with books of its own, so that it knows what is in them. */
+/** The number of concurrent clients, each with its own books, so that their content is known. */
 export const CLIENTS = 8;
 const BOOKS_EACH = 6;
 
-/** How many books there are to ask for, with the ids from 1 on: the book 7 has the title `book 7`. */
+/** The number of books, with ids from 1: book 7 has the title `book 7`. */
 export const BOOKS = CLIENTS * BOOKS_EACH;
 
 /** Makes well-formed requests of all kinds. */
@@ -27,9 +27,9 @@ export class Exchanges {
   readonly #random: Random;
   readonly #authorization: string;
   #count = 0;
-  /** The authors that the books were given, by their ids. */
+  /** The authors of the updated books, by id. */
   readonly #authors = new Map<number, string>();
-  /** The titles of the books that were asked for. */
+  /** The titles of the created books. */
   readonly created = new Set<string>();
 
   /** @param authorization the header line with a token */
@@ -38,44 +38,44 @@ export class Exchanges {
     this.#authorization = authorization;
   }
 
-  /** @param client whose next request it is; its requests are carried out one after the other, as they are made */
+  /** The next request of a client, whose requests are executed in order. */
   next(client: number): Exchange {
     const number = ++this.#count;
     const id = 1 + client + CLIENTS * this.#random.below(BOOKS_EACH);
     switch (this.#random.below(12)) {
       case 0:
-        return this.#create(`made ${number}`);
+        return this.#create(`created ${number}`);
       case 1:
         return this.#update(id, `author ${number}`);
       case 2:
         return {
-          ...this.#ask(`HEAD /book/${id}`),
+          ...this.#request(`HEAD /book/${id}`),
           isToHead: true,
           check: ({ status }) => assert.equal(status, 200),
         };
       case 3:
-        return this.#refused(this.#ask(`GET /book/${1_000_000 + number}`), 404, 'Book not found');
+        return this.#rejected(this.#request(`GET /book/${1_000_000 + number}`), 404, 'Book not found');
       case 4:
-        return this.#refused({ bytes: request(`GET /nowhere/${number}`) }, 404, 'Not found');
+        return this.#rejected({ bytes: request(`GET /nowhere/${number}`) }, 404, 'Not found');
       case 5:
-        return this.#refused({ bytes: request(`PATCH /book/${id}`) }, 405, 'Method not allowed');
+        return this.#rejected({ bytes: request(`PATCH /book/${id}`) }, 405, 'Method not allowed');
       case 6:
-        return this.#refused({ bytes: request(`DELETE /book/${id}`) }, 401, 'Authorization token required');
+        return this.#rejected({ bytes: request(`DELETE /book/${id}`) }, 401, 'Authorization token required');
       case 7:
         return this.#logIn();
       case 8:
-        return this.#refused(this.#send('POST /book', this.#smuggled(id)), 400, 'Invalid input');
+        return this.#rejected(this.#send('POST /book', this.#smuggled(id)), 400, 'Invalid input');
       case 9:
         return { ...this.#send(`GET /book/${id}`, this.#smuggled(id)), check: this.#isBook(id) };
       case 10:
-        return { ...this.#create(`made ${number}`, ['Expect: 100-continue']), isExpecting: true };
+        return { ...this.#create(`created ${number}`, ['Expect: 100-continue']), isExpecting: true };
       default:
-        return { ...this.#ask(`GET /book/${id}`), check: this.#isBook(id) };
+        return { ...this.#request(`GET /book/${id}`), check: this.#isBook(id) };
     }
   }
 
-  /** A request that must not be answered, and must not have an effect. */
-  never(): string {
+  /** A request that must get no response, and must have no effect. */
+  ignored(): string {
     return request('POST /book', [this.#authorization], '{"title":"never"}');
   }
 
@@ -83,8 +83,8 @@ export class Exchanges {
     this.created.add(title);
     return {
       ...this.#send('POST /book', JSON.stringify({ title }), lines),
-      check: (answer) => {
-        const book = assertSuccess(answer, 201, 'Book created successfully') as Book;
+      check: (response) => {
+        const book = assertSuccess(response, 201, 'Book created successfully') as Book;
         assert.equal(book.title, title);
       },
     };
@@ -94,8 +94,8 @@ export class Exchanges {
     this.#authors.set(id, author);
     return {
       ...this.#send(`PUT /book/${id}`, JSON.stringify({ author })),
-      check: (answer) => {
-        const book = assertSuccess(answer, 200, 'Book updated successfully') as Book;
+      check: (response) => {
+        const book = assertSuccess(response, 200, 'Book updated successfully') as Book;
         assert.deepEqual([book.id, book.title, book.author], [id, `book ${id}`, author]);
       },
     };
@@ -105,24 +105,24 @@ export class Exchanges {
     return { ...this.#send('POST /token', LOGIN), check: hasToken };
   }
 
-  #refused(sent: { readonly bytes: string }, status: number, message: string): Exchange {
-    return { ...sent, check: (answer) => assertRefusal(answer, status, message) };
+  #rejected(sent: { readonly bytes: string }, status: number, message: string): Exchange {
+    return { ...sent, check: (response) => assertRefusal(response, status, message) };
   }
 
-  /** The book as it is left by the requests that were made so far. */
+  /** Checks for the book as the earlier requests have left it. */
   #isBook(id: number): Exchange['check'] {
     const author = this.#authors.get(id) ?? '';
-    return (answer) => {
-      const book = assertSuccess(answer, 200, 'Book retrieved successfully') as Book;
+    return (response) => {
+      const book = assertSuccess(response, 200, 'Book retrieved successfully') as Book;
       assert.deepEqual([book.id, book.title, book.author], [id, `book ${id}`, author]);
     };
   }
 
-  #ask(start: string): { bytes: string } {
+  #request(start: string): { bytes: string } {
     return { bytes: request(start, this.#lines()) };
   }
 
-  /** Sends a body by its length or in chunks of any size, with what may stand between them. */
+  /** A request with a body by its length, or in chunks of any size with extensions and a trailer. */
   #send(start: string, body: string, lines: readonly string[] = []): { bytes: string } {
     const all = [...this.#lines(), ...lines];
     if (this.#random.below(2) === 0) return { bytes: request(start, all, body) };
@@ -131,9 +131,9 @@ export class Exchanges {
     return { bytes: `${head}${this.#chunks(body)}0\r\n${trailer}\r\n` };
   }
 
-  /** The header line with the token, and those that are in the way of a careless reader. */
+  /** The header line with the token, and others that have no effect. */
   #lines(): string[] {
-    return [this.#authorization, ...ODD_LINES.filter(() => this.#random.below(8) === 0)];
+    return [this.#authorization, ...INEFFECTIVE_LINES.filter(() => this.#random.below(8) === 0)];
   }
 
   #chunks(body: string): string {
@@ -143,15 +143,15 @@ export class Exchanges {
     return `${size.toString(16)}${extension}\r\n${body.slice(0, size)}\r\n${this.#chunks(body.slice(size))}`;
   }
 
-  /** A body that would be requests and answers to who loses count. */
+  /** A body that contains requests and a response, for a parser that miscounts bytes. */
   #smuggled(id: number): string {
-    const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
-    return `0\r\n\r\n${this.never()}${request(`DELETE /book/${id}`, [this.#authorization])}${answer}`;
+    const response = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}';
+    return `0\r\n\r\n${this.ignored()}${request(`DELETE /book/${id}`, [this.#authorization])}${response}`;
   }
 }
 
-/** Well-formed, and without a meaning for the service. */
-const ODD_LINES = [
+/** Well-formed header lines without effect. */
+const INEFFECTIVE_LINES = [
   '__proto__: {"isAdmin":true}',
   'constructor: prototype',
   'Content-Type: multipart/form-data; boundary=x',
@@ -164,7 +164,7 @@ const ODD_LINES = [
   'Empty:',
 ];
 
-/** Throws unless an answer has a token. */
-export function hasToken(answer: Answer): void {
-  assertSuccess(answer, 200, 'Token generated successfully');
+/** Throws unless a response has a token. */
+export function hasToken(response: Answer): void {
+  assertSuccess(response, 200, 'Token generated successfully');
 }

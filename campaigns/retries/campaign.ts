@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { listBooks } from '../clients.ts';
 import { Random } from '../random.ts';
+import { createAddress } from '../service.ts';
 import { Trial } from '../trial.ts';
 import { Creators } from './creators.ts';
 
@@ -15,13 +15,13 @@ export const campaign: Campaign = {
 
 const CLIENTS = 16;
 
-/** How many books are created before a kill, at least, and after the start that follows. */
+/** The minimum of books created before a kill, and after the restart. */
 const BOOKS_BEFORE = 200;
 const BOOKS_AFTER = 50;
 
 async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<Figures> {
-  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  await using trial = await Trial.open({ dbUrl: address?.dbUrl ?? '', seed });
+  await using address = await createAddress(engine);
+  await using trial = await Trial.open({ dbUrl: address.dbUrl, seed });
   const random = new Random(seed);
   const ids = new Map<string, number>();
   let retries = 0;
@@ -42,5 +42,5 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     for (const { id, title } of books) assert.equal(ids.get(title), id, `round ${round}`);
     if (round % 10 === 0) report(`${round} rounds, ${ids.size} books, ${retries} retries`);
   }
-  return { kills: 2 * rounds, books: ids.size, retries: retries };
+  return { kills: 2 * rounds, books: ids.size, retries };
 }

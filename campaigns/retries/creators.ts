@@ -4,60 +4,52 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, BookFields } from '../../src/book/book.ts';
 import { BookClient, type Target } from '../book-client.ts';
 import { newFields } from '../clients.ts';
+import { Loops } from '../loops.ts';
 import { Random } from '../random.ts';
 
-/** Far longer than any progress takes, on any machine. */
-const PROGRESS_MS_MAX = 120_000;
-
-/** How long a client waits before it sends again what got no answer. */
+/** How long a client waits before it retries. */
 const PAUSE_MS = 10;
 
-/** Of so many books one is asked for once more, though it was answered. */
-const ONCE_MORE_IN = 8;
+/** One in this many acknowledged creates is repeated. */
+const CREATES_PER_REPETITION = 8;
 
-/** Clients that create books, each with a key, and send every request again until it is answered. */
+/** Clients that create books, each with a key, and retry every request until it gets a response. */
 export class Creators {
-  /** The ids that were answered, by title. */
+  /** The ids in the responses, by title. */
   readonly ids = new Map<string, number>();
-  /** How many requests got no answer, and were sent again. */
+  /** How many requests got no response, and were retried. */
   retries = 0;
   readonly #target: Target;
-  readonly #runs: Promise<unknown>;
-  #isOver = false;
+  readonly #loops: Loops;
 
   constructor(target: Target, count: number, seed: number) {
     this.#target = target;
-    this.#runs = Promise.all(Array.from({ length: count }, (_, index) => this.#run(seed * 1_000 + index)));
-    // A client that fails is heard of in stop().
-    this.#runs.catch(() => {});
+    this.#loops = new Loops(
+      Array.from({ length: count }, (_, index) => (signal) => this.#run(seed * 1_000 + index, signal)),
+    );
   }
 
-  /** Resolves when so many more books have been created. @throws Error when a client fails, or it takes too long */
+  /** Resolves when this many more books have been created. @throws Error when a client fails, or it takes too long */
   async progress(books: number): Promise<void> {
     const goal = this.ids.size + books;
-    const deadline = performance.now() + PROGRESS_MS_MAX;
-    while (this.ids.size < goal) {
-      if (performance.now() > deadline) throw new Error('the service does not go on');
-      await Promise.race([sleep(2), this.#runs]);
-    }
+    await this.#loops.until(() => this.ids.size >= goal);
   }
 
-  /** Resolves when every request has its answer, and no more will be made. @throws Error when a client failed */
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    await this.#runs;
+  /** Stops the clients; resolves when every request has its response. @throws Error when a client failed */
+  stop(): Promise<void> {
+    return this.#loops.stop();
   }
 
-  async #run(seed: number): Promise<void> {
+  async #run(seed: number, signal: AbortSignal): Promise<void> {
     using client = new BookClient(this.#target);
     const random = new Random(seed);
-    while (!this.#isOver) {
+    while (!signal.aborted) {
       const fields = newFields(random);
       const key = randomUUID();
       const { id } = await this.#create(client, fields, key);
       assert.ok(!this.ids.has(fields.title));
       this.ids.set(fields.title, id);
-      if (random.below(ONCE_MORE_IN) > 0) continue;
+      if (random.below(CREATES_PER_REPETITION) > 0) continue;
       assert.equal((await this.#create(client, fields, key)).id, id, `${fields.title} was created again`);
     }
   }

@@ -5,12 +5,12 @@ import { createFolder } from '../../test/support/folder.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { BookClient, type Target } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Clients, listBooks, newFields } from '../clients.ts';
-import { Journal } from '../journal.ts';
-import { startServiceAt, stopCleanly } from '../outage/service.ts';
+import { listBooks, newFields } from '../clients.ts';
+import { add } from '../figures.ts';
+import { createdId, Journal } from '../journal.ts';
 import { Random } from '../random.ts';
 import { Trial } from '../trial.ts';
-import { Others } from './others.ts';
+import { OtherPrograms } from './other-programs.ts';
 
 export const campaign: Campaign = {
   summary:
@@ -20,10 +20,10 @@ export const campaign: Campaign = {
   run: shareFile,
 };
 
-/** How long clients call in a round. */
+/** How long clients send requests in a round. */
 const ROUND_MS = 10_000;
 
-/** How many clients of each service do everything, and how many work on books that all of them share. */
+/** For each service: how many clients send all kinds of requests, and how many use only the shared books. */
 const CLIENTS = 12;
 const SHARING_CLIENTS = 4;
 const SHARED_BOOKS = 8;
@@ -31,66 +31,54 @@ const SHARED_BOOKS = 8;
 async function shareFile({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using folder = await createFolder();
   const path = join(folder.path, 'books.db');
-  const dbUrl = `sqlite:${path}`;
-  await using trial = await Trial.open({ dbUrl, seed });
-  const [one, other] = [trial.target, { ...trial.target, port: await findFreePort() }];
-  await using service = await startServiceAt(one, folder.path, dbUrl);
-  await using neighbour = await startServiceAt(other, folder.path, dbUrl);
+  await using trial = await Trial.open({ dbUrl: `sqlite:${path}`, seed });
+  const other = { ...trial.target, port: await findFreePort() };
+  await trial.start();
+  await trial.start(other.port);
 
   const counts: Record<string, number> = {};
   for (let round = 1; round <= rounds; round++) {
-    const { journal, done } = await callAndMeddle([one, other], path, seed * 1_000 + round);
+    const journal = new Journal();
+    const programs = await runRound(trial, other, path, journal, new Random(seed * 1_000 + round));
+    programs.assertBackupsComplete();
     for (const call of journal.calls) assert.notEqual(call.outcome.is, 'unknown', JSON.stringify(call));
-    assert.deepEqual(await listBooks(other), await listBooks(one));
+    assert.deepEqual(await listBooks(other), await listBooks(trial.target));
     assert.deepEqual(await trial.judge(journal), []);
-    for (const [name, count] of Object.entries({ calls: journal.calls.length, ...done })) {
-      counts[name] = (counts[name] ?? 0) + count;
-    }
+    const done = { calls: journal.calls.length, ...programs.counts };
+    for (const [name, count] of Object.entries(done)) add(counts, name, count);
     report(`${round}: ${journal.calls.length} calls`);
   }
-  await stopCleanly(service);
-  await stopCleanly(neighbour);
+  await trial.stop();
+  await trial.stop(other.port);
   return { ...trial.writes, ...counts };
 }
 
-/** Lets clients call both services for a while, and others use the file. @returns the calls, and what others did */
-async function callAndMeddle(
-  targets: readonly Target[],
+/** Runs clients of both services, and other programs on the file. @returns the programs, which have ended */
+async function runRound(
+  trial: Trial,
+  other: Target,
   path: string,
-  seed: number,
-): Promise<{ journal: Journal; done: Others['counts'] }> {
-  const journal = new Journal();
-  const random = new Random(seed);
-  const shared = await createShared(targets, journal, random);
-  const others = new Others(path, journal, shared, random);
-  const clients = targets.flatMap((target, index) => [
-    new Clients({ target, journal, count: CLIENTS, seed: seed * 4 + index }),
-    new Clients({
-      target,
-      journal,
-      count: SHARING_CLIENTS,
-      seed: seed * 4 + 2 + index,
-      shared,
-      kinds: ['update', 'find'],
-    }),
+  journal: Journal,
+  random: Random,
+): Promise<OtherPrograms> {
+  const targets = [trial.target, other];
+  const shared: number[] = [];
+  for (let index = 0; index < SHARED_BOOKS; index++) {
+    using client = new BookClient(targets[index % 2] as Target, journal);
+    const operation = { kind: 'create', sent: newFields(random) } as const;
+    const id = createdId(operation, await client.perform(operation));
+    assert.ok(id !== undefined);
+    shared.push(id);
+  }
+  const programs = new OtherPrograms(path, journal, shared, random);
+  const groups = targets.flatMap((target) => [
+    { target, count: CLIENTS },
+    { target, count: SHARING_CLIENTS, shared, kinds: ['update', 'find'] as const },
   ]);
   try {
-    await sleep(ROUND_MS);
+    await trial.underLoad(() => sleep(ROUND_MS), groups, journal);
   } finally {
-    await Promise.all([others.stop(), ...clients.map((each) => each.stop())]);
+    await programs.stop();
   }
-  return { journal, done: others.counts };
-}
-
-/** Creates books, by turns through each of the services. @returns their ids */
-async function createShared(targets: readonly Target[], journal: Journal, random: Random): Promise<number[]> {
-  const ids: number[] = [];
-  for (let index = 0; index < SHARED_BOOKS; index++) {
-    using client = new BookClient(targets[index % targets.length] as Target);
-    const operation = { kind: 'create', sent: newFields(random) } as const;
-    const outcome = await journal.record(operation, () => client.perform(operation));
-    assert.ok(outcome.is === 'done' && outcome.data);
-    ids.push(outcome.data.id);
-  }
-  return ids;
+  return programs;
 }

@@ -1,37 +1,37 @@
 import { request } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 
-/** A way to keep a service waiting. */
+/** An attack that keeps a service waiting. */
 export interface Attack {
-  /** How many clients try it, in the long form. */
+  /** The number of clients, in the long form. */
   readonly clients: number;
-  /** What each of them sends first, a byte a character. */
+  /** The bytes that each sends first, one a character. */
   readonly start: string;
-  /** What it sends from then on, every second. */
-  readonly drop?: string;
-  /** Whether it reads more than the beginning of what it is answered. */
+  /** The bytes that it sends every second afterwards. */
+  readonly repeated?: string;
+  /** Whether it reads more than the beginning of the response. */
   readonly reads: boolean;
-  /** The limit at which it is cut off. */
+  /** The time limit that closes its connection. */
   readonly limit: 'headers' | 'request' | 'stall';
 }
 
 const MEBIBYTE = 1_024 * 1_024;
 
-/** All attacks by what they are. @param authorization the header line with a token */
+/** All attacks by name. @param authorization the header line with a token */
 export function attacksWith(authorization: string): Readonly<Record<string, Attack>> {
   return {
     'idle connections': { clients: 5_000, start: '', reads: true, limit: 'headers' },
     'slow headers': {
       clients: 1_000,
       start: 'GET /books HTTP/1.1\r\nHost: localhost\r\n',
-      drop: 'Name: value\r\n',
+      repeated: 'Name: value\r\n',
       reads: true,
       limit: 'headers',
     },
     'slow login bodies': {
       clients: 1_000,
       start: login(100_000) + LOGIN.slice(0, 5),
-      drop: 'x',
+      repeated: 'x',
       reads: true,
       limit: 'request',
     },
@@ -44,28 +44,28 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
     'login bodies in chunks of one byte': {
       clients: 20,
       start: request('POST /token', ['Transfer-Encoding: chunked']),
-      drop: '1\r\n \r\n'.repeat(2_000),
+      repeated: '1\r\n \r\n'.repeat(2_000),
       reads: true,
       limit: 'request',
     },
     'readers of a long list that stall': {
       clients: 200,
       start: request('GET /books', [authorization]),
-      drop: '\r\n',
+      repeated: '\r\n',
       reads: false,
       limit: 'stall',
     },
     'readers of a long search that stall': {
       clients: 200,
       start: request('GET /books?title=XX&sort=-author&count=true', [authorization]),
-      drop: '\r\n',
+      repeated: '\r\n',
       reads: false,
       limit: 'stall',
     },
     'endless requests whose responses are not read': {
       clients: 20,
       start: request('GET /book/1', [authorization]).repeat(500),
-      drop: '\r\n',
+      repeated: '\r\n',
       reads: false,
       limit: 'stall',
     },

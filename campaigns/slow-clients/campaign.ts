@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemoryBytes, readPeakMemoryBytes, resetPeakMemory } from '../../bench/services/usage.ts';
 import { makeToken } from '../../conformance/tokens.ts';
 import { assertLogTellsNothing } from '../../test/http/log.ts';
-import { PASSWORD, SECRET } from '../../test/http/service.ts';
-import { createBook, type ServiceProcess, startService } from '../../test/process/service-process.ts';
-import { createFolder } from '../../test/support/folder.ts';
+import { SECRET } from '../../test/http/service.ts';
+import { createBook, type ServiceProcess } from '../../test/process/service-process.ts';
 import type { Campaign, Figures } from '../campaign.ts';
-import { attack, type Fate } from './attackers.ts';
+import { launchService } from '../service.ts';
+import { type AttackResult, attack } from './attacker.ts';
 import { type Attack, attacksWith } from './attacks.ts';
 import { Probe } from './probe.ts';
 
@@ -18,7 +18,7 @@ export const campaign: Campaign = {
   async run({ rounds, report }) {
     let figures: Figures = {};
     for (let round = 0; round < rounds; round++) {
-      figures = await beset({
+      figures = await runAttacks({
         limits: { headers: 10, request: 30, stall: 30 },
         share: 1,
         isMeasured: true,
@@ -29,75 +29,73 @@ export const campaign: Campaign = {
   },
 };
 
-/** How a service is beset. */
-export interface Siege {
-  /** When the service cuts clients off, in seconds. */
+/** How to attack a service. */
+export interface AttackOptions {
+  /** The time limits of the service, in seconds. */
   readonly limits: Readonly<Record<Attack['limit'], number>>;
-  /** How many of the clients of the long form come. */
+  /** The fraction of the clients of the long form. */
   readonly share: number;
-  /** Whether each attack comes alone, and what others notice of it is held to the goals. */
+  /** Whether the attacks run one by one, and their effect on other clients is checked. */
   readonly isMeasured: boolean;
   readonly report: (line: string) => void;
 }
 
-/** What others may notice of an attack. */
+/** The limits of the effect of an attack: more memory, and a multiple of the latency of other clients. */
 const MORE_MB_MAX = 200;
 const P99_TIMES_MAX = 2;
 
-/** Below this nobody notices a difference, and machines differ more. */
+/** Latencies below this count as this: machines differ more. */
 const P99_MS_MIN = 15;
 
-/** How long the clients who mean well are alone. */
-const PEACE_MS = 2_000;
+/** How long the other clients are measured before the attacks. */
+const BASELINE_MS = 2_000;
 
-/** How fast attackers come: more than this is a matter of the system's queue of new connections. */
-const ARRIVALS_PER_MS = 0.5;
+/** How fast attackers connect: the backlog of the operating system limits it. */
+const CONNECTIONS_PER_MS = 0.5;
 
-/** How much longer than its limit an attacker may be borne: the limits are looked at every second, by busy machines. */
+/** How much later than its limit a connection may be closed: the limits are checked every second, on busy machines. */
 const SLACK_SECONDS = 30;
 
-/** What answers long enough to wait in the service for who reads nothing. */
+/** Long enough for a response to wait in the service if it is not read. */
 const LONG_TITLE = 'x'.repeat(1_000_000);
 const LONG_BOOKS = 16;
 
-/** Lets all attackers come, and asserts that the service sends them away. @returns what others noticed */
-export async function beset(siege: Siege): Promise<Figures> {
-  const { limits, isMeasured, report } = siege;
-  await using folder = await createFolder();
-  await using service = await startService(folder.path, {
-    SECRET_TOKEN: SECRET,
-    AUTH_PASSWORD: PASSWORD,
+/** Runs all attacks, and asserts that the service closes their connections. @returns their effect on other clients */
+export async function runAttacks(options: AttackOptions): Promise<Figures> {
+  const { limits, isMeasured, report } = options;
+  await using launched = await launchService('SQLite', {
     HEADERS_TIMEOUT_SECONDS: `${limits.headers}`,
     REQUEST_TIMEOUT_SECONDS: `${limits.request}`,
     STALL_TIMEOUT_SECONDS: `${limits.stall}`,
   });
-  const token = makeToken(SECRET, {});
+  const service = await launched.service.listening();
+  const token = makeToken(SECRET);
   for (let books = 0; books < LONG_BOOKS; books++) await createBook(service, token, LONG_TITLE);
   const id = await createBook(service, token, 'short');
 
   const attacks = attacksWith(`Authorization: ${token}`);
   const waves = isMeasured
     ? Object.entries(attacks).map(([name, each]) => [name, [each]] as const)
-    : [['all of them', Object.values(attacks)] as const];
+    : [['all attacks', Object.values(attacks)] as const];
   const figures: Record<string, number> = {};
   await using probe = Probe.start({ port: service.port, secret: SECRET }, id);
-  await sleep(PEACE_MS);
-  const peacefulMs = await probe.takeP99Ms();
-  figures['p99 without attack, ms'] = peacefulMs;
+  await sleep(BASELINE_MS);
+  const baselineMs = await probe.takeP99Ms();
+  figures['p99 without attack, ms'] = baselineMs;
   for (const [name, wave] of waves) {
     const before = readMemoryBytes(service.pid);
     resetPeakMemory(service.pid);
-    const fates = await attackAtOnce(wave, service, siege);
+    const results = await attackAtOnce(wave, service, options);
     const p99Ms = await probe.takeP99Ms();
     const moreMb = (readPeakMemoryBytes(service.pid) - before) / 1e6;
     report(
-      `${name}: ${summaryOf(fates)}; p99 of others ${p99Ms.toFixed(1)} ms, ${moreMb.toFixed(0)} MB more`,
+      `${name}: ${summaryOf(results)}; p99 of others ${p99Ms.toFixed(1)} ms, ${moreMb.toFixed(0)} MB more`,
     );
     figures[`p99 during ${name}, ms`] = p99Ms;
     figures[`MB more during ${name}`] = moreMb;
     if (!isMeasured) continue;
     assert.ok(moreMb <= MORE_MB_MAX, `${name} took ${moreMb} MB`);
-    assert.ok(p99Ms <= P99_TIMES_MAX * Math.max(P99_MS_MIN, peacefulMs), `${name}: p99 ${p99Ms} ms`);
+    assert.ok(p99Ms <= P99_TIMES_MAX * Math.max(P99_MS_MIN, baselineMs), `${name}: p99 ${p99Ms} ms`);
   }
   await probe[Symbol.asyncDispose]();
   const { code, output } = await service.stop();
@@ -106,27 +104,27 @@ export async function beset(siege: Siege): Promise<Figures> {
   return figures;
 }
 
-/** @returns what became of each attacker */
+/** @returns the result of each attacker */
 async function attackAtOnce(
   wave: readonly Attack[],
   service: ServiceProcess,
-  { limits, share }: Siege,
-): Promise<Fate[]> {
+  { limits, share }: AttackOptions,
+): Promise<AttackResult[]> {
   const attackers = wave.flatMap((each) =>
     Array.from({ length: Math.ceil(each.clients * share) }, () => each),
   );
   return Promise.all(
     attackers.map(async (each, index) => {
-      await sleep(index / ARRIVALS_PER_MS);
+      await sleep(index / CONNECTIONS_PER_MS);
       return attack(service, each, limits[each.limit] + SLACK_SECONDS);
     }),
   );
 }
 
-function summaryOf(fates: readonly Fate[]): string {
-  const statuses = Object.entries(Object.groupBy(fates, ({ status }) => status));
-  const answers = statuses.map(([status, all = []]) => `${all.length} × ${status}`);
-  const seconds = fates.map((fate) => fate.seconds);
+function summaryOf(results: readonly AttackResult[]): string {
+  const statuses = Object.entries(Object.groupBy(results, ({ status }) => status));
+  const responses = statuses.map(([status, all = []]) => `${all.length} × ${status}`);
+  const seconds = results.map((result) => result.seconds);
   const [first, last] = [Math.min(...seconds), Math.max(...seconds)];
-  return `disconnected after ${first.toFixed(1)} to ${last.toFixed(1)} s, answered ${answers.join(', ')}`;
+  return `disconnected after ${first.toFixed(1)} to ${last.toFixed(1)} s, responses ${responses.join(', ')}`;
 }

@@ -21,62 +21,62 @@ export const campaign: Campaign = {
   run: soak,
 };
 
-/** How long clients call as fast as they can: until memory is what that takes, and then to see what the peak is. */
+/** How long clients send at the maximum rate: first until memory is stable, then to measure the peak rate. */
 const WARM_UP_MS = 60_000;
 const PEAK_MS = 10_000;
 
 const ROUND_SECONDS = 60;
 
-/** In this part of the rounds caches may still fill, and memory is not looked at. */
+/** The first rounds, in which caches may still fill, and memory is not checked. */
 const WARMING_SHARE = 1 / 3;
 
-/** How much longer than in the first tenth of the rounds waits may be in the last. … */
+/** The limit of the latency of the last tenth of the rounds, as a multiple of the first tenth's. */
 const P99_TIMES_MAX = 1.2;
 
 /**
- * … Where they are longer, the machine may have become slower meanwhile: then what counts is how much longer they are
- * than those of a service that has just been started, which takes turns with the old one: so many, of so long.
+ * Beyond that limit, the machine may have become slower: then the latency is compared with that of a new service, with
+ * which the old one takes this many turns.
  */
 const TURNS = 6;
 const TURN_MS = 15_000;
 
-/** What was seen in a round. */
+/** The measurements of a round. */
 interface Round {
-  readonly waits: RecordableHistogram;
+  readonly latencies: RecordableHistogram;
   /** The mean. */
   readonly memoryBytes: number;
-  /** The most that were open. */
+  /** The maximum of open ones. */
   readonly descriptors: number;
 }
 
 async function soak({ engine, rounds: count, seed, report }: CampaignOptions): Promise<Figures> {
   await using old = await startSubject(engine);
-  const { peak, rounds } = await observeRounds(old, count, seed, report);
+  const { peak, rounds } = await measureRounds(old, count, seed, report);
   await using fresh = await startSubject(engine);
   await using warmUp = new Clients(fresh.access, seed);
-  await warmUp.call(WARM_UP_MS);
+  await warmUp.run(WARM_UP_MS);
   await warmUp[Symbol.asyncDispose]();
 
-  const waits = { old: createHistogram(), fresh: createHistogram() };
+  const latencies = { old: createHistogram(), fresh: createHistogram() };
   for (let turn = 1; turn <= TURNS; turn++) {
     for (const [name, { access }] of [
       ['old', old],
       ['fresh', fresh],
     ] as const) {
       await using clients = new Clients(access, seed + turn);
-      waits[name].add(await clients.call(TURN_MS, peak / 2));
+      latencies[name].add(await clients.run(TURN_MS, peak / 2));
     }
   }
-  return judge(rounds, peak, { old: p99MsOf(waits.old), fresh: p99MsOf(waits.fresh) });
+  return judge(rounds, peak, { old: p99MsOf(latencies.old), fresh: p99MsOf(latencies.fresh) });
 }
 
-/** A service as `npm start` runs it, on a store of its own. */
-interface OutageTrial extends AsyncDisposable {
+/** A service as `npm start` runs it, on a new store. */
+interface Subject extends AsyncDisposable {
   readonly server: ServerProcess;
   readonly access: Access;
 }
 
-async function startSubject(engine: string): Promise<OutageTrial> {
+async function startSubject(engine: string): Promise<Subject> {
   await using resources = new AsyncDisposableStack();
   const folder = resources.use(await createFolder());
   const { server } = resources.use(
@@ -95,82 +95,82 @@ async function startSubject(engine: string): Promise<OutageTrial> {
   };
 }
 
-/** @returns what was seen in each round, and how many requests a second the service answers at most */
-async function observeRounds(
-  { server, access }: OutageTrial,
+/** @returns the measurements of each round, and the peak rate in requests per second */
+async function measureRounds(
+  { server, access }: Subject,
   count: number,
   seed: number,
   report: CampaignOptions['report'],
 ): Promise<{ rounds: Round[]; peak: number }> {
   await using clients = new Clients(access, seed);
-  await clients.call(WARM_UP_MS);
-  const peak = (await clients.call(PEAK_MS)).count / (PEAK_MS / 1_000);
+  await clients.run(WARM_UP_MS);
+  const peak = (await clients.run(PEAK_MS)).count / (PEAK_MS / 1_000);
   report(`${Math.round(peak)} requests/s peak`);
   const rounds: Round[] = [];
   for (let round = 1; round <= count; round++) {
-    const seen = await observe(clients, server, peak / 2);
-    report(`${round}: ${inWords(seen)}`);
-    rounds.push(seen);
+    const measured = await measureRound(clients, server, peak / 2);
+    report(`${round}: ${describe(measured)}`);
+    rounds.push(measured);
   }
   return { rounds, peak };
 }
 
-async function observe(clients: Clients, server: ServerProcess, perSecond: number): Promise<Round> {
+async function measureRound(clients: Clients, server: ServerProcess, perSecond: number): Promise<Round> {
   for await (const lines of server.drainLog()) {
     assertLogTellsNothing(
       lines.filter((line) => line.startsWith('{')),
       [SECRET, PASSWORD],
     );
   }
-  const waits = createHistogram();
+  const latencies = createHistogram();
   let [memoryBytes, descriptors] = [0, 0];
   for (let second = 0; second < ROUND_SECONDS; second++) {
-    waits.add(await clients.call(1_000, perSecond));
+    latencies.add(await clients.run(1_000, perSecond));
     memoryBytes += readMemoryBytes(server.pid) / ROUND_SECONDS;
     descriptors = Math.max(descriptors, readdirSync(`/proc/${server.pid}/fd`).length);
   }
-  return { waits, memoryBytes, descriptors };
+  return { latencies, memoryBytes, descriptors };
 }
 
-function inWords({ waits, memoryBytes, descriptors }: Round): string {
-  const p99 = `p99 ${p99MsOf(waits).toFixed(1)} ms`;
-  return `${waits.count} requests, ${p99}, ${(memoryBytes / 1e6).toFixed(1)} MB, ${descriptors} descriptors`;
+function describe({ latencies, memoryBytes, descriptors }: Round): string {
+  const p99 = `p99 ${p99MsOf(latencies).toFixed(1)} ms`;
+  return `${latencies.count} requests, ${p99}, ${(memoryBytes / 1e6).toFixed(1)} MB, ${descriptors} descriptors`;
 }
 
-/** Asserts that the service was at the end as it was at the beginning. */
+/** Asserts that memory, descriptors and latency did not grow. */
 function judge(rounds: readonly Round[], peak: number, turns: { old: number; fresh: number }): Figures {
   const tenth = Math.ceil(rounds.length / 10);
   const [early, late] = [rounds.slice(0, tenth), rounds.slice(-tenth)];
   const warm = rounds.slice(Math.floor(rounds.length * WARMING_SHARE));
   const memory = trendOf(warm.map(({ memoryBytes }) => memoryBytes));
   const figures = {
-    requests: rounds.reduce((sum, { waits }) => sum + waits.count, 0),
+    requests: rounds.reduce((sum, { latencies }) => sum + latencies.count, 0),
     'peak requests/s': Math.round(peak),
     'memory slope, kB a round': Math.round(memory.slope / 1e3),
     'memory slope is significant': String(memory.isCertain),
     'most descriptors, first tenth': mostDescriptors(early),
     'most descriptors, last tenth': mostDescriptors(late),
-    'p99 of the first tenth, ms': p99MsOf(together(early)),
-    'p99 of the last tenth, ms': p99MsOf(together(late)),
+    'p99 of the first tenth, ms': p99MsOf(merge(early)),
+    'p99 of the last tenth, ms': p99MsOf(merge(late)),
     'p99 afterwards, ms': turns.old,
     'p99 afterwards of a new service, ms': turns.fresh,
   };
   assert.ok(!memory.isCertain || memory.slope < 0, `memory grows: ${inspect(figures)}`);
   assert.ok(mostDescriptors(late) <= mostDescriptors(early), `descriptors increase: ${inspect(figures)}`);
-  const isSlower = p99MsOf(together(late)) > P99_TIMES_MAX * p99MsOf(together(early));
+  const isSlower = p99MsOf(merge(late)) > P99_TIMES_MAX * p99MsOf(merge(early));
   assert.ok(!isSlower || turns.old <= P99_TIMES_MAX * turns.fresh, `latency increases: ${inspect(figures)}`);
   return figures;
 }
 
-/** The waits of all these rounds. */
-function together(rounds: readonly Round[]): RecordableHistogram {
+/** The latencies of these rounds. */
+function merge(rounds: readonly Round[]): RecordableHistogram {
   const all = createHistogram();
-  for (const { waits } of rounds) all.add(waits);
+  for (const { latencies } of rounds) all.add(latencies);
   return all;
 }
 
-function p99MsOf(waits: RecordableHistogram): number {
-  return waits.percentile(99) / 1e6;
+function p99MsOf(latencies: RecordableHistogram): number {
+  return latencies.percentile(99) / 1e6;
 }
 
 function mostDescriptors(rounds: readonly Round[]): number {

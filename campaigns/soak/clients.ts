@@ -1,68 +1,66 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '../../test/http/connection.ts';
+import type { Target } from '../book-client.ts';
+import { Loops } from '../loops.ts';
 import { Random } from '../random.ts';
 import { Requests } from './requests.ts';
 
-/** How many clients there are, each with a connection of its own. */
+/** The number of clients, each with its own connection. */
 const CLIENTS = 32;
 
-/** Where a service listens on loopback, and what it takes to use it. */
-export interface Access {
-  readonly port: number;
-  readonly secret: string;
-  /** The body of a right login. */
+/** Where a service listens, its secret and its credentials. */
+export interface Access extends Target {
+  /** The body of a valid login. */
   readonly credentials: string;
 }
 
-/** Clients that ask for a little of everything. Disposing lets them end. */
+/** Clients that send a mix of all requests. Disposing stops them. */
 export class Clients implements AsyncDisposable {
-  readonly #runs: Promise<unknown>;
+  readonly #loops: Loops;
   #intervalMs = 0;
   #waits = createHistogram();
-  #isOver = false;
 
   constructor(access: Access, seed: number) {
-    const each = Array.from({ length: CLIENTS }, (_, index) =>
-      this.#call(access, new Random(seed * 1_000 + index)),
+    this.#loops = new Loops(
+      Array.from(
+        { length: CLIENTS },
+        (_, index) => (signal) => this.#send(access, new Random(seed * 1_000 + index), signal),
+      ),
     );
-    this.#runs = Promise.all(each);
-    // Who fails is heard of in call().
-    this.#runs.catch(() => {});
   }
 
   /**
-   * Lets them call for a while.
+   * Sends requests for a while.
    *
-   * @param perSecond how many requests all of them make a second, as far as the service keeps up
-   * @returns how long each of the requests waited for its answer, in nanoseconds
-   * @throws Error when an answer is another one than it should be
+   * @param perSecond the rate of all clients together, if the service can serve it
+   * @returns the latencies, in nanoseconds
+   * @throws Error on an unexpected response
    */
-  async call(ms: number, perSecond = Number.POSITIVE_INFINITY): Promise<RecordableHistogram> {
+  async run(ms: number, perSecond = Number.POSITIVE_INFINITY): Promise<RecordableHistogram> {
     this.#intervalMs = (CLIENTS / perSecond) * 1_000;
     const waits = createHistogram();
     this.#waits = waits;
-    await Promise.race([sleep(ms), this.#runs]);
+    await this.#loops.run(ms);
     return waits;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#isOver = true;
-    await this.#runs;
+    await this.#loops.stop();
   }
 
-  async #call(access: Access, random: Random): Promise<void> {
+  async #send(access: Access, random: Random, signal: AbortSignal): Promise<void> {
     const requests = new Requests(access.secret, access.credentials, random);
     using connection = await Connection.open(access);
-    for (let dueMs = performance.now(); !this.#isOver; ) {
-      const { bytes, take } = requests.next();
+    for (let dueMs = performance.now(); !signal.aborted; ) {
+      const { bytes, check } = requests.next();
       const sentMs = performance.now();
       await connection.send(bytes);
-      const answer = await connection.answer();
+      const response = await connection.answer();
       const nowMs = performance.now();
       this.#waits.record(Math.ceil((nowMs - sentMs) * 1e6));
-      take(answer);
-      // Who is late does not hurry afterwards.
+      check(response);
+      // A late client does not send faster afterwards.
       dueMs = Math.max(dueMs + this.#intervalMs, nowMs);
       if (dueMs > nowMs) await sleep(dueMs - nowMs);
     }

@@ -4,97 +4,101 @@ import { type Answer, request } from '../../test/http/connection.ts';
 import { newFields } from '../clients.ts';
 import type { Random } from '../random.ts';
 
-/** A request, and what becomes of its answer. */
+/** A request, and the check of its response. */
 export interface Exchange {
   readonly bytes: string;
-  /** Takes the answer in. @throws Error unless it is as it should be */
-  readonly take: (answer: Answer) => void;
+  /** Throws on an unexpected response. */
+  readonly check: (response: Answer) => void;
 }
 
-/** How many requests of each kind there are among so many. */
+/** The kinds of requests, by frequency. */
 const KINDS = [
   ...Array.from({ length: 9 }, () => 'find' as const),
   ...Array.from({ length: 6 }, () => 'create or delete' as const),
   ...Array.from({ length: 3 }, () => 'update' as const),
   'log in',
-  'mistake',
+  'invalid',
 ] as const;
 
-/** One of so many requests is for the whole list. */
+/** One in this many requests is for the whole list. */
 const REQUESTS_PER_LIST = 200;
 
-/** How many books of its own a client keeps. */
+/** The number of books that each client creates before it deletes any. */
 const OWN_BOOKS = 20;
 
-/** The requests of one client: a little of everything. The number of books stays what it is. */
+/** The requests of one client: a mix of all kinds. The number of books is constant. */
 export class Requests {
   readonly #random: Random;
   readonly #credentials: string;
   readonly #own: number[] = [];
   #token: string;
 
-  /** @param credentials the body of a right login */
+  /** @param credentials the body of a valid login */
   constructor(secret: string, credentials: string, random: Random) {
     this.#random = random;
     this.#credentials = credentials;
-    this.#token = makeToken(secret, {});
+    this.#token = makeToken(secret);
   }
 
   next(): Exchange {
     const id = this.#random.pick(this.#own);
     if (id === undefined) return this.#create();
-    if (this.#random.below(REQUESTS_PER_LIST) === 0) return this.#ask('GET /books', 200);
+    if (this.#random.below(REQUESTS_PER_LIST) === 0) return this.#request('GET /books', 200);
     switch (this.#random.pick(KINDS)) {
       case 'create or delete':
         return this.#own.length < OWN_BOOKS ? this.#create() : this.#delete();
       case 'update':
-        return this.#ask(`PUT /book/${id}`, 200, JSON.stringify({ author: newFields(this.#random).author }));
+        return this.#request(
+          `PUT /book/${id}`,
+          200,
+          JSON.stringify({ author: newFields(this.#random).author }),
+        );
       case 'log in':
         return this.#logIn();
-      case 'mistake':
-        return this.#mistake(id);
+      case 'invalid':
+        return this.#invalid(id);
       default:
-        return this.#ask(`GET /book/${id}`, 200);
+        return this.#request(`GET /book/${id}`, 200);
     }
   }
 
   #create(): Exchange {
-    const { bytes } = this.#ask('POST /book', 201, JSON.stringify(newFields(this.#random)));
-    return { bytes, take: (answer) => this.#own.push((dataOf(answer, 201) as { id: number }).id) };
+    const { bytes } = this.#request('POST /book', 201, JSON.stringify(newFields(this.#random)));
+    return { bytes, check: (response) => this.#own.push((dataOf(response, 201) as { id: number }).id) };
   }
 
   #delete(): Exchange {
-    return this.#ask(`DELETE /book/${this.#own.shift()}`, 200);
+    return this.#request(`DELETE /book/${this.#own.shift()}`, 200);
   }
 
-  /** From now on the client presents the new token. */
+  /** The client uses the new token from then on. */
   #logIn(): Exchange {
     const bytes = request('POST /token', [], this.#credentials);
-    return { bytes, take: (answer) => (this.#token = (dataOf(answer, 200) as { token: string }).token) };
+    return { bytes, check: (response) => (this.#token = (dataOf(response, 200) as { token: string }).token) };
   }
 
-  #mistake(id: number): Exchange {
-    const mistakes = [
-      this.#ask('POST /book', 400, '{"title":'),
-      this.#ask(`PUT /book/${id}`, 400, '{"year":"1999"}'),
-      this.#ask('GET /book/9007199254740991', 404),
-      this.#ask('GET /nowhere', 404),
-      this.#ask('PATCH /books', 405),
-      { bytes: request(`DELETE /book/${id}`), take: expecting(401) },
+  #invalid(id: number): Exchange {
+    const requests = [
+      this.#request('POST /book', 400, '{"title":'),
+      this.#request(`PUT /book/${id}`, 400, '{"year":"1999"}'),
+      this.#request('GET /book/9007199254740991', 404),
+      this.#request('GET /nowhere', 404),
+      this.#request('PATCH /books', 405),
+      { bytes: request(`DELETE /book/${id}`), check: expecting(401) },
     ];
-    return mistakes[this.#random.below(mistakes.length)] as Exchange;
+    return this.#random.pick(requests) as Exchange;
   }
 
-  #ask(start: string, status: number, body?: string): Exchange {
-    return { bytes: request(start, [`Authorization: ${this.#token}`], body), take: expecting(status) };
+  #request(start: string, status: number, body?: string): Exchange {
+    return { bytes: request(start, [`Authorization: ${this.#token}`], body), check: expecting(status) };
   }
 }
 
-function expecting(status: number): (answer: Answer) => void {
-  return (answer) => assert.equal(answer.status, status, answer.body);
+function expecting(status: number): (response: Answer) => void {
+  return (response) => assert.equal(response.status, status, response.body);
 }
 
-function dataOf(answer: Answer, status: number): unknown {
-  expecting(status)(answer);
-  return (JSON.parse(answer.body) as { data: unknown }).data;
+function dataOf(response: Answer, status: number): unknown {
+  expecting(status)(response);
+  return (JSON.parse(response.body) as { data: unknown }).data;
 }

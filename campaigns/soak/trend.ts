@@ -1,14 +1,14 @@
 import { median } from '../../bench/statistics.ts';
 
-/** Where a row of values is heading. */
+/** The trend of a series. */
 export interface Trend {
-  /** The change from one value to the next, as it is in the median of all pairs (T. Theil and P. Sen). */
+  /** The change from one value to the next: the median over all pairs (Theil–Sen estimator). */
   readonly slope: number;
-  /** Whether it is another one than 0, with 95 % confidence (H. Mann and M. Kendall; no matter how values scatter). */
+  /** Whether it differs from 0 with 95 % confidence (Mann–Kendall test, for any distribution). */
   readonly isCertain: boolean;
 }
 
-/** Where a row of at least two values is heading. */
+/** The trend of at least two values. */
 export function trendOf(values: readonly number[]): Trend {
   const slopes = values.flatMap((value, index) =>
     values.slice(index + 1).map((later, distance) => (later - value) / (distance + 1)),

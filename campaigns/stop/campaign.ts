@@ -1,35 +1,34 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
 import { assertLogTellsNothing } from '../../test/http/log.ts';
-import { PASSWORD, SECRET } from '../../test/http/service.ts';
-import { createBook, startService } from '../../test/process/service-process.ts';
-import { engines } from '../../test/support/engines.ts';
-import { createFolder } from '../../test/support/folder.ts';
+import { SECRET } from '../../test/http/service.ts';
+import { createBook } from '../../test/process/service-process.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Loops } from '../loops.ts';
 import { Random } from '../random.ts';
-import { callUntilGone, type Habit, type Tally } from './clients.ts';
-import { Nuisances } from './nuisances.ts';
+import { launchService } from '../service.ts';
+import { type Pattern, sendUntilStopped, type Tally } from './clients.ts';
+import { ObstructiveClients } from './obstructive-clients.ts';
 
 export const campaign: Campaign = {
   summary:
     'SIGTERM under load: every request that has arrived gets a response, and the process exits in time',
   rounds: [50, 20],
   engines: ['SQLite', 'PostgreSQL'],
-  run: (options) => stopOften(options, 5_000),
+  run: (options) => stopRepeatedly(options, 5_000),
 };
 
-/** How many clients there are of each kind. */
-const HABITS: readonly (Habit & { readonly clients: number })[] = [
+/** The number of clients with each pattern. */
+const PATTERNS: readonly (Pattern & { readonly clients: number })[] = [
   { clients: 24, pipelined: 1, pauseMsMax: 0, keepsConnection: true },
   { clients: 24, pipelined: 1, pauseMsMax: 300, keepsConnection: true },
   { clients: 8, pipelined: 6, pauseMsMax: 10, keepsConnection: true },
   { clients: 4, pipelined: 1, pauseMsMax: 0, keepsConnection: false },
 ];
 
-/** What `node` gets so that a service that ends leaves a file that says how many connections it had accepted. */
+/** Options of `node` with which the service writes the number of accepted connections to a file when it exits. */
 const COUNTING_CONNECTIONS = [
   '--import',
   `data:text/javascript,${encodeURIComponent(`
@@ -41,74 +40,73 @@ const COUNTING_CONNECTIONS = [
   `)}`,
 ];
 
-/** How many books there are, each of which was created over a connection of its own: one is short. */
+/** The number of books, each created over its own connection. */
 const BOOKS = 13;
 
-/** Longer than what the service may have in its buffers for a client that does not read. */
+/** Longer than the send buffer of a connection. */
 const LONG_TITLE = 'x'.repeat(1_000_000);
 
 /**
- * Stops a service in every round, every third time among clients that do what they can against it.
+ * Stops a service in every round, every third time with obstructive clients.
  *
- * @param endMsMax how long it may take from the signal to the end of the process
+ * @param exitMsMax the time limit from the signal to the exit
  */
-export async function stopOften(
+export async function stopRepeatedly(
   { engine, rounds, seed, report }: CampaignOptions,
-  endMsMax: number,
+  exitMsMax: number,
 ): Promise<Figures> {
-  const tally: Tally = { answered: 0, dropped: 0, served: 0, unasked: 0, turnedAway: 0 };
+  const tally: Tally = { answered: 0, dropped: 0, served: 0, unused: 0, unaccepted: 0 };
   let slowestMs = 0;
   for (let round = 0; round < rounds; round++) {
     const isObstructed = round % 3 === 0;
     const ms = await stopOnce(engine, isObstructed, tally, new Random(seed * 1_000 + round));
     report(`exited ${Math.round(ms)} ms after the signal${isObstructed ? ', with obstructive clients' : ''}`);
     assert.equal(tally.dropped, 0, 'requests that had arrived got no response');
-    assert.ok(ms <= endMsMax, `the process took ${ms} ms to exit`);
+    assert.ok(ms <= exitMsMax, `the process took ${ms} ms to exit`);
     slowestMs = Math.max(slowestMs, Math.round(ms));
   }
   return { stops: rounds, ...tally, 'slowest exit, ms': slowestMs };
 }
 
-/** @returns the milliseconds from the signal to the end of the process */
+/** @returns milliseconds from the signal to the exit */
 async function stopOnce(
   engine: CampaignOptions['engine'],
   isObstructed: boolean,
   tally: Tally,
   random: Random,
 ): Promise<number> {
-  await using folder = await createFolder();
-  await using address = await engines.find(({ name }) => name === engine)?.createAddress();
-  const variables = { DB_URL: address?.dbUrl ?? '', SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD };
-  await using service = await startService(folder.path, variables, COUNTING_CONNECTIONS);
-  const token = makeToken(SECRET, {});
+  await using launched = await launchService(engine, {}, COUNTING_CONNECTIONS);
+  const service = await launched.service.listening();
+  const token = makeToken(SECRET);
   await createBook(service, token, 'short');
   for (let books = 1; books < BOOKS; books++) await createBook(service, token, LONG_TITLE);
 
   const target = { port: service.port, secret: SECRET };
-  using nuisances = isObstructed ? await Nuisances.arrive(target) : undefined;
+  using obstructive = isObstructed ? await ObstructiveClients.connect(target) : undefined;
   const before = { ...tally };
-  const clients = HABITS.flatMap((habit) =>
-    Array.from({ length: habit.clients }, () => callUntilGone(target, habit, tally, random)),
+  const clients = new Loops(
+    PATTERNS.flatMap((pattern) =>
+      Array.from({ length: pattern.clients }, () => () => sendUntilStopped(target, pattern, tally, random)),
+    ),
   );
-  const answered = tally.answered + 500;
-  while (tally.answered < answered) await Promise.race([sleep(5), ...clients]);
+  await clients.until(() => tally.answered >= before.answered + 500);
 
   const signalled = performance.now();
   const { code, complaints, output } = await service.stop();
   const elapsedMs = performance.now() - signalled;
-  await Promise.all(clients);
+  await clients.stop();
   assert.deepEqual([code, complaints], [0, '']);
   const accepted =
-    Number(await readFile(join(folder.path, 'accepted'), 'utf8')) - BOOKS - (nuisances?.count ?? 0);
-  assertAllServed(accepted, tally.served - before.served, tally.unasked - before.unasked);
+    Number(await readFile(join(launched.folder, 'accepted'), 'utf8')) - BOOKS - (obstructive?.count ?? 0);
+  assertAllServed(accepted, tally.served - before.served, tally.unused - before.unused);
   assertLogTellsNothing(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
   return elapsedMs;
 }
 
-/** Asserts that on every connection that the service had accepted there were answers, unless nothing was asked. */
-function assertAllServed(accepted: number, served: number, unasked: number): void {
+/** Asserts that every accepted connection got a response, unless it was not used. */
+function assertAllServed(accepted: number, served: number, unused: number): void {
   assert.ok(
-    served <= accepted && accepted <= served + unasked,
-    `of ${accepted} connections that were accepted ${served} were served; on ${unasked} nothing was asked`,
+    served <= accepted && accepted <= served + unused,
+    `of ${accepted} accepted connections ${served} were served, and ${unused} were not used`,
   );
 }

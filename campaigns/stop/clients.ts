@@ -1,70 +1,70 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeToken } from '../../conformance/tokens.ts';
 import { assertEnvelope } from '../../test/http/answers.ts';
 import { Connection, Cut, request } from '../../test/http/connection.ts';
-import type { Target } from '../book-client.ts';
+import { authorizationLine, type Target } from '../book-client.ts';
 import type { Random } from '../random.ts';
 
 /** How a client sends its requests. */
-export interface Habit {
-  /** How many requests it sends at once, before it reads their answers. */
+export interface Pattern {
+  /** The number of requests that it sends before it reads their responses. */
   readonly pipelined: number;
-  /** The longest time between its answers and its next requests, in milliseconds. */
+  /** The longest pause between the responses and the next requests, in milliseconds. */
   readonly pauseMsMax: number;
-  /** Whether it uses its connection for more than that. */
+  /** Whether it keeps its connection. */
   readonly keepsConnection: boolean;
 }
 
-/** What came of the requests of all clients. */
+/** Counts of all clients. */
 export interface Tally {
+  /** Requests that got a response. */
   answered: number;
-  /** Requests on connections that were answered before, and were not answered. */
+  /** Requests without a response, on connections that the service had accepted. */
   dropped: number;
-  /** Connections on which there were answers. */
+  /** Connections with a response. */
   served: number;
-  /** Connections that ended before anything was asked on them. */
-  unasked: number;
-  /** Connections on which nothing of what was asked was answered: the system had taken them, and the service had not. */
-  turnedAway: number;
+  /** Connections that ended before a request was sent. */
+  unused: number;
+  /** Connections without a response: in the backlog of the operating system, not accepted by the service. */
+  unaccepted: number;
 }
 
-/** Sends good requests until the service is gone. */
-export async function callUntilGone(
+/** Sends valid requests until the service has closed its port. */
+export async function sendUntilStopped(
   target: Target,
-  habit: Habit,
+  pattern: Pattern,
   tally: Tally,
   random: Random,
 ): Promise<void> {
-  const authorization = `Authorization: ${makeToken(target.secret, {})}`;
+  const authorization = authorizationLine(target.secret);
   for (;;) {
     using connection = await open(target);
     if (!connection) return;
     let isNew = true;
     do {
-      // Who pauses notices when the connection ends meanwhile.
-      const answers = readAnswers(connection, habit.pipelined);
+      // The connection may end during the pause.
+      const responses = readResponses(connection, pattern.pipelined);
       const isEnded = await Promise.race([
-        answers.then(() => true),
-        sleep(random.below(habit.pauseMsMax + 1)),
+        responses.then(() => true),
+        sleep(random.below(pattern.pauseMsMax + 1)),
       ]);
       if (isEnded) {
-        if (isNew) tally.unasked++;
+        if (isNew) tally.unused++;
         break;
       }
-      const starts = Array.from({ length: habit.pipelined }, () => random.pick(STARTS) ?? '');
+      const starts = Array.from({ length: pattern.pipelined }, () => random.pick(STARTS));
       await connection.send(starts.map((start) => request(start, [authorization], '{"year":1}')).join(''));
-      const { count, isOver } = await answers;
+      const { count, isClosed } = await responses;
       tally.answered += count;
-      if (isNew) tally[count > 0 ? 'served' : 'turnedAway']++;
-      if (!isNew || count > 0) tally.dropped += habit.pipelined - count;
-      if (isOver) break;
+      if (isNew) tally[count > 0 ? 'served' : 'unaccepted']++;
+      if (!isNew || count > 0) tally.dropped += pattern.pipelined - count;
+      if (isClosed) break;
       isNew = false;
-    } while (habit.keepsConnection);
+    } while (pattern.keepsConnection);
   }
 }
 
-/** @returns undefined when nobody listens any more */
+/** @returns undefined when the service has closed its port */
 async function open(target: Target): Promise<Connection | undefined> {
   try {
     return await Connection.open(target);
@@ -73,24 +73,24 @@ async function open(target: Target): Promise<Connection | undefined> {
   }
 }
 
-/** @returns how many of the answers came, and whether the connection is at its end */
-async function readAnswers(
+/** @returns the number of responses, and whether the connection is closed */
+async function readResponses(
   connection: Connection,
   expected: number,
-): Promise<{ count: number; isOver: boolean }> {
+): Promise<{ count: number; isClosed: boolean }> {
   for (let count = 0; count < expected; count++) {
     try {
-      const answer = await connection.answer();
-      assert.ok(answer.status < 500, `status ${answer.status}`);
-      assertEnvelope(answer);
-      if (answer.headers.get('connection') === 'close') return { count: count + 1, isOver: true };
+      const response = await connection.answer();
+      assert.ok(response.status < 500, `status ${response.status}`);
+      assertEnvelope(response);
+      if (response.headers.get('connection') === 'close') return { count: count + 1, isClosed: true };
     } catch (error) {
-      if (error instanceof Cut) return { count, isOver: true };
+      if (error instanceof Cut) return { count, isClosed: true };
       throw error;
     }
   }
-  return { count: expected, isOver: false };
+  return { count: expected, isClosed: false };
 }
 
-/** Answered from the store and without it, at once and later. */
-const STARTS = ['POST /book', 'PUT /book/1', 'GET /book/1', 'GET /book/x', 'GET /nowhere'];
+/** Requests with and without a query of the store. */
+const STARTS = ['POST /book', 'PUT /book/1', 'GET /book/1', 'GET /book/x', 'GET /nowhere'] as const;

@@ -1,20 +1,19 @@
 import { makeToken } from '../../conformance/tokens.ts';
 import {
-  guessed,
   otherAlgorithms,
   unsigned,
   withCriticalExtensions,
-  withKeysFromElsewhere,
+  withGuessedSecrets,
+  withKeyHeaders,
   withOtherSignatures,
 } from './forged.ts';
 import { Forger } from './forging.ts';
-import { misshapen, misspelt, outOfTime, withOddParts } from './malformed.ts';
+import { malformed, nonCanonical, outOfTime, withInvalidParts } from './malformed.ts';
 
 /**
- * Tokens that nobody may get in with, by what is wrong with them: what attackers have tried on others, in all its
- * spellings.
+ * Invalid tokens by description: known attacks, each in all variants.
  *
- * @param secret the key of the service; attacks that need it show what its owner must not have signed by mistake
+ * @param secret the key of the service, for tokens that are signed with it and invalid nevertheless
  * @param now the time of the service, in seconds since 1970
  */
 export function attacksOn(secret: string, now: number): ReadonlyMap<string, string> {
@@ -26,14 +25,14 @@ export function attacksOn(secret: string, now: number): ReadonlyMap<string, stri
       ...unsigned(secret, payload),
       ...otherAlgorithms(secret, payload),
       ...forger.asymmetric(),
-      ...forger.confused(),
-      ...guessed(secret, forger),
-      ...withKeysFromElsewhere(forger),
+      ...forger.keyConfusion(),
+      ...withGuessedSecrets(secret, forger),
+      ...withKeyHeaders(forger),
       ...withCriticalExtensions(secret, payload),
       ...withOtherSignatures(secret, valid),
-      ...misspelt(valid),
-      ...misshapen(valid),
-      ...withOddParts(secret, payload),
+      ...nonCanonical(valid),
+      ...malformed(valid),
+      ...withInvalidParts(secret, payload),
       ...outOfTime(secret, now),
     }),
   );

@@ -4,10 +4,11 @@ import { Secret } from '../../src/config/secret.ts';
 import { Connection, request } from '../../test/http/connection.ts';
 import { SECRET, type Service, startService } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { add } from '../figures.ts';
 import { Random } from '../random.ts';
 import { attacksOn } from './attacks.ts';
-import { isSigned, Judge } from './judge.ts';
 import { Mutator } from './mutations.ts';
+import { isSigned, Reference } from './reference.ts';
 
 export const campaign: Campaign = {
   summary:
@@ -17,43 +18,43 @@ export const campaign: Campaign = {
   run,
 };
 
-/** The clock of the service and of the judge stands still; in seconds since 1970. */
+/** The fixed time of the service and of the reference, in seconds since 1970. */
 const NOW = 1_800_000_000;
 const now = () => NOW * 1_000;
 
-/** How many tokens are verified at the same time. */
+/** How many tokens are verified concurrently. */
 const BATCH = 500;
 
-/** One token of so many goes the way of clients, too. */
-const OVER_HTTP = 20;
+/** One in this many tokens is also sent over HTTP. */
+const TOKENS_PER_REQUEST = 20;
 
 async function run({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using service = await startService({ now });
   const attacks = await attack(service);
-  const tally = { mutations: rounds, 'over HTTP': 0, accepted: 0, refused: 0 };
+  const tally = { mutations: rounds, 'over HTTP': 0, accepted: 0, rejected: 0 };
   const differences: Record<string, number> = {};
   const tokens = newTokens();
-  const judge = new Judge(SECRET, NOW);
+  const reference = new Reference(SECRET, NOW);
   const mutator = new Mutator(new Random(seed), SECRET, NOW);
   for (let done = 0; done < rounds; done += BATCH) {
     const batch = Array.from({ length: Math.min(BATCH, rounds - done) }, () => mutator.next());
     await Promise.all(
       batch.map(async (token) => {
-        const { isValid, difference } = await judge.judge(token);
+        const { isValid, difference } = await reference.verify(token);
         assert.equal(await tokens.verify(token), isValid, JSON.stringify(token));
         assert.ok(!isValid || isSigned(SECRET, token), `not signed: ${JSON.stringify(token)}`);
-        tally[isValid ? 'accepted' : 'refused']++;
-        if (difference) differences[difference] = (differences[difference] ?? 0) + 1;
+        tally[isValid ? 'accepted' : 'rejected']++;
+        if (difference) add(differences, `unlike jose: ${difference}`);
       }),
     );
     tally['over HTTP'] += await assertSameOverHttp(
       service,
-      judge,
-      batch.filter(isSendable).slice(0, BATCH / OVER_HTTP),
+      reference,
+      batch.filter(isSendable).slice(0, BATCH / TOKENS_PER_REQUEST),
     );
     if (done % 100_000 === 0) report(`${done} mutations`);
   }
-  return { attacks, ...tally, ...withPrefix('unlike jose: ', differences) };
+  return { attacks, ...tally, ...differences };
 }
 
 /** Tries every attack twice, directly and over HTTP. @returns how many there are */
@@ -68,16 +69,16 @@ async function attack(service: Service): Promise<number> {
   return attacks.size;
 }
 
-/** Asserts that clients are let in with the tokens that are valid, and with no other. @returns how many there are */
+/** Asserts that the service accepts exactly the valid tokens. @returns how many there are */
 async function assertSameOverHttp(
   service: Service,
-  judge: Judge,
+  reference: Reference,
   tokens: readonly string[],
 ): Promise<number> {
   using connection = await Connection.open(service);
   await connection.send(Buffer.from(tokens.map(find).join(''), 'latin1'));
   for (const token of tokens) {
-    const { isValid } = await judge.judge(token);
+    const { isValid } = await reference.verify(token);
     const { status } = await connection.answer();
     assert.equal(status, isValid ? 404 : 401, `over HTTP: ${JSON.stringify(token)}`);
   }
@@ -90,20 +91,16 @@ async function isAccepted(service: Service, token: string): Promise<boolean> {
   return (await connection.answer()).status === 404;
 }
 
-/** Asks for a book that does not exist. */
+/** A request for a book that does not exist. */
 function find(token: string): string {
   return request('GET /book/1', [`Authorization: ${token}`]);
 }
 
-/** Whether HTTP carries it as it is: it takes no control characters, and takes away what is blank at the ends. */
+/** Whether HTTP transmits it unchanged: it allows no control characters, and trims white space. */
 function isSendable(token: string): boolean {
   return /^[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?$/.test(token);
 }
 
 function newTokens(): Tokens {
   return new Tokens(new Secret(SECRET), now);
-}
-
-function withPrefix(prefix: string, figures: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [prefix + name, value]));
 }

@@ -1,14 +1,13 @@
 import { encodeBase64url, makeToken } from '../../conformance/tokens.ts';
-import type { Forger } from './forging.ts';
-import { named } from './named.ts';
+import { type Forger, named } from './forging.ts';
 
-/** All ways to write `none`: with small and capital letters, escaped, and nearly. */
+/** The algorithm `none`, in all combinations of case, escaped, and misspelled. */
 export function unsigned(secret: string, payload: object): Record<string, string> {
   const cases = Array.from({ length: 16 }, (_, bits) =>
     'none'.replace(/./g, (letter, at: number) => (bits & (1 << at) ? letter.toUpperCase() : letter)),
   );
-  const nearly = [' none', 'none ', 'none\0', 'n\u043ene', 'null', 'undefined', ''];
-  const headers = [...cases, ...nearly].map((alg) => JSON.stringify({ alg }));
+  const misspelled = [' none', 'none ', 'none\0', 'n\u043ene', 'null', 'undefined', ''];
+  const headers = [...cases, ...misspelled].map((alg) => JSON.stringify({ alg }));
   const others = [String.raw`{"alg":"n\u006fne"}`, '{"alg":"HS256","alg":"none"}', '{"ALG":"none"}'];
   return named([...headers, ...others], (header) => [
     [`unsigned, ${header}`, `${encodeBase64url(header)}.${encodeBase64url(JSON.stringify(payload))}.`],
@@ -26,14 +25,14 @@ export function otherAlgorithms(secret: string, payload: object): Record<string,
   ]);
 }
 
-export function guessed(secret: string, forger: Forger): Record<string, string> {
+export function withGuessedSecrets(secret: string, forger: Forger): Record<string, string> {
   return named(Object.entries(forger.guesses(secret)), ([guess, key]) => [
     [`signed with the secret ${guess}`, forger.symmetric(key)],
   ]);
 }
 
-/** Headers that tell where to find the key (RFC 7515, section 4.1): the attacker's, of course. */
-export function withKeysFromElsewhere(forger: Forger): Record<string, string> {
+/** Headers that refer to a key of the attacker (RFC 7515, section 4.1). */
+export function withKeyHeaders(forger: Forger): Record<string, string> {
   const key = 'the key of an attacker, long enough';
   const headers: object[] = [
     { kid: '../../../../dev/null' },
@@ -110,9 +109,9 @@ export function withOtherSignatures(secret: string, valid: string): Record<strin
       [`its signature is ${which}`, `${header}.${payload}.${other}`],
     ]),
     'its payload is another': `${header}.${encodeBase64url('{"exp":9999999999}')}.${signature}`,
-    'its payload is gone': `${header}..${signature}`,
+    'its payload is missing': `${header}..${signature}`,
     'its header is another': `${encodeBase64url('{"alg":"HS256"}')}.${payload}.${signature}`,
-    'its header is gone': `.${payload}.${signature}`,
-    'header and payload change places': `${payload}.${header}.${signature}`,
+    'its header is missing': `.${payload}.${signature}`,
+    'header and payload are swapped': `${payload}.${header}.${signature}`,
   };
 }

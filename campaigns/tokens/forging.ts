@@ -1,19 +1,27 @@
 import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { encodeBase64url, makeToken, type TokenParts } from '../../conformance/tokens.ts';
 
-/** Who forges tokens: with keys of their own, with what everybody knows, or with guesses. */
+/** Makes named tokens of each item. */
+export function named<Item>(
+  items: Iterable<Item>,
+  make: (item: Item) => readonly (readonly [name: string, token: string])[],
+): Record<string, string> {
+  return Object.fromEntries([...items].flatMap(make));
+}
+
+/** Forges tokens with its own keys, public keys or guessed secrets. */
 export class Forger {
   readonly #payload: object;
   readonly #rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   readonly #ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   readonly #ed = generateKeyPairSync('ed25519');
 
-  /** @param payload the claims that the forged tokens make */
+  /** @param payload the claims of the forged tokens */
   constructor(payload: object) {
     this.#payload = payload;
   }
 
-  /** Tokens that are signed with asymmetric keys of the forger, which the header offers or does not. */
+  /** Tokens signed with asymmetric keys of the forger, with and without the key in the header. */
   asymmetric(): Record<string, string> {
     const keys = {
       RS256: { key: this.#rsa.privateKey },
@@ -31,8 +39,8 @@ export class Forger {
     return tokens;
   }
 
-  /** Tokens of HS256 whose key is something that the forger knows. */
-  confused(): Record<string, string> {
+  /** Tokens of HS256 whose key is a public key. */
+  keyConfusion(): Record<string, string> {
     const tokens: Record<string, string> = {};
     for (const [name, { publicKey }] of Object.entries({ RSA: this.#rsa, EC: this.#ec, Ed25519: this.#ed })) {
       for (const format of ['pem', 'der'] as const) {
@@ -48,15 +56,15 @@ export class Forger {
     return makeToken(key, { payload: this.#payload, ...parts });
   }
 
-  /** Guesses at a secret that come close. */
+  /** Guesses that are similar to a secret. */
   guesses(secret: string): Record<string, string> {
     return {
       empty: '',
       'a zero byte': '\0',
       'the word secret': 'secret',
-      'in capitals': secret.toUpperCase(),
-      'with a space behind': `${secret} `,
-      'with a line break behind': `${secret}\n`,
+      'in upper case': secret.toUpperCase(),
+      'and a space': `${secret} `,
+      'and a line break': `${secret}\n`,
       'without its end': secret.slice(0, -1),
       'in base64': Buffer.from(secret).toString('base64'),
       'in hexadecimal': Buffer.from(secret).toString('hex'),

@@ -31,7 +31,7 @@ test('the linearizability check agrees with trying every order, over small histo
   assert.ok(Math.min(verdicts.explained, verdicts.unexplained) > 300, JSON.stringify(verdicts));
 });
 
-/** Executes the calls in this order, whatever their starts and ends. */
+/** Executes the calls in this order, independent of their starts and ends. */
 function play(drafts: readonly Draft[], initial: State): Call[] {
   let state = initial;
   return drafts.map(({ kind, fields, isUnknown, start, length }, index): Call => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { press } from '../../campaigns/memory/campaign.ts';
+import { applyLoad } from '../../campaigns/memory/campaign.ts';
 import { loads } from '../../campaigns/memory/loads.ts';
 import { engines } from '../support/engines.ts';
 
@@ -9,8 +9,8 @@ for (const { name: engine } of engines) {
     test(`${name}: requests beyond 512 MiB of memory succeed or get 503, on ${engine}`, async () => {
       const load = loads()[name];
       assert.ok(load);
-      const { statuses } = await press(engine, load, 1);
-      assert.ok((statuses[503] ?? 0) > 0, 'the bound was not reached');
+      const { statuses } = await applyLoad(engine, load, 1);
+      assert.ok((statuses[503] ?? 0) > 0, 'the limit was not reached');
     });
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stopOften } from '../../campaigns/stop/campaign.ts';
+import { stopRepeatedly } from '../../campaigns/stop/campaign.ts';
 
 test('after SIGTERM under load every request that has arrived gets its response, and the exit code is 0', async () => {
   const seed = Date.now() % 2 ** 31;
-  const figures = await stopOften(
+  const figures = await stopRepeatedly(
     { engine: 'SQLite', rounds: 3, seed, report: () => {} },
     Number.POSITIVE_INFINITY,
   );

@@ -4,7 +4,7 @@ import { Random } from '../../campaigns/random.ts';
 import { trendOf } from '../../campaigns/soak/trend.ts';
 
 describe('A trend', () => {
-  test('is found in values that rise by less than they scatter', () => {
+  test('is found in values whose rise is smaller than their noise', () => {
     for (let seed = 0; seed < 100; seed++) {
       const { slope, isCertain } = trendOf(rising(1, new Random(seed)));
       assert.ok(isCertain && Math.abs(slope - 1) < 0.4, `${seed}: ${slope}`);
@@ -22,7 +22,7 @@ describe('A trend', () => {
   });
 });
 
-/** Values that scatter by 10 around a rising line. */
+/** Values with noise below 10 on a rising line. */
 function rising(perStep: number, random: Random): number[] {
   return Array.from({ length: 30 }, (_, step) => 100 + step * perStep + random.below(10));
 }

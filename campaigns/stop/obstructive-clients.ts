@@ -1,19 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeToken } from '../../conformance/tokens.ts';
 import { Connection, request } from '../../test/http/connection.ts';
-import type { Target } from '../book-client.ts';
+import { authorizationLine, type Target } from '../book-client.ts';
 
-/** Clients that do whatever keeps a service from ending, until it has ended. Disposing sends them away. */
-export class Nuisances implements Disposable {
+/** Clients that try to keep a service from exiting. Disposing closes their connections. */
+export class ObstructiveClients implements Disposable {
   readonly #connections: Connection[] = [];
-  #isOver = false;
+  #isStopped = false;
 
-  /** Resolves when each of them has begun. */
-  static async arrive(target: Target): Promise<Nuisances> {
-    const nuisances = new Nuisances();
-    const authorization = `Authorization: ${makeToken(target.secret, {})}`;
+  /** Resolves when all are connected. */
+  static async connect(target: Target): Promise<ObstructiveClients> {
+    const clients = new ObstructiveClients();
+    const authorization = authorizationLine(target.secret);
     const list = request('GET /books', [authorization]);
-    for (const [bytes, drop] of [
+    for (const [bytes, repeated] of [
       ['', ''],
       ['GET /books HTTP/1.1\r\nHost:', ''],
       ['GET /books HTTP/1.1\r\nHost: localhost\r\n', 'Name: value\r\n'],
@@ -28,27 +27,27 @@ export class Nuisances implements Disposable {
       ['nonsense\r\n\r\n', 'x'],
     ] as const) {
       const connection = await Connection.open(target);
-      nuisances.#connections.push(connection);
-      // One that reads nothing does not take everything, either.
+      clients.#connections.push(connection);
+      // A service that is not read may not read everything.
       void connection.send(bytes);
-      if (drop !== '') void nuisances.#drip(connection, drop);
+      if (repeated !== '') void clients.#repeat(connection, repeated);
     }
-    return nuisances;
+    return clients;
   }
 
-  /** How many connections they have. */
+  /** The number of connections. */
   get count(): number {
     return this.#connections.length;
   }
 
   [Symbol.dispose](): void {
-    this.#isOver = true;
+    this.#isStopped = true;
     for (const connection of this.#connections) connection[Symbol.dispose]();
   }
 
-  async #drip(connection: Connection, drop: string): Promise<void> {
-    while (!this.#isOver && !connection.isBroken) {
-      void connection.send(drop);
+  async #repeat(connection: Connection, repeated: string): Promise<void> {
+    while (!this.#isStopped && !connection.isBroken) {
+      void connection.send(repeated);
       await sleep(20);
     }
   }
