@@ -8,8 +8,8 @@ import tls from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
 
 /** A response as it was received. */
-export interface Answer {
-  /** Its request, for messages: method, path, unusual headers and the body. */
+export interface HttpResponse {
+  /** The request, for messages: method, path, unusual headers and the body. */
   readonly request: string;
   readonly status: number;
   readonly headers: Headers;
@@ -27,7 +27,7 @@ export interface RequestOptions {
   readonly body?: Piece | readonly Piece[];
   /** Describes the request in messages, in addition to method, path and body. */
   readonly note?: string | undefined;
-  /** Never finishes the request, however long the response takes. */
+  /** Does not finish the request. */
   readonly unfinished?: boolean;
 }
 
@@ -67,7 +67,7 @@ export class Client implements Disposable {
    *
    * @throws {NoResponse}
    */
-  async send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async send(method: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
     const { body = [], unfinished = false } = options;
     const pieces = isPiece(body) ? [body] : body;
     const length = isPiece(body) ? { 'Content-Length': String(Buffer.byteLength(body)) } : {};
@@ -86,11 +86,11 @@ export class Client implements Disposable {
       signal: limit,
     });
 
-    const answered = new Promise<Answer>((resolve, reject) => {
+    const answered = new Promise<HttpResponse>((resolve, reject) => {
       request.on('error', reject);
-      request.on('response', (response) => {
-        text(response)
-          .then((content) => resolve(toAnswer(description, response, content)))
+      request.on('response', (message) => {
+        text(message)
+          .then((content) => resolve(toResponse(description, message, content)))
           .catch(reject);
       });
     });
@@ -113,7 +113,7 @@ export class Client implements Disposable {
    * @param body pieces, sent with pauses between them
    * @throws {NoResponse}
    */
-  async exchange(lines: readonly string[], body: readonly Piece[] = []): Promise<Answer> {
+  async exchange(lines: readonly string[], body: readonly Piece[] = []): Promise<HttpResponse> {
     const description = describe(lines[0] ?? '', body);
     const limit = AbortSignal.timeout(this.#timeoutMs);
     const { hostname, port } = this.#address;
@@ -136,7 +136,7 @@ export class Client implements Disposable {
     } finally {
       socket.destroy();
     }
-    return parseAnswer(description, Buffer.concat(received));
+    return parseResponse(description, Buffer.concat(received));
   }
 
   [Symbol.dispose](): void {
@@ -197,24 +197,24 @@ async function sendPieces(stream: Writable, pieces: readonly Piece[]): Promise<v
   }
 }
 
-function toAnswer(request: string, response: http.IncomingMessage, body: string): Answer {
+function toResponse(request: string, message: http.IncomingMessage, body: string): HttpResponse {
   const headers = new Headers();
-  for (const [name, values = []] of Object.entries(response.headersDistinct)) {
+  for (const [name, values = []] of Object.entries(message.headersDistinct)) {
     for (const value of values) headers.append(name, value);
   }
-  return { request, status: response.statusCode ?? 0, headers, body };
+  return { request, status: message.statusCode ?? 0, headers, body };
 }
 
-/** Reads the first final answer in the bytes (RFC 9112); whatever follows its head is its body. */
-function parseAnswer(request: string, bytes: Buffer): Answer {
+/** Parses the first final response in the bytes (RFC 9112); everything after its head is its body. */
+function parseResponse(request: string, bytes: Buffer): HttpResponse {
   const end = bytes.indexOf('\r\n\r\n');
   const [statusLine = '', ...lines] = bytes.toString('latin1', 0, Math.max(end, 0)).split('\r\n');
   const status = Number(/^HTTP\/1\.[01] ([0-9]{3})/.exec(statusLine)?.[1]);
   if (Number.isNaN(status)) {
-    throw new NoResponse(request, `the connection closed after ${bytes.length} bytes that are no answer`);
+    throw new NoResponse(request, `the connection closed after ${bytes.length} bytes that are no response`);
   }
   const rest = bytes.subarray(end + 4);
-  if (status < 200) return parseAnswer(request, rest);
+  if (status < 200) return parseResponse(request, rest);
 
   const headers = new Headers();
   for (const line of lines) {

@@ -65,7 +65,7 @@ async function main(): Promise<number> {
 
 type Options = ServiceOptions & { readonly rules: readonly Rule[] };
 
-/** @throws {CannotStart} with the error, which repeats no values */
+/** @throws {CannotStart} without the values of the options */
 function readOptions(args: string[]): Options | 'help' {
   const { values, positionals } = parse(args);
   if (values.help) return 'help';
@@ -114,8 +114,8 @@ function parse(args: string[]) {
   }
 }
 
-function wrongUsage(what: string): CannotStart {
-  return new CannotStart(`${what.replace(/\.$/, '')} (see --help)`);
+function wrongUsage(error: string): CannotStart {
+  return new CannotStart(`${error.replace(/\.$/, '')} (see --help)`);
 }
 
 function headingOf({ section, group }: Rule): string {

@@ -1,5 +1,5 @@
-import { type Answer, Client, NoResponse, type Piece, type RequestOptions } from './client.ts';
-import { type Book, expectBook, expectNull, parseObject } from './expect.ts';
+import { Client, type HttpResponse, NoResponse, type Piece, type RequestOptions } from './client.ts';
+import { type Book, expectCreated, expectNull, parseObject } from './expect.ts';
 import { makeToken, type TokenParts } from './tokens.ts';
 
 /** The address and the credentials of a service. */
@@ -13,7 +13,7 @@ export interface ServiceOptions {
   /** The time limit of a response. Default: {@link TIMEOUT_MS}. */
   readonly timeoutMs?: number | undefined;
   /** Called with every response. */
-  readonly onAnswer?: ((answer: Answer) => Promise<void>) | undefined;
+  readonly onResponse?: ((response: HttpResponse) => Promise<void>) | undefined;
 }
 
 /** Longer than any response takes. */
@@ -31,20 +31,20 @@ export class Service implements AsyncDisposable {
   readonly password: string;
   readonly secret: string | undefined;
   readonly #client: Client;
-  readonly #onAnswer: ServiceOptions['onAnswer'];
+  readonly #onResponse: ServiceOptions['onResponse'];
   readonly #bookIds = new Set<number>();
   #token = '';
   #aheadMs = 0;
 
   private constructor(options: ServiceOptions) {
-    const { url, username, password, secret, timeoutMs = TIMEOUT_MS, onAnswer } = options;
+    const { url, username, password, secret, timeoutMs = TIMEOUT_MS, onResponse } = options;
     const origin = new URL(url);
     this.host = origin.host;
     this.username = username;
     this.password = password;
     this.secret = secret || undefined;
     this.#client = new Client(origin, timeoutMs);
-    this.#onAnswer = onAnswer;
+    this.#onResponse = onResponse;
   }
 
   /**
@@ -55,12 +55,12 @@ export class Service implements AsyncDisposable {
   static async open(options: ServiceOptions): Promise<Service> {
     const service = new Service(options);
     try {
-      const answer = await service.login();
-      const reason = answer.status === 429 ? 'too many failed logins' : 'username or password';
-      if (answer.status === 401 || answer.status === 429) {
-        throw new CannotStart(`the service rejects the login: ${reason} (${answer.status})`);
+      const response = await service.login();
+      const reason = response.status === 429 ? 'too many failed logins' : 'username or password';
+      if (response.status === 401 || response.status === 429) {
+        throw new CannotStart(`the service rejects the login: ${reason} (${response.status})`);
       }
-      service.#token = tokenIn(answer);
+      service.#token = tokenIn(response);
       return service;
     } catch (error) {
       service.#client[Symbol.dispose]();
@@ -70,7 +70,7 @@ export class Service implements AsyncDisposable {
   }
 
   /** Sends a request with the token of this client, unless the headers say otherwise. */
-  send(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  send(method: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
     return this.sendWithoutToken(method, path, {
       ...options,
       headers: { Authorization: this.#token, ...options.headers },
@@ -78,39 +78,48 @@ export class Service implements AsyncDisposable {
   }
 
   /** Sends a request without the header `Authorization`, unless the headers name it. */
-  async sendWithoutToken(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async sendWithoutToken(method: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
     const type = options.body === undefined ? {} : { 'Content-Type': 'application/json' };
-    const answer = await this.#client.send(method, path, {
+    const response = await this.#client.send(method, path, {
       ...options,
       headers: { ...type, ...options.headers },
     });
-    return this.#remember(answer);
+    return this.#remember(response);
+  }
+
+  /** Sends an HTTP/1.1 request with `Connection: close` and these header lines, as {@link exchange} does. */
+  exchangeRequest(
+    start: string,
+    lines: readonly string[] = [],
+    body?: readonly Piece[],
+  ): Promise<HttpResponse> {
+    return this.exchange([`${start} HTTP/1.1`, `Host: ${this.host}`, 'Connection: close', ...lines], body);
   }
 
   /** Sends these bytes (see {@link Client.exchange}). `{token}` stands for the token of this client. */
-  async exchange(lines: readonly string[], body?: readonly Piece[]): Promise<Answer> {
+  async exchange(lines: readonly string[], body?: readonly Piece[]): Promise<HttpResponse> {
     const head = lines.map((line) => line.replace('{token}', this.#token));
     return this.#remember(await this.#client.exchange(head, body));
   }
 
-  get(path: string): Promise<Answer> {
+  get(path: string): Promise<HttpResponse> {
     return this.send('GET', path);
   }
 
-  post(path: string, body: Piece | object): Promise<Answer> {
+  post(path: string, body: Piece | object): Promise<HttpResponse> {
     return this.send('POST', path, { body: inJson(body) });
   }
 
-  put(path: string, body: Piece | object): Promise<Answer> {
+  put(path: string, body: Piece | object): Promise<HttpResponse> {
     return this.send('PUT', path, { body: inJson(body) });
   }
 
-  delete(path: string): Promise<Answer> {
+  delete(path: string): Promise<HttpResponse> {
     return this.send('DELETE', path);
   }
 
   /** POST /token, with the valid username and password unless a body is given. */
-  login(body: Piece | object = { username: this.username, password: this.password }): Promise<Answer> {
+  login(body: Piece | object = { username: this.username, password: this.password }): Promise<HttpResponse> {
     return this.sendWithoutToken('POST', '/token', { body: inJson(body) });
   }
 
@@ -128,7 +137,7 @@ export class Service implements AsyncDisposable {
   /** Creates a book. */
   async createBook(fields: Partial<Omit<Book, 'id'>> = {}): Promise<Book> {
     const book = { title: 'The Odyssey', author: 'Homer', year: -700, ...fields };
-    return expectBook(await this.post('/book', book), 201, 'Book created successfully', book);
+    return expectCreated(await this.post('/book', book), book);
   }
 
   /** An id without a book: that of a book which was created here and deleted. */
@@ -167,21 +176,21 @@ export class Service implements AsyncDisposable {
   }
 
   /** Records the book that a response says was created, and the clock of the service. */
-  async #remember(answer: Answer): Promise<Answer> {
-    const date = Date.parse(answer.headers.get('date') ?? '');
+  async #remember(response: HttpResponse): Promise<HttpResponse> {
+    const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) this.#aheadMs = date - Date.now();
-    if (/^POST \/book\b/.test(answer.request) && answer.status < 300) {
-      const { id } = (parseObject(answer.body)?.data ?? {}) as { id?: unknown };
+    if (/^POST \/book\b/.test(response.request) && response.status < 300) {
+      const { id } = (parseObject(response.body)?.data ?? {}) as { id?: unknown };
       if (typeof id === 'number') this.#bookIds.add(id);
     }
-    await this.#onAnswer?.(answer);
-    return answer;
+    await this.#onResponse?.(response);
+    return response;
   }
 }
 
 /** The token in a response of POST /token, or ''. */
-function tokenIn(answer: Answer): string {
-  const { token } = (parseObject(answer.body)?.data ?? {}) as { token?: unknown };
+function tokenIn(response: HttpResponse): string {
+  const { token } = (parseObject(response.body)?.data ?? {}) as { token?: unknown };
   // Other characters cannot be sent in a header.
   return typeof token === 'string' && /^[\x21-\x7e]*$/.test(token) ? token : '';
 }

@@ -1,18 +1,18 @@
--- Every statement that the conformance kit has the service send to PostgreSQL, from an empty database on, each with what
--- was judged of engines that are distributed and speak PostgreSQL's protocol: CockroachDB, YugabyteDB, Citus and Aurora
--- DSQL. None of them was at hand: this is what their documentation says, or what the service does when it is refused.
+-- All statements that the service sends to PostgreSQL while the conformance kit runs on an empty database. The comments
+-- assess distributed engines with PostgreSQL's protocol (CockroachDB, YugabyteDB, Citus, Aurora DSQL) by their documentation,
+-- and say what the service does when an engine rejects a statement. None of these engines was tested.
 --
--- Shared by all: columns are named, writes are single statements with RETURNING, which are transactions of their own and
--- sent again after 40001 and 40P01, and orders are explicit. Ids come from an identity, never from SERIAL, whose values are
--- beyond 2^53 on CockroachDB.
+-- All statements name their columns and have an explicit order. Writes are single statements with RETURNING, each its own
+-- transaction, and are retried after 40001 and 40P01. Ids come from an identity column, not from SERIAL, whose values exceed
+-- 2^53 on CockroachDB.
 
--- At the start. The catalogue's views are those of PostgreSQL.
+-- At the start. The catalogue views are those of PostgreSQL.
 
 select current_setting('server_encoding') as encoding;
 
--- The structure is made by numbered steps, each with its record in one query, which is a transaction. Where an engine refuses
--- that, they are sent one by one. Where it refuses all but books, the service goes on without: a create with an
--- Idempotency-Key is 503 then, or old keys are found by scanning the table. Aurora DSQL wants indexes to be made ASYNC.
+-- Numbered migrations, each with its record in one query, which is a transaction. If an engine rejects that, the statements
+-- are sent one by one. If it rejects all but the table books, the service runs without them: a create with an
+-- Idempotency-Key is 503, or old keys are found by a table scan. Aurora DSQL requires CREATE INDEX ASYNC.
 
 select name from unnest(array['bookkeeping_migrations', 'books', 'idempotency_keys', 'idempotency_keys_by_age']) as name
 where to_regclass(name) is not null;
@@ -46,7 +46,7 @@ create index if not exists idempotency_keys_by_age on idempotency_keys (created_
 
 insert into bookkeeping_migrations (version) values (2);
 
--- Where there are no such functions, the service starts without asking.
+-- Without these functions, the service starts without this check.
 
 select privilege from unnest(array['select', 'insert', 'update', 'delete']) as privilege
 where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
@@ -60,20 +60,20 @@ from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not a
 
 select 1 from pg_constraint where conrelid = to_regclass('books') and conname in ('books_id_exact', 'books_year_exact');
 
--- Where there is no such function, the service goes on: ids that clients have chosen are not looked for. Where it finds
--- some, it takes a lock on the table to move the sequence, which CockroachDB does not have: there the start ends.
+-- Without this function, the service starts without looking for ids that clients have chosen. If it finds some, it locks the
+-- table to advance the sequence; CockroachDB has no such lock, and the start fails.
 
 select (select max(id) from books)
   > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0) as lags;
 
--- On each connection. Where it is refused, each setting is tried alone, and done without, but for the durable commit.
+-- On each connection. If it is rejected, each setting is tried separately, and all but the durable commit are optional.
 
 select case current_setting('synchronous_commit', true)
     when 'off' then set_config('synchronous_commit', 'on', false) end,
   set_config('statement_timeout', '1400', false),
   (select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan');
 
--- The order in which ids are drawn is PostgreSQL's; elsewhere a row out of place goes to a caller who sent the like of it.
+-- The order of ids is PostgreSQL's; on other engines the caller of an equal book may get a row in another position.
 
 insert into books (title, author, year)
 select title, author, year
@@ -84,7 +84,7 @@ returning books.id, coalesce(books.title, '') as title, coalesce(books.author, '
 select books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year
 from books where id = any($1::bigint[]);
 
--- CockroachDB's JSON is JSONB: members come in another order there, and with spaces.
+-- CockroachDB's JSON is JSONB, with another order of members, and spaces.
 
 with extent as materialized (
   select count(*) as count, max(id) as last, sum(octet_length(title) + octet_length(author)) as bytes
@@ -101,8 +101,8 @@ select count, last, (
 ) as json
 from extent;
 
--- Aurora DSQL locks rows by single keys only, and Citus not across its nodes. Where the lock is refused, the service sends
--- the same without it, and leaves deadlocks to be tried again.
+-- Aurora DSQL locks rows by single keys only, and Citus not across nodes. If the lock is rejected, the service sends the same
+-- statement without it, and retries after deadlocks.
 
 with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)
 update books set

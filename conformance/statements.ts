@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-/** Features that not all engines with PostgreSQL's protocol have, and transactions of several statements. */
+/** Features that some engines with PostgreSQL's protocol lack, and transactions of several statements. */
 const NOT_SHARED =
   /\b(serial|advisory|trigger|temp|temporary|truncate|lock table|begin|commit|savepoint|copy|listen|notify|vacuum|language|extension|on conflict)\b|\bselect \*/i;
 

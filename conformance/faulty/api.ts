@@ -4,14 +4,14 @@ import { type Field, readFields, receive } from './body.ts';
 import { issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
 
-/** What the service signs with, and whom it lets in. */
+/** The accepted username and password, and the signing secret. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
   readonly secret: string;
 }
 
-/** An answer before it is put into the envelope. */
+/** A response without its envelope. */
 export interface Reply {
   readonly status: number;
   readonly message: string;
@@ -33,9 +33,9 @@ const INVALID_INPUT = { status: 400, message: 'Invalid input' };
 const INVALID_TOKEN = { status: 401, message: 'Invalid token' };
 const TOO_LARGE = { status: 413, message: 'Payload too large' };
 
-/** The whole contract on books in memory, but for what is planted. */
+/** The whole contract on books in memory, except for the planted violation. */
 export class Api {
-  /** How many logins were refused so far. */
+  /** How many logins were rejected. */
   wrongLogins = 0;
   readonly #credentials: Credentials;
   readonly #has: Planted;
@@ -50,21 +50,21 @@ export class Api {
     this.#has = has;
   }
 
-  async answer(request: IncomingMessage): Promise<Reply> {
+  async respond(request: IncomingMessage): Promise<Reply> {
     const hosts = request.headersDistinct.host?.length ?? 0;
     const needsHost = request.httpVersion === '1.1' || this.#has('HTTP/1.0 needs Host too');
-    if (hosts === 0 && needsHost && !this.#has('a request without Host is taken')) return BAD_REQUEST;
+    if (hosts === 0 && needsHost && !this.#has('a request without Host is accepted')) return BAD_REQUEST;
     if (hosts > 1 && !this.#has('the first of two Host lines counts')) return BAD_REQUEST;
 
     const path = this.#pathOf(request);
     const methods = methodsOf(path);
     if (!methods) return NO_SUCH_PATH;
     const method = request.method === 'HEAD' && !this.#has('HEAD is 405') ? 'GET' : (request.method ?? '');
-    if (!methods.includes(method)) return this.#refuseMethod(methods);
+    if (!methods.includes(method)) return this.#rejectMethod(methods);
     if (path === '/token')
       return { ...(await this.#login(request)), headers: { 'Cache-Control': 'no-store' } };
-    const refusal = await this.#checkToken(request, method, path);
-    if (refusal) return refusal;
+    const rejection = await this.#checkToken(request, method, path);
+    if (rejection) return rejection;
     return { ...(await this.#run(request, method, path)), headers: { 'Cache-Control': 'private, no-cache' } };
   }
 
@@ -73,11 +73,11 @@ export class Api {
     return this.#has('a slash at the end of a path is ignored') ? path.replace(/\/$/, '') : path;
   }
 
-  #refuseMethod(methods: readonly string[]): Reply {
+  #rejectMethod(methods: readonly string[]): Reply {
     if (this.#has('a wrong method is 404')) return NO_SUCH_PATH;
-    const refusal = { status: 405, message: 'Method not allowed' };
-    if (this.#has('405 names no methods')) return refusal;
-    return { ...refusal, headers: { Allow: methods.join(', ').replace('GET', 'GET, HEAD') } };
+    const rejection = { status: 405, message: 'Method not allowed' };
+    if (this.#has('405 lists no methods')) return rejection;
+    return { ...rejection, headers: { Allow: methods.join(', ').replace('GET', 'GET, HEAD') } };
   }
 
   async #login(request: IncomingMessage): Promise<Reply> {
@@ -220,7 +220,7 @@ export class Api {
     return { status: 200, message: 'Book deleted successfully', data };
   }
 
-  /** The whole body, or undefined when it is too large; it can be asked for again. */
+  /** The whole body, or undefined when it is too large. May be called repeatedly. */
   #bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
     const body = this.#bodies.get(request) ?? receive(request, this.#has);
     this.#bodies.set(request, body);
@@ -229,9 +229,9 @@ export class Api {
 
   #fieldsOf<Name extends Field>(request: IncomingMessage, body: Buffer, names: readonly Name[]) {
     const { 'content-encoding': encoding, 'content-type': type } = request.headers;
-    if (encoding && this.#has('every Content-Encoding is refused')) return undefined;
+    if (encoding && this.#has('every Content-Encoding is rejected')) return undefined;
     const isEncoded = encoding !== undefined && encoding !== 'identity';
-    if (isEncoded && !this.#has('Content-Encoding is not looked at')) return undefined;
+    if (isEncoded && !this.#has('Content-Encoding is ignored')) return undefined;
     if (type !== 'application/json' && this.#has('Content-Type must be JSON')) return undefined;
     return readFields(body, names, this.#has);
   }

@@ -9,7 +9,7 @@ const TYPES = {
   password: 'string',
 } as const;
 
-/** The names of known fields. */
+/** The name of a known field. */
 export type Field = keyof typeof TYPES;
 
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -46,7 +46,7 @@ export function readFields<Name extends Field>(
       : written.replace(/[A-Z]/g, toLowerCase);
     const name = names.find((known) => known === folded);
     if (name === undefined) {
-      if (has('unknown fields are refused')) return undefined;
+      if (has('unknown fields are rejected')) return undefined;
       continue;
     }
     if (has('the first of two fields counts') && name in fields) continue;
@@ -67,7 +67,7 @@ function decode(bytes: Uint8Array, has: Planted): string | undefined {
   const ignoreBOM = !has('a byte-order mark is skipped');
   try {
     const text = new TextDecoder('utf-8', { fatal, ignoreBOM }).decode(bytes);
-    if (has('text behind the JSON value is ignored')) return text.replace(/\}[^}]*$/, '}');
+    if (has('text after the JSON value is ignored')) return text.replace(/\}[^}]*$/, '}');
     if (has('a trailing comma is accepted')) return text.replace(/,\s*\}/, '}');
     return has('null is an empty object') ? text.replace(/^null$/, '{}') : text;
   } catch {
@@ -86,7 +86,7 @@ function isObject(text: string): boolean {
 
 const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s[\]{}:,"]+/gs;
 
-/** The members of a JSON object as they are written, repeated names included. */
+/** The members of a JSON object, duplicates included, with their literals. */
 function* membersOf(text: string, has: Planted): Generator<[name: string, literal: string]> {
   let depth = 0;
   let name = '';
@@ -135,7 +135,7 @@ function readInteger(value: unknown, literal: string, has: Planted): number | un
 
 const never: Planted = () => false;
 
-/** Whether the number that is written has no fraction, however many digits it has. */
+/** Whether a JSON number has no fraction, with any number of digits. */
 function isWhole(literal: string): boolean {
   const [mantissa = '', exponent = '0'] = literal.toLowerCase().replace(/^-/, '').split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');

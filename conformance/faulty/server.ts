@@ -19,7 +19,7 @@ export async function startFaultyServer(
   const has: Planted = (violation) => violation === planted;
   const api = new Api(credentials, has);
   const server = http.createServer({ requireHostHeader: false }, (request, response) => {
-    api.answer(request).then(
+    api.respond(request).then(
       (reply) => send(request, response, reply, has),
       // The request was cut off: clientError has responded, or the client has disconnected.
       () => request.socket.destroySoon(),
@@ -33,7 +33,7 @@ export async function startFaultyServer(
     if (!has('100 Continue never comes')) response.writeContinue();
     server.emit('request', request, response);
   });
-  server.on('clientError', (error, socket) => refuse(error, socket as Socket, has));
+  server.on('clientError', (error, socket) => reject(error, socket as Socket, has));
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -64,8 +64,8 @@ function send(request: IncomingMessage, response: ServerResponse, reply: Reply, 
   if (status === 413 && has('413 breaks the connection')) response.socket?.resetAndDestroy();
 }
 
-/** Answers what never became a request. */
-function refuse(error: Error & { code?: string }, socket: Socket, has: Planted): void {
+/** Responds to malformed HTTP. */
+function reject(error: Error & { code?: string }, socket: Socket, has: Planted): void {
   if (!socket.writable || has('malformed HTTP closes the connection')) {
     socket.destroy();
     return;
@@ -81,8 +81,8 @@ function refuse(error: Error & { code?: string }, socket: Socket, has: Planted):
 function headersOf({ status, headers = {} }: Reply, has: Planted): Record<string, string> {
   const all: Record<string, string> = { 'Content-Type': 'application/json', ...headers };
   if (has('responses are text/html')) all['Content-Type'] = 'text/html';
-  if (has('answers may be cached')) delete all['Cache-Control'];
-  if (has('every origin is let in')) all['Access-Control-Allow-Origin'] = '*';
+  if (has('responses may be cached')) delete all['Cache-Control'];
+  if (has('every origin is allowed')) all['Access-Control-Allow-Origin'] = '*';
   if (status === 401 && !has('401 has no challenge')) all['WWW-Authenticate'] = 'Token realm="books"';
   return all;
 }

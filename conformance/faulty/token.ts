@@ -14,17 +14,17 @@ export function issueToken(secret: string, has: Planted): string {
   return `${signed}.${sign(signed, alg, key)}`;
 }
 
-/** Whether the header value is a token that holds now. */
+/** Whether the header value is a valid token. */
 export function isValidToken(value: string, secret: string, has: Planted): boolean {
   const token = has('a word before the token is skipped') ? value.replace(/^\w+ /, '') : value;
   const segments = token.split('.');
   const [first = '', second = '', signature = ''] = segments;
   if (segments.length !== 3) return false;
   if (!has('base64url is read leniently') && !segments.every(isCanonical)) return false;
-  const header = has('the header of a token is not looked at') ? { alg: 'HS256' } : readObject(first);
+  const header = has('the header of a token is ignored') ? { alg: 'HS256' } : readObject(first);
   const claims = readObject(second) ?? (has('a payload that is no object has no claims') ? {} : undefined);
   if (!header || !claims) return false;
-  if ('crit' in header && !has('crit is not looked at')) return false;
+  if ('crit' in header && !has('crit is ignored')) return false;
   return isSigned(`${first}.${second}`, signature, header, secret, has) && isInTime(claims, has);
 }
 
@@ -46,15 +46,15 @@ function isSigned(
 }
 
 function isInTime({ exp, nbf, ...others }: Record<string, unknown>, has: Planted): boolean {
-  if (has('nbf is refused') && nbf !== undefined) return false;
-  if (has('unknown claims are refused') && Object.keys(others).length > 0) return false;
+  if (has('nbf is rejected') && nbf !== undefined) return false;
+  if (has('unknown claims are rejected') && Object.keys(others).length > 0) return false;
   if (has('a token lives through the second of exp') && exp === now()) return true;
   const leeway = has('tokens get a minute of leeway') ? 60 : 0;
   if (exp === undefined && has('exp is required')) return false;
   const expiry = has('exp may be a string') && typeof exp === 'string' ? Number(exp) : exp;
   const isAlive = expiry === undefined || (typeof expiry === 'number' && expiry + leeway > Date.now() / 1000);
   const hasBegun = nbf === undefined || (typeof nbf === 'number' && nbf - leeway <= now());
-  return (isAlive || has('expired tokens are accepted')) && (hasBegun || has('nbf is not looked at'));
+  return (isAlive || has('expired tokens are accepted')) && (hasBegun || has('nbf is ignored'));
 }
 
 function now(): number {
@@ -71,7 +71,7 @@ function sign(signed: string, alg: string, secret: string): string {
     .digest('base64url');
 }
 
-/** Whether two signatures are the same bytes; a server that faces the world compares in constant time. */
+/** Whether two signatures are the same bytes; a production server compares in constant time. */
 function same(a: string, b: string): boolean {
   return Buffer.from(a, 'base64url').equals(Buffer.from(b, 'base64url'));
 }

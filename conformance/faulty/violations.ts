@@ -146,7 +146,7 @@ export const violations = {
   'U+0000 and lone surrogates are kept': [
     'Reading a body: 400 when a string holds U+0000 or a lone surrogate',
   ],
-  'unknown fields are refused': [
+  'unknown fields are rejected': [
     'Reading a body: an unknown field is ignored, whatever its value, and never returned',
   ],
   'field names count in lower case only': ['Reading a body: field names are case-insensitive'],
@@ -154,14 +154,14 @@ export const violations = {
     'Reading a body: of duplicate fields the last one counts, also when their case differs',
   ],
   'fields of POST are required': ['Reading a body: a field absent in POST /book is "" or 0: {} is 201'],
-  'text behind the JSON value is ignored': ['Reading a body: 400 when text follows the JSON value'],
+  'text after the JSON value is ignored': ['Reading a body: 400 when text follows the JSON value'],
   'a byte-order mark is skipped': ['Reading a body: 400 when a byte-order mark precedes the JSON value'],
   'bytes that are not UTF-8 are replaced': ['Reading a body: 400 when the bytes are not UTF-8'],
   'Content-Type must be JSON': ['Reading a body: the body is read as JSON, whatever the Content-Type'],
-  'Content-Encoding is not looked at': [
+  'Content-Encoding is ignored': [
     'Reading a body: 400 when Content-Encoding is other than identity, compressed or not',
   ],
-  'every Content-Encoding is refused': ['Reading a body: Content-Encoding: identity is accepted'],
+  'every Content-Encoding is rejected': ['Reading a body: Content-Encoding: identity is accepted'],
   'a bad body in PUT still changes the book': ['Reading a body: a 400 never changes the store'],
 
   // Tokens
@@ -188,7 +188,7 @@ export const violations = {
   'RS256 is verified with the secret as key': [
     'Authentication: 401 Invalid token when the header names no HMAC algorithm, though it is signed with the secret',
   ],
-  'the header of a token is not looked at': [
+  'the header of a token is ignored': [
     'Authentication: 401 Invalid token when header or payload is not JSON',
   ],
   'expired tokens are accepted': ['Authentication: 401 Invalid token when it has expired'],
@@ -202,13 +202,13 @@ export const violations = {
   'only HS256 is accepted': ['Authentication: every HMAC algorithm is accepted: HS256, HS384, HS512'],
   'exp is required': ['Tokens: a token without exp is accepted'],
   'exp may be a string': ['Tokens: 401 Invalid token when exp is not a number'],
-  'nbf is not looked at': [
+  'nbf is ignored': [
     'Tokens: 401 Invalid token when nbf is in the future',
     'Tokens: 401 Invalid token when nbf is not a number',
   ],
-  'nbf is refused': ['Tokens: nbf in the past is accepted'],
-  'unknown claims are refused': ['Tokens: unknown claims and header members are ignored'],
-  'crit is not looked at': [
+  'nbf is rejected': ['Tokens: nbf in the past is accepted'],
+  'unknown claims are rejected': ['Tokens: unknown claims and header members are ignored'],
+  'crit is ignored': [
     'Tokens: 401 Invalid token when crit names an unknown extension, or is not a list of names',
   ],
   'a payload that is no object has no claims': [
@@ -235,12 +235,14 @@ export const violations = {
   'a wrong method is 404': [
     'HTTP: 405 Method not allowed when the path exists, with Allow; no token is needed',
   ],
-  '405 names no methods': [
+  '405 lists no methods': [
     'HTTP: 405 Method not allowed when the path exists, with Allow; no token is needed',
   ],
   'HEAD has content': ['HTTP: HEAD gets the same response as GET, without content'],
   'HEAD is 405': ['HTTP: HEAD gets the same response as GET, without content'],
-  'a request without Host is taken': ['HTTP: 400 Bad request when an HTTP/1.1 request has no Host, or two'],
+  'a request without Host is accepted': [
+    'HTTP: 400 Bad request when an HTTP/1.1 request has no Host, or two',
+  ],
   'the first of two Host lines counts': [
     'HTTP: 400 Bad request when an HTTP/1.1 request has no Host, or two',
   ],
@@ -257,11 +259,11 @@ export const violations = {
   ],
   'Expect is ignored': ['HTTP: 417 Expectation failed when Expect is other than 100-continue'],
   '401 has no challenge': ['HTTP: 401 carries WWW-Authenticate: Token realm="books"'],
-  'answers may be cached': [
+  'responses may be cached': [
     'HTTP: Cache-Control is no-store on POST /token',
     'HTTP: Cache-Control is private, no-cache on what a token protects',
   ],
-  'every origin is let in': ['HTTP: a browser of an origin that is not listed gets no CORS headers'],
+  'every origin is allowed': ['HTTP: a browser of an origin that is not listed gets no CORS headers'],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 
 /** The name of a violation. */

@@ -1,17 +1,17 @@
-import { expectBook, expectBooks, expectNull, expectSame } from '../expect.ts';
+import { expectBooks, expectNull, expectRetrieved, expectSame, expectStored } from '../expect.ts';
 import { rulesOf } from '../rule.ts';
 import type { Service } from '../service.ts';
 import { encodeBase64url } from '../tokens.ts';
 
-/** What the specification says of tokens that anybody can try who can sign in. */
+/** The specification of tokens, as far as it can be tested without the secret. */
 export const authenticationRules = rulesOf(
   { section: 'Authentication', group: 'specification' },
   {
     '401 Authorization token required when the header is absent': (service) =>
-      expectRefused(service, undefined, 'Authorization token required'),
+      expectRejected(service, undefined, 'Authorization token required'),
     '401 Authorization token required when the header is empty': async (service) => {
-      await expectRefused(service, '', 'Authorization token required');
-      await expectRefused(service, '   ', 'Authorization token required');
+      await expectRejected(service, '', 'Authorization token required');
+      await expectRejected(service, '   ', 'Authorization token required');
     },
     '401 Invalid token when the token does not parse': async (service) => {
       const [header = '', payload = '', signature = ''] = (await service.newToken()).split('.');
@@ -27,7 +27,7 @@ export const authenticationRules = rulesOf(
         'a header that is not JSON': `${encodeBase64url('nonsense')}.${payload}.${signature}`,
       };
       for (const [note, token] of Object.entries(tokens)) await expectInvalid(service, token, note);
-      await expectRefused(service, 'nonsense', 'Invalid token');
+      await expectRejected(service, 'nonsense', 'Invalid token');
     },
     '401 Invalid token when a scheme precedes the token': async (service) => {
       const token = await service.newToken();
@@ -74,37 +74,37 @@ export const authenticationRules = rulesOf(
         await service.send('DELETE', `/book/${book.id}`, { headers });
         await service.send('POST', '/book', { body, headers });
       }
-      expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
+      await expectStored(service, book);
       const stored = expectBooks(await service.get('/books')).filter((other) => other.title === title);
       expectSame('books stored without a valid token', stored, []);
     },
   },
 );
 
-/** Holds when the token is refused. @param note what is wrong with it */
+/** Passes when the token is rejected. @param note describes it */
 export async function expectInvalid(service: Service, token: string, note: string): Promise<void> {
-  const answer = await service.send('GET', '/book/1', { headers: { Authorization: token }, note });
-  expectNull(answer, 401, 'Invalid token');
+  const response = await service.send('GET', '/book/1', { headers: { Authorization: token }, note });
+  expectNull(response, 401, 'Invalid token');
 }
 
-/** Holds when the token lets the request through. @param note what is special about it */
+/** Passes when the token is accepted. @param note describes it */
 export async function expectAccepted(service: Service, token: string, note: string): Promise<void> {
   const book = await service.createBook();
-  const answer = await service.send('GET', `/book/${book.id}`, { headers: { Authorization: token }, note });
-  expectBook(answer, 200, 'Book retrieved successfully', book);
+  const response = await service.send('GET', `/book/${book.id}`, { headers: { Authorization: token }, note });
+  expectRetrieved(response, book);
 }
 
-/** Holds when every protected endpoint refuses the header value (undefined: no header). */
-async function expectRefused(service: Service, value: string | undefined, message: string): Promise<void> {
+/** Passes when every protected endpoint rejects the header value (undefined: no header). */
+async function expectRejected(service: Service, value: string | undefined, message: string): Promise<void> {
   const { id } = await service.createBook();
   const headers = value === undefined ? {} : { Authorization: value };
   const body = '{"title":"The Iliad"}';
-  const answers = [
+  const responses = [
     await service.sendWithoutToken('POST', '/book', { headers, body }),
     await service.sendWithoutToken('GET', '/books', { headers }),
     await service.sendWithoutToken('GET', `/book/${id}`, { headers }),
     await service.sendWithoutToken('PUT', `/book/${id}`, { headers, body }),
     await service.sendWithoutToken('DELETE', `/book/${id}`, { headers }),
   ];
-  for (const answer of answers) expectNull(answer, 401, message);
+  for (const response of responses) expectNull(response, 401, message);
 }

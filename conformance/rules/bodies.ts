@@ -1,12 +1,20 @@
 import { gzipSync } from 'node:zlib';
 import type { Piece } from '../client.ts';
-import { expectBook, expectBooks, expectNull, expectOutcome, expectSame } from '../expect.ts';
+import {
+  expectBooks,
+  expectCreated,
+  expectNull,
+  expectOutcome,
+  expectSame,
+  expectStored,
+  expectUpdated,
+} from '../expect.ts';
 import { rulesOf } from '../rule.ts';
 import type { Service } from '../service.ts';
 
 const YEAR_MAX = Number.MAX_SAFE_INTEGER;
 
-/** What is decided about reading a body as a Book or as a LoginRequest. */
+/** Decisions on reading a body as a Book or as a LoginRequest. */
 export const bodyRules = rulesOf(
   { section: 'Reading a body', group: 'decision' },
   {
@@ -59,8 +67,8 @@ export const bodyRules = rulesOf(
     'year may be as large as ±9007199254740991': async (service) => {
       for (const year of [YEAR_MAX, -YEAR_MAX]) {
         const { id } = await service.createBook({ year });
-        expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', { year });
-        expectBook(await service.put(`/book/${id}`, { year: -year }), 200, 'Book updated successfully', {
+        await expectStored(service, { id, year });
+        expectUpdated(await service.put(`/book/${id}`, { year: -year }), {
           year: -year,
         });
         expectSame('GET /books', (await listed(service, id))?.year, -year);
@@ -77,8 +85,8 @@ export const bodyRules = rulesOf(
         ['-0', 0],
       ] as const) {
         const body = `{"year":${literal}}`;
-        expectBook(await service.post('/book', body), 201, 'Book created successfully', { year });
-        expectBook(await service.put(`/book/${id}`, body), 200, 'Book updated successfully', { year });
+        expectCreated(await service.post('/book', body), { year });
+        expectUpdated(await service.put(`/book/${id}`, body), { year });
       }
     },
     '400 when a string holds U+0000 or a lone surrogate': (service) =>
@@ -92,34 +100,28 @@ export const bodyRules = rulesOf(
       const { id } = await service.createBook();
       for (const unknown of UNKNOWN_FIELDS) {
         const body = `{"title":"a",${unknown},"year":1}`;
-        const book = expectBook(await service.post('/book', body), 201, 'Book created successfully', NEW);
-        expectBook(await service.put(`/book/${id}`, body), 200, 'Book updated successfully', {
+        const book = expectCreated(await service.post('/book', body), NEW);
+        expectUpdated(await service.put(`/book/${id}`, body), {
           id,
           title: 'a',
         });
-        expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', {
-          ...NEW,
-          id: book.id,
-        });
+        await expectStored(service, { ...NEW, id: book.id });
       }
       const { username, password } = service;
-      await expectSignsIn(service, JSON.stringify({ username, password, remember: null }));
+      await expectLogin(service, JSON.stringify({ username, password, remember: null }));
     },
     'field names are case-insensitive': async (service) => {
       const fields = { title: 'a', author: 'b', year: 1 };
       for (const body of ['{"Title":"a","Author":"b","Year":1}', '{"TITLE":"a","aUTHOR":"b","yeaR":1}']) {
-        expectBook(await service.post('/book', body), 201, 'Book created successfully', fields);
+        expectCreated(await service.post('/book', body), fields);
         const { id } = await service.createBook();
-        expectBook(await service.put(`/book/${id}`, body), 200, 'Book updated successfully', {
+        expectUpdated(await service.put(`/book/${id}`, body), {
           id,
           ...fields,
         });
       }
       await expectUnreadableBook(service, ['{"Title":1}', '{"YEAR":"1999"}', '{"Author":null}']);
-      await expectSignsIn(
-        service,
-        JSON.stringify({ Username: service.username, PASSWORD: service.password }),
-      );
+      await expectLogin(service, JSON.stringify({ Username: service.username, PASSWORD: service.password }));
       await expectUnreadableLogin(service, ['{"Username":1}']);
     },
     'of duplicate fields the last one counts, also when their case differs': async (service) => {
@@ -131,25 +133,25 @@ export const bodyRules = rulesOf(
         ['{"title":"a","\\u0074itle":"b","other":{"title":"c"}}', 'b'],
         ['{"title":1,"title":"a"}', 'a'],
       ] as const) {
-        expectBook(await service.post('/book', body), 201, 'Book created successfully', { title });
+        expectCreated(await service.post('/book', body), { title });
         const { id } = await service.createBook();
-        expectBook(await service.put(`/book/${id}`, body), 200, 'Book updated successfully', { id, title });
+        expectUpdated(await service.put(`/book/${id}`, body), { id, title });
       }
       await expectUnreadableBook(service, ['{"title":"a","title":1}', '{"title":"a","Title":null}']);
-      const right = JSON.stringify({ username: service.username, password: service.password }).slice(1);
-      await expectSignsIn(service, `{"password":"","Username":"",${right}`);
+      const valid = JSON.stringify({ username: service.username, password: service.password }).slice(1);
+      await expectLogin(service, `{"password":"","Username":"",${valid}`);
     },
     'a field absent in POST /book is "" or 0: {} is 201': async (service) => {
       const empty = { title: '', author: '', year: 0 };
       for (const fields of [{}, { title: 'a' }, { author: 'a' }, { year: 1 }]) {
-        const answer = await service.post('/book', fields);
-        expectBook(answer, 201, 'Book created successfully', { ...empty, ...fields });
+        const response = await service.post('/book', fields);
+        expectCreated(response, { ...empty, ...fields });
       }
     },
     '{} in PUT is 200 and changes nothing': async (service) => {
       const book = await service.createBook();
-      expectBook(await service.put(`/book/${book.id}`, '{}'), 200, 'Book updated successfully', book);
-      expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
+      expectUpdated(await service.put(`/book/${book.id}`, '{}'), book);
+      await expectStored(service, book);
     },
     'a field absent in POST /token is "": 401 Invalid credentials': async (service) => {
       expectNull(await service.login('{}'), 401, 'Invalid credentials');
@@ -165,21 +167,16 @@ export const bodyRules = rulesOf(
       ]) {
         const options = { body: '{"title":"é"}', headers: { 'Content-Type': type } };
         const created = await service.send('POST', '/book', options);
-        const { id } = expectBook(created, 201, 'Book created successfully', { title: 'é' });
-        expectBook(await service.send('PUT', `/book/${id}`, options), 200, 'Book updated successfully', {
+        const { id } = expectCreated(created, { title: 'é' });
+        expectUpdated(await service.send('PUT', `/book/${id}`, options), {
           title: 'é',
         });
-        const answer = await service.sendWithoutToken('POST', '/token', { ...options, body: login });
-        expectOutcome(answer, 200, 'Token generated successfully');
+        const response = await service.sendWithoutToken('POST', '/token', { ...options, body: login });
+        expectOutcome(response, 200, 'Token generated successfully');
       }
-      const head = [
-        'POST /book HTTP/1.1',
-        `Host: ${service.host}`,
-        'Connection: close',
-        'Authorization: {token}',
-      ];
-      const answer = await service.exchange([...head, 'Content-Length: 13'], ['{"title":"a"}']);
-      expectBook(answer, 201, 'Book created successfully', { title: 'a' });
+      const lines = ['Authorization: {token}', 'Content-Length: 13'];
+      const response = await service.exchangeRequest('POST /book', lines, ['{"title":"a"}']);
+      expectCreated(response, { title: 'a' });
     },
     '400 when Content-Encoding is other than identity, compressed or not': async (service) => {
       const { id } = await service.createBook();
@@ -198,7 +195,7 @@ export const bodyRules = rulesOf(
     },
     'Content-Encoding: identity is accepted': async (service) => {
       const options = { body: '{"title":"a"}', headers: { 'Content-Encoding': 'identity' } };
-      expectBook(await service.send('POST', '/book', options), 201, 'Book created successfully', {
+      expectCreated(await service.send('POST', '/book', options), {
         title: 'a',
       });
     },
@@ -207,7 +204,7 @@ export const bodyRules = rulesOf(
       const title = `never stored, beside ${book.id}`;
       const body = { title, year: 'MCMXCIX' };
       expectNull(await service.put(`/book/${book.id}`, body), 400, 'Invalid input');
-      expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
+      await expectStored(service, book);
       expectNull(await service.post('/book', body), 400, 'Invalid input');
       const stored = expectBooks(await service.get('/books')).filter((other) => other.title === title);
       expectSame('books stored by a bad body', stored, []);
@@ -229,7 +226,7 @@ const UNKNOWN_FIELDS = [
   `"deep":${'['.repeat(1000)}${']'.repeat(1000)}`,
 ];
 
-/** Holds when no endpoint can read these bodies, existing book or not. */
+/** Passes when every endpoint rejects these bodies. */
 async function expectUnreadable(service: Service, bodies: readonly Piece[]): Promise<void> {
   await expectUnreadableBook(service, bodies);
   await expectUnreadableLogin(service, bodies);
@@ -247,7 +244,7 @@ async function expectUnreadableLogin(service: Service, bodies: readonly Piece[])
   for (const body of bodies) expectNull(await service.login(body), 400, 'Invalid request payload');
 }
 
-async function expectSignsIn(service: Service, body: string): Promise<void> {
+async function expectLogin(service: Service, body: string): Promise<void> {
   expectOutcome(await service.login(body), 200, 'Token generated successfully');
 }
 

@@ -1,7 +1,17 @@
-import { expectBook, expectBooks, expectNull, expectSame } from '../expect.ts';
+import {
+  type Book,
+  expectBooks,
+  expectCreated,
+  expectNull,
+  expectRetrieved,
+  expectSame,
+  expectStored,
+  expectUpdated,
+} from '../expect.ts';
 import { rulesOf } from '../rule.ts';
+import type { Service } from '../service.ts';
 
-/** Bodies that nobody reads as a Book. */
+/** Bodies that are no Book. */
 const UNREADABLE = [
   '',
   'title=The+Iliad',
@@ -17,7 +27,7 @@ const UNREADABLE = [
   '{"year":{}}',
 ];
 
-/** What the specification says of the five operations on books. */
+/** The specification of the five operations on books. */
 export const bookEndpointRules = [
   ...rulesOf(
     { section: 'POST /book', group: 'specification' },
@@ -27,13 +37,8 @@ export const bookEndpointRules = [
       },
       '201 Book created successfully otherwise; data is the stored Book': async (service) => {
         const fields = { title: 'The Iliad', author: 'Homer', year: -750 };
-        const book = expectBook(
-          await service.post('/book', fields),
-          201,
-          'Book created successfully',
-          fields,
-        );
-        expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
+        const book = expectCreated(await service.post('/book', fields), fields);
+        await expectStored(service, book);
       },
       'every book gets a distinct id': async (service) => {
         const [first, second] = [await service.createBook(), await service.createBook()];
@@ -42,16 +47,13 @@ export const bookEndpointRules = [
       'text is stored unchanged': async (service) => {
         for (const title of TEXTS) {
           const { id } = await service.createBook({ title, author: title });
-          expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', {
-            title,
-            author: title,
-          });
+          await expectStored(service, { id, title, author: title });
         }
       },
       'escapes in JSON are decoded': async (service) => {
         const body = '{"\\u0074itle":"\\u0041\\n\\ud83d\\udcd6","author":"\\/","year":1}';
         const fields = { title: 'A\n📖', author: '/', year: 1 };
-        expectBook(await service.post('/book', body), 201, 'Book created successfully', fields);
+        expectCreated(await service.post('/book', body), fields);
       },
     },
   ),
@@ -72,7 +74,7 @@ export const bookEndpointRules = [
         await service.put(`/book/${id}`, { title: 'changed' });
         const listed = new Map(expectBooks(await service.get('/books')).map((book) => [book.id, book]));
         expectSame('GET /books: title after PUT', listed.get(id)?.title, 'changed');
-        expectSame('GET /books: has what was deleted', listed.has(deleted), false);
+        expectSame('GET /books: has the deleted book', listed.has(deleted), false);
       },
     },
   ),
@@ -84,7 +86,7 @@ export const bookEndpointRules = [
       },
       '200 Book retrieved successfully otherwise; data is the Book': async (service) => {
         const book = await service.createBook();
-        expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
+        await expectStored(service, book);
       },
     },
   ),
@@ -106,38 +108,26 @@ export const bookEndpointRules = [
         const { id } = await service.createBook();
         const book = { id, title: 'The Iliad', author: 'Ὅμηρος', year: -750 };
         const { id: _, ...fields } = book;
-        expectBook(await service.put(`/book/${id}`, fields), 200, 'Book updated successfully', book);
-        expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', book);
+        expectUpdated(await service.put(`/book/${id}`, fields), book);
+        await expectStored(service, book);
       },
-      'a field absent from the body keeps its stored value': async (service) => {
-        let book = await service.createBook();
-        for (const change of [{ title: 'new title' }, { author: 'new author' }, { year: 2001 }]) {
-          book = { ...book, ...change };
-          expectBook(await service.put(`/book/${book.id}`, change), 200, 'Book updated successfully', book);
-          expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
-        }
-      },
-      'a field that is present is stored, also when it is "" or 0': async (service) => {
-        let book = await service.createBook();
-        for (const change of [{ title: '' }, { author: '' }, { year: 0 }]) {
-          book = { ...book, ...change };
-          expectBook(await service.put(`/book/${book.id}`, change), 200, 'Book updated successfully', book);
-          expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
-        }
-      },
+      'a field absent from the body keeps its stored value': (service) =>
+        expectUpdates(service, [{ title: 'new title' }, { author: 'new author' }, { year: 2001 }]),
+      'a field that is present is stored, also when it is "" or 0': (service) =>
+        expectUpdates(service, [{ title: '' }, { author: '' }, { year: 0 }]),
       'changes no other book': async (service) => {
         const [changed, other] = [await service.createBook(), await service.createBook()];
         await service.put(`/book/${changed.id}`, { title: 'changed' });
-        expectBook(await service.get(`/book/${other.id}`), 200, 'Book retrieved successfully', other);
+        await expectStored(service, other);
       },
       'concurrent updates of different fields are all kept': async (service) => {
         const { id } = await service.createBook();
         for (let year = 1; year <= CONCURRENT_ROUNDS; year++) {
           const fields = { title: `title ${year}`, author: `author ${year}`, year };
           const changes = Object.entries(fields).map(([name, value]) => ({ [name]: value }));
-          const answers = await Promise.all(changes.map((change) => service.put(`/book/${id}`, change)));
-          for (const answer of answers) expectBook(answer, 200, 'Book updated successfully', { id });
-          expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', fields);
+          const responses = await Promise.all(changes.map((change) => service.put(`/book/${id}`, change)));
+          for (const response of responses) expectUpdated(response, { id });
+          await expectStored(service, { id, ...fields });
         }
       },
     },
@@ -153,18 +143,28 @@ export const bookEndpointRules = [
       'needs no body, whatever Content-Type announces': async (service) => {
         const { id } = await service.createBook();
         const headers = { 'Content-Type': 'application/json' };
-        expectBook(await service.send('GET', `/book/${id}`, { headers }), 200, 'Book retrieved successfully');
-        const answer = await service.send('DELETE', `/book/${id}`, { headers });
-        expectNull(answer, 200, 'Book deleted successfully');
+        expectRetrieved(await service.send('GET', `/book/${id}`, { headers }));
+        const response = await service.send('DELETE', `/book/${id}`, { headers });
+        expectNull(response, 200, 'Book deleted successfully');
       },
       'deletes no other book': async (service) => {
         const [deleted, other] = [await service.createBook(), await service.createBook()];
         await service.delete(`/book/${deleted.id}`);
-        expectBook(await service.get(`/book/${other.id}`), 200, 'Book retrieved successfully', other);
+        await expectStored(service, other);
       },
     },
   ),
 ];
+
+/** Passes when each change of a book applies to its fields, and to no others. */
+async function expectUpdates(service: Service, changes: readonly Partial<Book>[]): Promise<void> {
+  let book = await service.createBook();
+  for (const change of changes) {
+    book = { ...book, ...change };
+    expectUpdated(await service.put(`/book/${book.id}`, change), book);
+    await expectStored(service, book);
+  }
+}
 
 const CONCURRENT_ROUNDS = 10;
 

@@ -1,11 +1,20 @@
-import type { Answer } from '../client.ts';
-import { expectBook, expectHeader, expectNull, expectOutcome, expectSame, Mismatch } from '../expect.ts';
+import type { HttpResponse } from '../client.ts';
+import {
+  expectCreated,
+  expectHeader,
+  expectNull,
+  expectOutcome,
+  expectRetrieved,
+  expectSame,
+  expectStored,
+  expectUpdated,
+  Mismatch,
+} from '../expect.ts';
 import { rulesOf } from '../rule.ts';
-import type { Service } from '../service.ts';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 
-/** The methods of each path; an answer 405 names them. */
+/** The methods of each path, which a 405 lists. */
 const METHODS = {
   '/token': ['POST'],
   '/book': ['POST'],
@@ -13,16 +22,16 @@ const METHODS = {
   '/book/1': ['GET', 'HEAD', 'PUT', 'DELETE'],
 } as const;
 
-/** What an implementation may have beyond the contract: many books in one request. */
+/** An addition to the contract that an implementation may have. */
 const ADDITION = 'POST /books';
 
-/** What is decided beyond the contract's table: answers that HTTP, the limits and caches ask for. */
+/** Decisions on responses beyond the contract's table, for HTTP, limits and caches. */
 export const httpRules = rulesOf(
   { section: 'HTTP', group: 'decision' },
   {
     'keys are in this order: status, message, data; id, title, author, year': async (service) => {
       const created = await service.post('/book', '{"year":1,"author":"b","title":"a"}');
-      const { id } = expectBook(created, 201, 'Book created successfully');
+      const { id } = expectCreated(created);
       const book = `{"id":${id},"title":"a","author":"b","year":1}`;
       expectText(created, `{"status":201,"message":"Book created successfully","data":${book}}`);
       const found = await service.get(`/book/${id}`);
@@ -43,8 +52,8 @@ export const httpRules = rulesOf(
       expectText(await service.get(`/book/${id}`), '{"status":404,"message":"Book not found","data":null}');
       expectText(await service.get('/nowhere'), '{"status":404,"message":"Not found","data":null}');
       expectText(await service.post('/book', ''), '{"status":400,"message":"Invalid input","data":null}');
-      const refused = await service.sendWithoutToken('GET', '/books');
-      expectText(refused, '{"status":401,"message":"Authorization token required","data":null}');
+      const rejected = await service.sendWithoutToken('GET', '/books');
+      expectText(rejected, '{"status":401,"message":"Authorization token required","data":null}');
       const malformed = await service.exchange(['nonsense']);
       expectText(malformed, '{"status":400,"message":"Bad request","data":null}');
     },
@@ -70,17 +79,17 @@ export const httpRules = rulesOf(
     },
     '405 Method not allowed when the path exists, with Allow; no token is needed': async (service) => {
       for (const [path, methods] of Object.entries(METHODS)) {
-        const refused = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter(
+        const rejected = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH'].filter(
           (name) => !methods.some((is) => is === name),
         );
-        for (const method of refused) {
+        for (const method of rejected) {
           if (`${method} ${path}` === ADDITION) continue;
-          const answer = await service.sendWithoutToken(method, path);
-          expectNull(answer, 405, 'Method not allowed');
-          const allowed = (answer.headers.get('allow') ?? '').split(',').map((name) => name.trim());
-          const isRight = methods.every((name) => allowed.includes(name)) && !allowed.includes(method);
-          if (!isRight)
-            throw new Mismatch(answer.request, `Allow: ${methods.join(', ')}`, allowed.join(', '));
+          const response = await service.sendWithoutToken(method, path);
+          expectNull(response, 405, 'Method not allowed');
+          const allowed = (response.headers.get('allow') ?? '').split(',').map((name) => name.trim());
+          const isComplete = methods.every((name) => allowed.includes(name)) && !allowed.includes(method);
+          if (!isComplete)
+            throw new Mismatch(response.request, `Allow: ${methods.join(', ')}`, allowed.join(', '));
         }
       }
     },
@@ -93,14 +102,14 @@ export const httpRules = rulesOf(
         ['/token', 405],
         ['/nowhere', 404],
       ] as const) {
-        const answer = await exchange(service, `HEAD ${path}`, ['Authorization: {token}']);
-        expectSame(`HEAD ${path}: status and content`, [answer.status, answer.body], [status, '']);
-        expectHeader(answer, 'content-type', /^application\/json/);
+        const response = await service.exchangeRequest(`HEAD ${path}`, ['Authorization: {token}']);
+        expectSame(`HEAD ${path}: status and content`, [response.status, response.body], [status, '']);
+        expectHeader(response, 'content-type', /^application\/json/);
       }
-      const refused = await exchange(service, `HEAD /book/${id}`);
+      const rejected = await service.exchangeRequest(`HEAD /book/${id}`);
       expectSame(
         `HEAD /book/${id} without token: status and content`,
-        [refused.status, refused.body],
+        [rejected.status, rejected.body],
         [401, ''],
       );
     },
@@ -114,36 +123,36 @@ export const httpRules = rulesOf(
     },
     'HTTP/1.0 needs no Host': async (service) => {
       const { id } = await service.createBook();
-      const answer = await service.exchange([`GET /book/${id} HTTP/1.0`, 'Authorization: {token}']);
-      expectBook(answer, 200, 'Book retrieved successfully');
+      const response = await service.exchange([`GET /book/${id} HTTP/1.0`, 'Authorization: {token}']);
+      expectRetrieved(response);
     },
     '400 Bad request when the HTTP is malformed': async (service) => {
-      const start = [
-        'POST /book HTTP/1.1',
-        `Host: ${service.host}`,
-        'Connection: close',
-        'Authorization: {token}',
-      ];
       const body = '{"title":"never stored"}';
-      for (const lines of [
-        ['nonsense'],
-        ['GET /books HTTP/9.9', `Host: ${service.host}`],
-        ['FETCH /books HTTP/1.1', `Host: ${service.host}`],
-        ['GET /books HTTP/1.1', `Host: ${service.host}`, 'no colon'],
-        ['GET /books HTTP/1.1', `Host: ${service.host}`, 'Name : space before the colon'],
-        ['GET /books HTTP/1.1', `Host: ${service.host}`, 'Name: control \x00 character'],
-        [...start, 'Content-Length: many'],
-        [...start, 'Content-Length: -1'],
-        [...start, `Content-Length: ${body.length}`, 'Content-Length: 1'],
-        [...start, `Content-Length: ${body.length}`, 'Transfer-Encoding: chunked'],
+      const length = `Content-Length: ${body.length}`;
+      expectNull(await service.exchange(['nonsense'], [body]), 400, 'Bad request');
+      for (const head of [
+        ['GET /books HTTP/9.9'],
+        ['FETCH /books HTTP/1.1'],
+        ['GET /books HTTP/1.1', 'no colon'],
+        ['GET /books HTTP/1.1', 'Name : space before the colon'],
+        ['GET /books HTTP/1.1', 'Name: control \x00 character'],
       ]) {
-        expectNull(await service.exchange(lines, [body]), 400, 'Bad request');
+        expectNull(await service.exchange([...head, `Host: ${service.host}`], [body]), 400, 'Bad request');
       }
-      const badChunk = await service.exchange(
-        [...start, 'Transfer-Encoding: chunked'],
-        ['zz\r\n{}\r\n0\r\n\r\n'],
-      );
-      expectNull(badChunk, 400, 'Bad request');
+      for (const [lines, content] of [
+        [['Content-Length: many'], body],
+        [['Content-Length: -1'], body],
+        [[length, 'Content-Length: 1'], body],
+        [[length, 'Transfer-Encoding: chunked'], body],
+        [['Transfer-Encoding: chunked'], 'zz\r\n{}\r\n0\r\n\r\n'],
+      ] as const) {
+        const response = await service.exchangeRequest(
+          'POST /book',
+          ['Authorization: {token}', ...lines],
+          [content],
+        );
+        expectNull(response, 400, 'Bad request');
+      }
     },
     '413 Payload too large when the body is over 1 MiB, announced or not': async (service) => {
       const { id } = await service.createBook();
@@ -154,9 +163,7 @@ export const httpRules = rulesOf(
         const login = await service.sendWithoutToken('POST', '/token', { body: sent });
         expectNull(login, 413, 'Payload too large');
       }
-      expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', {
-        title: 'The Odyssey',
-      });
+      await expectStored(service, { id, title: 'The Odyssey' });
     },
     '413 Payload too large also reaches a client that reads only after it has sent everything': async (
       service,
@@ -165,20 +172,20 @@ export const httpRules = rulesOf(
       const body = bookOf(length);
       const pieces = [body.slice(0, 1.5 * BODY_BYTES_MAX), body.slice(1.5 * BODY_BYTES_MAX)];
       const lines = ['Authorization: {token}', `Content-Length: ${length}`];
-      expectNull(await exchange(service, 'POST /book', lines, pieces), 413, 'Payload too large');
+      expectNull(await service.exchangeRequest('POST /book', lines, pieces), 413, 'Payload too large');
     },
     'a body of exactly 1 MiB is read': async (service) => {
       const body = bookOf(BODY_BYTES_MAX);
       const { title } = JSON.parse(body) as { title: string };
-      const { id } = expectBook(await service.post('/book', body), 201, 'Book created successfully', {
+      const { id } = expectCreated(await service.post('/book', body), {
         title,
       });
-      expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', { title });
-      expectBook(await service.put(`/book/${id}`, body), 200, 'Book updated successfully', { title });
+      await expectStored(service, { id, title });
+      expectUpdated(await service.put(`/book/${id}`, body), { title });
     },
     '404 Book not found comes before 413': async (service) => {
-      const answer = await service.put(`/book/${await service.absentId()}`, bookOf(BODY_BYTES_MAX + 1));
-      expectNull(answer, 404, 'Book not found');
+      const response = await service.put(`/book/${await service.absentId()}`, bookOf(BODY_BYTES_MAX + 1));
+      expectNull(response, 404, 'Book not found');
     },
     '401 comes before 413, and before the body is sent': async (service) => {
       const large = await service.sendWithoutToken('POST', '/book', { body: bookOf(BODY_BYTES_MAX + 1) });
@@ -193,22 +200,25 @@ export const httpRules = rulesOf(
       }
     },
     '417 Expectation failed when Expect is other than 100-continue': async (service) => {
-      const answer = await exchange(service, 'GET /books', ['Authorization: {token}', 'Expect: a miracle']);
-      expectNull(answer, 417, 'Expectation failed');
+      const response = await service.exchangeRequest('GET /books', [
+        'Authorization: {token}',
+        'Expect: a miracle',
+      ]);
+      expectNull(response, 417, 'Expectation failed');
     },
     '431 Request header fields too large': async (service) => {
-      const answer = await exchange(service, 'GET /books', [`Cookie: ${'x'.repeat(40_000)}`]);
-      expectNull(answer, 431, 'Request header fields too large');
+      const response = await service.exchangeRequest('GET /books', [`Cookie: ${'x'.repeat(40_000)}`]);
+      expectNull(response, 431, 'Request header fields too large');
     },
     '401 carries WWW-Authenticate: Token realm="books"': async (service) => {
-      const answers = [
+      const responses = [
         await service.sendWithoutToken('GET', '/books'),
         await service.send('GET', '/books', { headers: { Authorization: 'nonsense' } }),
         await service.login({ username: service.username, password: '' }),
       ];
-      for (const answer of answers) {
-        expectSame(`${answer.request}: status`, answer.status, 401);
-        expectHeader(answer, 'www-authenticate', 'Token realm="books"');
+      for (const response of responses) {
+        expectSame(`${response.request}: status`, response.status, 401);
+        expectHeader(response, 'www-authenticate', 'Token realm="books"');
       }
     },
     'Cache-Control is no-store on POST /token': async (service) => {
@@ -217,49 +227,36 @@ export const httpRules = rulesOf(
     },
     'Cache-Control is private, no-cache on what a token protects': async (service) => {
       const book = await service.post('/book', '{}');
-      const { id } = expectBook(book, 201, 'Book created successfully');
-      const answers = [
+      const { id } = expectCreated(book);
+      const responses = [
         book,
         await service.get('/books'),
         await service.get(`/book/${id}`),
         await service.put(`/book/${id}`, '{}'),
         await service.delete(`/book/${id}`),
       ];
-      for (const answer of answers) expectHeader(answer, 'cache-control', /^private, ?no-cache$/);
+      for (const response of responses) expectHeader(response, 'cache-control', /^private, ?no-cache$/);
     },
     'a browser of an origin that is not listed gets no CORS headers': async (service) => {
       const headers = { Origin: 'https://nobody-listed-this.invalid' };
-      const answer = await service.send('GET', `/book/${await service.absentId()}`, { headers });
-      expectOutcome(answer, 404, 'Book not found');
-      const allowed = answer.headers.get('access-control-allow-origin');
+      const response = await service.send('GET', `/book/${await service.absentId()}`, { headers });
+      expectOutcome(response, 404, 'Book not found');
+      const allowed = response.headers.get('access-control-allow-origin');
       expectSame('Access-Control-Allow-Origin', allowed === '*' || allowed === headers.Origin, false);
     },
   },
 );
 
-/** A request by hand, its connection closed after the answer. */
-function exchange(
-  service: Service,
-  start: string,
-  lines: readonly string[] = [],
-  body: readonly string[] = [],
-): Promise<Answer> {
-  return service.exchange(
-    [`${start} HTTP/1.1`, `Host: ${service.host}`, 'Connection: close', ...lines],
-    body,
-  );
-}
-
 function expectText(
-  answer: Answer,
+  response: HttpResponse,
   expected: string,
   how: 'equals' | 'startsWith' | 'includes' = 'equals',
 ): void {
-  const holds = how === 'equals' ? answer.body === expected : answer.body[how](expected);
-  if (!holds) throw new Mismatch(answer.request, expected, answer.body);
+  const holds = how === 'equals' ? response.body === expected : response.body[how](expected);
+  if (!holds) throw new Mismatch(response.request, expected, response.body);
 }
 
-/** A readable body of exactly so many bytes. */
+/** A valid body of exactly this many bytes. */
 function bookOf(bytes: number): string {
   const [start, end] = ['{"title":"', '"}'];
   return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;

@@ -1,7 +1,15 @@
-import { expectBook, expectNull, expectSame } from '../expect.ts';
+import {
+  expectCreated,
+  expectNull,
+  expectRetrieved,
+  expectSame,
+  expectStored,
+  expectUpdated,
+} from '../expect.ts';
 import { rulesOf } from '../rule.ts';
+import type { Service } from '../service.ts';
 
-/** What is decided about the `{id}` of a path, and about the ids that the service gives out. */
+/** Decisions on the `{id}` of a path, and on the ids that the service assigns. */
 export const idRules = rulesOf(
   { section: 'Ids', group: 'decision' },
   {
@@ -9,22 +17,8 @@ export const idRules = rulesOf(
       service,
     ) => {
       const { id } = await service.createBook();
-      const ids = [
-        'abc',
-        '-1',
-        '1.5',
-        '%zz',
-        '%',
-        'NaN',
-        'null',
-        '%00',
-        '%ff',
-        '%F0%9F%93%96',
-        "1'--",
-        ';',
-        '*',
-      ];
-      const nearly = [
+      const ids = "abc -1 1.5 %zz % NaN null %00 %ff %F0%9F%93%96 1'-- ; *".split(' ');
+      const similar = [
         `${id}x`,
         `-${id}`,
         `+${id}`,
@@ -34,34 +28,19 @@ export const idRules = rulesOf(
         `${id}%0a`,
         `${id},${id}`,
       ];
-      for (const text of [...ids, ...nearly]) {
-        expectNull(await service.get(`/book/${text}`), 404, 'Book not found');
-        expectNull(await service.put(`/book/${text}`, { title: 'a' }), 404, 'Book not found');
-        expectNull(await service.delete(`/book/${text}`), 404, 'Book not found');
-      }
-      expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully');
+      await expectNotFound(service, [...ids, ...similar]);
+      await expectStored(service, { id });
     },
     '404 Book not found when {id} is larger than any id': async (service) => {
       const { id } = await service.createBook();
       const wrapped = [64n, 32n].map((bits) => String(2n ** bits + BigInt(id)));
-      const ids = [
-        '0',
-        '9007199254740992',
-        '9223372036854775808',
-        '9'.repeat(400),
-        '1'.repeat(10_000),
-        ...wrapped,
-      ];
-      for (const text of ids) {
-        expectNull(await service.get(`/book/${text}`), 404, 'Book not found');
-        expectNull(await service.put(`/book/${text}`, { title: 'a' }), 404, 'Book not found');
-        expectNull(await service.delete(`/book/${text}`), 404, 'Book not found');
-      }
-      expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully');
+      const large = ['9007199254740992', '9223372036854775808', '9'.repeat(400), '1'.repeat(10_000)];
+      await expectNotFound(service, ['0', ...large, ...wrapped]);
+      await expectStored(service, { id });
     },
     'an {id} may have leading zeros': async (service) => {
       const book = await service.createBook();
-      expectBook(await service.get(`/book/000${book.id}`), 200, 'Book retrieved successfully', book);
+      expectRetrieved(await service.get(`/book/000${book.id}`), book);
     },
     'the token is checked before {id}': async (service) => {
       for (const id of ['abc', '%zz', '9007199254740992']) {
@@ -78,8 +57,8 @@ export const idRules = rulesOf(
     },
     'of several concurrent DELETEs exactly one succeeds': async (service) => {
       const { id } = await service.createBook();
-      const answers = await Promise.all(Array.from({ length: 8 }, () => service.delete(`/book/${id}`)));
-      const statuses = answers.map((answer) => answer.status).toSorted((a, b) => a - b);
+      const responses = await Promise.all(Array.from({ length: 8 }, () => service.delete(`/book/${id}`)));
+      const statuses = responses.map((response) => response.status).toSorted((a, b) => a - b);
       expectSame(`DELETE /book/${id}, 8 times`, statuses, [200, ...Array.from({ length: 7 }, () => 404)]);
     },
     'an id is never reused, even after its book was deleted': async (service) => {
@@ -94,19 +73,28 @@ export const idRules = rulesOf(
       const books = await Promise.all(Array.from({ length: 32 }, (_, year) => service.createBook({ year })));
       expectSame('different ids of 32 books', new Set(books.map((book) => book.id)).size, 32);
       const [book] = books;
-      if (book) expectBook(await service.get(`/book/${book.id}`), 200, 'Book retrieved successfully', book);
+      if (book) await expectStored(service, book);
     },
     'the id in a body is ignored: the store assigns it in POST, the path names it in PUT': async (
       service,
     ) => {
       const unused = await service.absentId();
       const created = await service.post('/book', { id: unused, title: 'a' });
-      const { id } = expectBook(created, 201, 'Book created successfully', { title: 'a' });
-      expectSame('the id of the body came back', id === unused, false);
+      const { id } = expectCreated(created, { title: 'a' });
+      expectSame('the id is that of the body', id === unused, false);
       const updated = await service.put(`/book/${id}`, { id: unused, title: 'b' });
-      expectBook(updated, 200, 'Book updated successfully', { id, title: 'b' });
+      expectUpdated(updated, { id, title: 'b' });
       expectNull(await service.get(`/book/${unused}`), 404, 'Book not found');
-      expectBook(await service.get(`/book/${id}`), 200, 'Book retrieved successfully', { id, title: 'b' });
+      await expectStored(service, { id, title: 'b' });
     },
   },
 );
+
+/** Passes when no method finds a book with one of these ids. */
+async function expectNotFound(service: Service, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    expectNull(await service.get(`/book/${id}`), 404, 'Book not found');
+    expectNull(await service.put(`/book/${id}`, { title: 'a' }), 404, 'Book not found');
+    expectNull(await service.delete(`/book/${id}`), 404, 'Book not found');
+  }
+}

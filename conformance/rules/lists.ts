@@ -1,7 +1,7 @@
 import { expectBooks, expectSame } from '../expect.ts';
 import { rulesOf } from '../rule.ts';
 
-/** What is decided about the list. Other books may be in the store, and other clients may write. */
+/** Decisions on the list. The store may have other books, and other clients may write. */
 export const listRules = rulesOf(
   { section: 'Lists', group: 'decision' },
   {
@@ -21,13 +21,13 @@ export const listRules = rulesOf(
         const books = await Promise.all(
           Array.from({ length: 20 }, (_, year) => service.createBook({ year })),
         );
-        const comingAndGoing = Array.from({ length: 10 }, () => service.absentId());
+        const created = Array.from({ length: 10 }, () => service.absentId());
         const lists = await Promise.all([
           service.get('/books'),
           service.get('/books'),
           service.get('/books'),
         ]);
-        await Promise.all(comingAndGoing);
+        await Promise.all(created);
         const ids = new Set(books.map((book) => book.id));
         for (const list of lists) {
           const seen = expectBooks(list).filter((book) => ids.has(book.id));

@@ -6,7 +6,7 @@ import { expectAccepted, expectInvalid } from './authentication.ts';
 
 const HOUR_SECONDS = 3600;
 
-/** What only who knows the secret can try: tokens made by hand, each wrong in one way. */
+/** Rules that need the secret: signed tokens, most of them invalid in one way. */
 export const signedTokenRules = [
   ...rulesOf(
     { section: 'Authentication', group: 'specification', needs: 'secret' },
@@ -124,16 +124,16 @@ export const signedTokenRules = [
         }
       },
       '401 Invalid token when a signed segment is not canonical base64url': async (service) => {
-        // Both segments have spare bits, and to a lenient reader their JSON stays the same.
+        // Both segments have spare bits, and a lenient decoder reads the same JSON.
         const parts = { header: '{"alg":"HS256"} ', payload: '{"exp":4102444800}  ' };
         await expectAccepted(service, service.sign(parts), 'canonical');
-        const spellings = {
+        const encodings = {
           'a spare bit set': (text: string) => withSpareBit(encodeBase64url(text)),
           padded: (text: string) => `${encodeBase64url(text)}=`,
           'a space inside': (text: string) => encodeBase64url(text).replace(/^../, '$& '),
           'a foreign character': (text: string) => `*${encodeBase64url(text)}`,
         };
-        for (const [note, encode] of Object.entries(spellings)) {
+        for (const [note, encode] of Object.entries(encodings)) {
           await expectInvalid(service, service.sign({ ...parts, encode }), note);
         }
       },

@@ -5,10 +5,10 @@ import { readSegment } from '../tokens.ts';
 
 const LIFETIME_SECONDS = 15 * 60;
 
-/** Clocks, and the time an answer is under way. */
+/** For different clocks, and the duration of a response. */
 const TOLERANCE_SECONDS = 5;
 
-/** What the specification says of signing in. Wrong logins are few: a service may count them. */
+/** The specification of logins. Failed ones are few, since a service may limit them. */
 export const tokenEndpointRules = [
   ...rulesOf(
     { section: 'POST /token', group: 'specification' },
@@ -70,8 +70,8 @@ export const tokenEndpointRules = [
         const tokens = [await service.newToken(), await service.newToken()];
         const { id } = await service.createBook();
         for (const token of [...tokens, ...tokens]) {
-          const answer = await service.send('GET', `/book/${id}`, { headers: { Authorization: token } });
-          expectOutcome(answer, 200, 'Book retrieved successfully');
+          const response = await service.send('GET', `/book/${id}`, { headers: { Authorization: token } });
+          expectOutcome(response, 200, 'Book retrieved successfully');
         }
       },
     },

@@ -1,5 +1,5 @@
 import { after, describe } from 'node:test';
-import type { Answer } from '../../conformance/client.ts';
+import type { HttpResponse } from '../../conformance/client.ts';
 import { registerRules } from '../../conformance/register.ts';
 import { assertListed, recordStatements } from '../../conformance/statements.ts';
 import { startApp } from '../../src/app.ts';
@@ -36,15 +36,20 @@ for (const engine of engines) {
         needed = new Set(sent);
       });
       const running = resources.move();
-      return { ...CREDENTIALS, url: app.url, onAnswer, [Symbol.asyncDispose]: () => running.disposeAsync() };
+      return {
+        ...CREDENTIALS,
+        url: app.url,
+        onResponse,
+        [Symbol.asyncDispose]: () => running.disposeAsync(),
+      };
     });
     if (engine.name === 'PostgreSQL') after(() => assertListed(needed));
   });
 }
 
-/** Every answer is held to what `/openapi.json` says, too. */
-function onAnswer({ request, status, headers, body }: Answer): Promise<void> {
+/** Validates every response against `/openapi.json`, too. */
+function onResponse({ request, status, headers, body }: HttpResponse): Promise<void> {
   const [, method, target] = /^([A-Z]+) (\S+)/.exec(request) ?? [];
-  const asked = method === undefined || target === undefined ? undefined : { method, target };
-  return assertDescribed(asked, { status, headers, body });
+  const described = method === undefined || target === undefined ? undefined : { method, target };
+  return assertDescribed(described, { status, headers, body });
 }

@@ -43,7 +43,7 @@ describe('npm run conformance', () => {
 
   test('the exit code is 2, with one line, on wrong usage, without a connection and for wrong credentials', async () => {
     await using server = await startFaultyServer(CREDENTIALS);
-    for (const [said, ...args] of [
+    for (const [expected, ...args] of [
       [/--url needs/, ...KNOWN],
       [/--url needs/, '--url', 'localhost:8080', ...KNOWN],
       [/--url needs/, '--url', 'http://localhost/prefix', ...KNOWN],
@@ -58,7 +58,7 @@ describe('npm run conformance', () => {
     ] as const) {
       const run = await conformance(...args);
       assert.equal(run.code, 2, run.output);
-      assert.match(run.output, said);
+      assert.match(run.output, expected);
       assert.match(run.output, /^conformance: [^\n]+\n$/);
       assert.doesNotMatch(run.output, /hunter2/);
     }
@@ -71,7 +71,7 @@ describe('npm run conformance', () => {
   });
 });
 
-/** Runs the command line, away from the environment of this process. */
+/** Runs the command line with an empty environment. */
 function conformance(...args: string[]): Promise<{ code: unknown; output: string }> {
   const main = fileURLToPath(new URL('../../conformance/main.ts', import.meta.url));
   return new Promise((resolve) => {
