@@ -1,6 +1,6 @@
-import { DatabaseSync } from 'node:sqlite';
 import { parseConninfo } from '../src/store/postgres/pool/conninfo.ts';
 import { Servers } from '../src/store/postgres/pool/servers.ts';
+import { query } from '../test/support/sql.ts';
 
 /**
  * Runs the engine's own integrity checks, on a separate connection, while the service runs.
@@ -8,21 +8,13 @@ import { Servers } from '../src/store/postgres/pool/servers.ts';
  * @returns the damage that they report, a sentence each
  */
 export async function inspectStore(dbUrl: string): Promise<string[]> {
-  const path = /^sqlite:(.*)$/.exec(dbUrl)?.[1];
-  return path === undefined ? inspectPostgres(dbUrl) : inspectSqlite(path);
+  return dbUrl.startsWith('sqlite:') ? inspectSqlite(dbUrl) : inspectPostgres(dbUrl);
 }
 
-function inspectSqlite(path: string): string[] {
-  const database = new DatabaseSync(path, { timeout: 5_000 });
-  try {
-    const reports = database.prepare('pragma integrity_check').all();
-    return reports
-      .map((row) => String(row.integrity_check))
-      .filter((report) => report !== 'ok')
-      .map((report) => `SQLite reports damage of its file: ${report}`);
-  } finally {
-    database.close();
-  }
+async function inspectSqlite(dbUrl: string): Promise<string[]> {
+  const reports = (await query(dbUrl, 'pragma integrity_check')).map((row) => String(row.integrity_check));
+  const damage = reports.filter((report) => report !== 'ok');
+  return damage.map((report) => `SQLite reports damage of its file: ${report}`);
 }
 
 /** Reads every row completely, and checks table and index when the server has the extension amcheck. */

@@ -1,7 +1,7 @@
 import { parseArgs, styleText } from 'node:util';
 import type { Rule } from './rule.ts';
 import { rules } from './rules.ts';
-import { type Result, run } from './run.ts';
+import { checkRule, type Result } from './run.ts';
 import { CannotStart, Service, type ServiceOptions, TIMEOUT_MS } from './service.ts';
 
 const HELP = `Tests a running service against the contract, over HTTP. It creates books, and deletes them afterwards.
@@ -45,11 +45,10 @@ async function main(): Promise<number> {
   console.log(`Conformance of ${service.host}`);
   const counts = { pass: 0, fail: 0, skipped: 0 };
   let section = '';
-  for await (const result of run(service, options.rules)) {
-    if (result.rule.section !== section) {
-      section = result.rule.section;
-      console.log(`\n${headingOf(result.rule)}`);
-    }
+  for (const rule of options.rules) {
+    const result = await checkRule(service, rule);
+    if (rule.section !== section) console.log(`\n${headingOf(rule)}`);
+    section = rule.section;
     console.log(lineOf(result));
     counts[result.outcome]++;
     if (isInterrupted) return EXIT.interrupted;

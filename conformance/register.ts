@@ -1,5 +1,5 @@
 import { after, before, test } from 'node:test';
-import { nameOf, type Rule } from './rule.ts';
+import { nameOf } from './rule.ts';
 import { rules } from './rules.ts';
 import { checkRule } from './run.ts';
 import { Service, type ServiceOptions } from './service.ts';
@@ -9,10 +9,7 @@ import { Service, type ServiceOptions } from './service.ts';
  *
  * @param start starts the service, which is disposed of after the last rule
  */
-export function registerRules(
-  start: () => Promise<ServiceOptions & AsyncDisposable>,
-  chosen: readonly Rule[] = rules,
-): void {
+export function registerRules(start: () => Promise<ServiceOptions & AsyncDisposable>): void {
   const resources = new AsyncDisposableStack();
   let service: Service;
   before(async () => {
@@ -20,7 +17,7 @@ export function registerRules(
   });
   after(() => resources.disposeAsync());
 
-  for (const rule of chosen) {
+  for (const rule of rules) {
     test(nameOf(rule), async (context) => {
       const result = await checkRule(service, rule);
       if (result.outcome === 'skipped') context.skip(result.reason);

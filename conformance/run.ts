@@ -8,11 +8,6 @@ export type Result =
   | { readonly rule: Rule; readonly outcome: 'pass' }
   | { readonly rule: Rule; readonly outcome: 'fail' | 'skipped'; readonly reason: string };
 
-/** Checks the rules one after another. */
-export async function* run(service: Service, rules: readonly Rule[]): AsyncGenerator<Result> {
-  for (const rule of rules) yield await checkRule(service, rule);
-}
-
 /** Checks one rule, and deletes the books it created. Never rejects. */
 export async function checkRule(service: Service, rule: Rule): Promise<Result> {
   if (rule.needs === 'secret' && service.secret === undefined) {

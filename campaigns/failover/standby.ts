@@ -2,10 +2,10 @@ import { appendFile, chown, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { Cluster } from '../../test/support/cluster.ts';
 import { startJanitor } from '../../test/support/cluster-janitor.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
+import { query } from '../../test/support/sql.ts';
 import { run } from '../run.ts';
 
 /** A server that replicates a primary, and replaces it when it is promoted. */
@@ -22,7 +22,8 @@ export interface Standby {
  * @param port the port of the standby
  */
 export async function addStandby(primary: Cluster, port?: number): Promise<Standby> {
-  const data = await queryValue<string>(primary.url, 'show data_directory');
+  const [settings] = await query(primary.url, 'show data_directory');
+  const data = String(settings?.data_directory);
   await primary.stop();
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-standby-'));
   const janitor = startJanitor(folder);
@@ -40,12 +41,12 @@ export async function addStandby(primary: Cluster, port?: number): Promise<Stand
   const isPrimary = cluster.start();
   // promote() reports an error.
   isPrimary.catch(() => {});
-  const streaming = `select count(*)::integer from pg_stat_replication where sync_state = 'sync'`;
-  while ((await queryValue<number>(primary.url, streaming)) === 0) await Promise.race([sleep(20), isPrimary]);
+  const streaming = `select 1 from pg_stat_replication where sync_state = 'sync'`;
+  while ((await query(primary.url, streaming)).length === 0) await Promise.race([sleep(20), isPrimary]);
   return {
     cluster,
     async promote() {
-      await queryValue(cluster.url, 'select pg_promote()');
+      await query(cluster.url, 'select pg_promote()');
       await isPrimary;
     },
   };
@@ -60,16 +61,4 @@ async function follow(data: string, { url }: Cluster): Promise<void> {
   const conninfo = `host=${hostname} port=${port} user=${username} password=${password}`;
   await writeFile(join(data, 'standby.signal'), '');
   await appendFile(join(data, SETTINGS), `primary_conninfo = '${conninfo}'\n`);
-}
-
-/** @returns the one value of a query's one row */
-async function queryValue<Value>(url: string, sql: string): Promise<Value> {
-  const client = new Client(url);
-  await client.connect();
-  try {
-    const { rows } = await client.query<Value[]>({ text: sql, rowMode: 'array' });
-    return rows[0]?.[0] as Value;
-  } finally {
-    await client.end();
-  }
 }

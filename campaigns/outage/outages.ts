@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Cluster, StopMode } from '../../test/support/postgres.ts';
+import { query } from '../../test/support/sql.ts';
 import type { Outage } from './run-outage.ts';
 
 /**
@@ -14,7 +15,7 @@ export function outagesOf(cluster: Cluster, url: string, share: number): Readonl
     'all backends terminated': {
       isDown: false,
       lastsMs: 0,
-      begin: () => terminateBackends(url),
+      begin: async () => void (await query(url, `select pg_terminate_backend(pid) ${BACKENDS}`)),
       end: async () => {},
     },
     'fast restart': restart(cluster, 'fast', 0),
@@ -43,13 +44,6 @@ function restart(cluster: Cluster, mode: StopMode, lastsMs: number): Outage {
 /** The backends of a database, except the one that runs this query. */
 const BACKENDS = `from pg_stat_activity
   where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
-
-async function terminateBackends(url: string): Promise<void> {
-  const admin = new Client(url);
-  await admin.connect();
-  await admin.query(`select pg_terminate_backend(pid) ${BACKENDS}`);
-  await admin.end();
-}
 
 /** Resolves when the server has closed all connections, as it does when one of its processes crashes. */
 async function killBackend(url: string): Promise<void> {

@@ -3,13 +3,7 @@ import { makeToken } from '../../conformance/tokens.ts';
 import { type Answer, request } from '../../test/http/connection.ts';
 import { newFields } from '../clients.ts';
 import type { Random } from '../random.ts';
-
-/** A request, and the check of its response. */
-export interface Exchange {
-  readonly bytes: string;
-  /** Throws on an unexpected response. */
-  readonly check: (response: Answer) => void;
-}
+import type { Exchange } from '../raw-http/exchanges.ts';
 
 /** The kinds of requests, by frequency. */
 const KINDS = [

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Book } from '../expect.ts';
 import { type Field, readFields, receive } from './body.ts';
 import { issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
@@ -17,13 +18,6 @@ export interface Reply {
   readonly message: string;
   readonly data?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-interface Book {
-  readonly id: number;
-  readonly title: string;
-  readonly author: string;
-  readonly year: number;
 }
 
 const BAD_REQUEST = { status: 400, message: 'Bad request' };

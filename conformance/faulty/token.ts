@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { makeToken } from '../tokens.ts';
 import type { Planted } from './violations.ts';
 
 const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
@@ -10,8 +11,7 @@ export function issueToken(secret: string, has: Planted): string {
   const exp = (now() + lifetime) * (has('exp is in milliseconds') ? 1000 : 1);
   const claims = has('a token has a second claim') ? { exp, iat: now() } : { exp };
   const key = has('tokens are signed with another secret') ? 'another secret' : secret;
-  const signed = [{ alg, typ: 'JWT' }, claims].map((part) => encode(JSON.stringify(part))).join('.');
-  return `${signed}.${sign(signed, alg, key)}`;
+  return makeToken(key, { signedWith: alg, payload: claims });
 }
 
 /** Whether the header value is a valid token. */
@@ -59,10 +59,6 @@ function isInTime({ exp, nbf, ...others }: Record<string, unknown>, has: Planted
 
 function now(): number {
   return Math.floor(Date.now() / 1000);
-}
-
-function encode(text: string): string {
-  return Buffer.from(text).toString('base64url');
 }
 
 function sign(signed: string, alg: string, secret: string): string {

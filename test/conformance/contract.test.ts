@@ -6,12 +6,7 @@ import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import { engines } from '../support/engines.ts';
-
-const CREDENTIALS = {
-  username: 'reader',
-  password: 'p"ä ss',
-  secret: 'a secret of at least 32 bytes, or so',
-};
+import { CREDENTIALS } from './credentials.ts';
 
 const sent = recordStatements();
 
