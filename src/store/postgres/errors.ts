@@ -9,8 +9,7 @@ const UNAVAILABLE = /^(08|25|28|3D|40|53|54|55|57|58|F0|XX|42501|42P01|2200H)/;
 
 /** The SQLSTATE of an error of the server. */
 export function sqlState(error: unknown): string | undefined {
-  const code = codeOf(error);
-  return code !== undefined && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
+  return error instanceof DatabaseError ? error.code : undefined;
 }
 
 /** The name of the constraint that a row violates. */
