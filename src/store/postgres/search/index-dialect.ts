@@ -15,14 +15,14 @@ import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 import { isShortened, textsOf } from './text-conditions.ts';
 import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
 
-/** The most books that a statement compares, in the order of a query and for a count. */
+/** The most books that a statement compares, for a page and for a count. */
 const WINDOW_BOOKS = 5_000;
 const COUNT_BOOKS = 50_000;
 
-/** The most bytes of text that a statement compares, but for a single book. */
+/** The most bytes of text that a statement compares; a single book may have more. */
 const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
 
-/** Statements over the index, each in a transaction of its own. */
+/** Statements over the index, each in its own transaction. */
 export class PostgresIndexDialect implements IndexDialect {
   readonly parameterSign = '$';
   readonly accessPaths: readonly AccessPath[];
@@ -45,7 +45,7 @@ export class PostgresIndexDialect implements IndexDialect {
     this.accessPaths = accessPathsOf(query, needles);
   }
 
-  /** The candidates first, whatever the planner estimates: an access path that is used leads to few of them. */
+  /** `offset 0` makes the planner evaluate the candidates first. */
   candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string {
     const candidates = `select ${COLUMNS} from book_search where ${path(parameters)} limit ${limit ?? 'all'} offset 0`;
     return `(${candidates}) as candidates`;
@@ -59,7 +59,7 @@ export class PostgresIndexDialect implements IndexDialect {
     return this.#rows(sql, values);
   }
 
-  /** Where the query is shortened, only this service can tell which of them match. */
+  /** If the query is shortened, the service itself compares the result of the statement. */
   async matches(sql: string, { values }: Parameters, limit: number): Promise<Match[]> {
     const rows = await this.#rows(`${sql} limit ${this.#isShortened ? 'all' : limit}`, values);
     const matches = rows as unknown as Match[];
@@ -114,7 +114,7 @@ export class PostgresIndexDialect implements IndexDialect {
     return { count: await this.#countIn(row), last: isEnd ? undefined : last };
   }
 
-  /** The number of books that meet a condition, and their ids where the query is shortened. */
+  /** Columns that count the books that match, and list their ids if the query is shortened. */
   #counted(match: string): string {
     const ids = this.#isShortened ? `array_agg(id) filter (where ${match})` : 'null';
     return `count(*) filter (where ${match}) as count, ${ids} as ids`;
@@ -124,7 +124,7 @@ export class PostgresIndexDialect implements IndexDialect {
     return Array.isArray(row?.ids) ? (await this.#matching(row.ids)).size : Number(row?.count);
   }
 
-  /** Those of some books that match the whole query. Their texts are short together, or this is one book. */
+  /** Compares books with the whole query. The caller bounds the length of their texts. */
   async #matching(ids: readonly unknown[]): Promise<ReadonlySet<number>> {
     const books = await this.#rows(
       'select id, array[title_lower, author_lower, words] as texts from book_search where id = any($1::bigint[])',
@@ -138,7 +138,6 @@ export class PostgresIndexDialect implements IndexDialect {
   }
 }
 
-/** Conditions on candidates. */
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = neededTrigramsOf(needles);
   const paths: AccessPath[] = [];
@@ -154,8 +153,8 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
 const COLUMNS = 'id, title_key, author_key, year, bytes, title_lower, author_lower, words';
 
 /**
- * The first books that meet a condition, in an order that an index has; each with its place among them, `number`, and
- * whether it `fits`: the texts up to it are short enough to be compared in one statement.
+ * The first books that meet a condition, in the order of an index, with their `number`, and whether each one `fits`: the
+ * statement may compare all texts up to it.
  */
 function windowOf(condition: string, order: string, limit: number): string {
   return `(

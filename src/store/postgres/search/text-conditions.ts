@@ -1,10 +1,7 @@
 import type { Parameters } from '../../search/conditions.ts';
 import type { Needles } from '../../search/folding.ts';
 
-/**
- * What the server compares of a query: more words, and longer parts, would take the product of their length and that of
- * the text.
- */
+/** The part of a query that the server compares: the cost is the product of the lengths of query and text. */
 const WORDS_MAX = 4;
 const PART = /^.{1,64}/su;
 
@@ -12,17 +9,17 @@ function shorten(part: string): string {
   return PART.exec(part)?.[0] ?? '';
 }
 
-/** Whether the server compares only a part of a query, so that this service compares the books that it finds again. */
+/** Whether the server compares only a part of a query, so that the service compares its result again. */
 export function isShortened({ words, title, author }: Needles): boolean {
   const parts = [...words, title ?? '', author ?? ''];
   return words.length > WORDS_MAX || parts.some((part) => shorten(part) !== part);
 }
 
-/** The condition on the texts of a query, for the search index. */
+/** The condition on the texts of a query, on the table of the index. */
 export function textsOf(needles: Needles | undefined, parameters: Parameters): string {
   const contains = (column: string, part: string) =>
     `position(${parameters.add(shorten(part))} in ${column}) > 0`;
-  const conditions = [];
+  const conditions: string[] = [];
   const words = (needles?.words ?? []).slice(0, WORDS_MAX).map(shorten);
   if (words.length === 1) conditions.push(contains('words', words[0] ?? ''));
   if (words.length > 1) {
