@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Conninfo, parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
 
-/** The parameters with the password in plain text, without those that are as usual. */
+/** The parameters without default values, and with the password in plain text. */
 function parse(text: string): Record<string, unknown> {
   const { password, applicationName, sslmode, hosts, sessionAttributes, isBalanced, ...others } =
     parseConninfo(text);
@@ -19,14 +19,14 @@ function parse(text: string): Record<string, unknown> {
 }
 
 describe('A connection string in the form of a URL', () => {
-  test('has user, password, host, port and database', () => {
+  test('contains user, password, host, port and database', () => {
     const expected = { user: 'app', password: 'secret', host: 'db.example', port: 6432, dbname: 'books' };
     assert.deepEqual(parse('postgres://app:secret@db.example:6432/books'), expected);
     assert.deepEqual(parse('postgresql://app:secret@db.example:6432/books'), expected);
     assert.deepEqual(parse('POSTGRES://app:secret@db.example:6432/books'), expected);
   });
 
-  test('may lack every part', () => {
+  test('may omit every part', () => {
     assert.deepEqual(parse('postgres://'), {});
     assert.deepEqual(parse('postgres:///books'), { dbname: 'books' });
     assert.deepEqual(parse('postgres://db'), { host: 'db' });
@@ -64,7 +64,7 @@ describe('A connection string in the form of a URL', () => {
     });
   });
 
-  test('may have at signs behind its hosts', () => {
+  test('may have at signs after its hosts', () => {
     assert.deepEqual(parse('postgres://db/books?user=app@tenant'), {
       user: 'app@tenant',
       host: 'db',
@@ -83,7 +83,7 @@ describe('A connection string in the form of a URL', () => {
     assert.deepEqual(parse('postgres://[2001:db8::7]/books'), { host: '2001:db8::7', dbname: 'books' });
   });
 
-  test('has the folder of a unix socket encoded as its host, or as a parameter', () => {
+  test('has the directory of a Unix socket as its encoded host, or as a parameter', () => {
     assert.deepEqual(parse('postgres://%2Frun%2Fpostgresql/books'), {
       host: '/run/postgresql',
       dbname: 'books',
@@ -94,7 +94,7 @@ describe('A connection string in the form of a URL', () => {
     });
   });
 
-  test('has parameters, which win over the parts before', () => {
+  test('has parameters, which override the other parts', () => {
     const text =
       'postgres://app@db/books?sslmode=verify-full&sslrootcert=/etc/ca%20file.pem&connect_timeout=7&application_name=desk&options=-c%20work_mem%3D8MB&port=5433&user=other';
     assert.deepEqual(parse(text), {
@@ -112,7 +112,7 @@ describe('A connection string in the form of a URL', () => {
 });
 
 describe('A connection string in the form of keywords', () => {
-  test('has what GORM users write', () => {
+  test('may have keywords of other drivers, which are ignored', () => {
     const text =
       'host=localhost user=gorm password=gorm dbname=gorm port=9920 sslmode=disable TimeZone=Asia/Shanghai';
     assert.deepEqual(parse(text), {
@@ -125,7 +125,7 @@ describe('A connection string in the form of keywords', () => {
     });
   });
 
-  test('may have white space anywhere between', () => {
+  test('may have white space around its keywords and values', () => {
     assert.deepEqual(parse('  host =  db\n\tuser= app  '), { host: 'db', user: 'app' });
   });
 
@@ -134,7 +134,7 @@ describe('A connection string in the form of keywords', () => {
     assert.deepEqual(parse("user='' host='db'"), { host: 'db' });
   });
 
-  test('has quotes and backslashes behind a backslash, quoted or not', () => {
+  test('has quotes and backslashes after a backslash, in quoted and unquoted values', () => {
     assert.deepEqual(parse(String.raw`password='it\'s a \\ \a' user=app`), {
       password: String.raw`it's a \ a`,
       user: 'app',
@@ -143,15 +143,15 @@ describe('A connection string in the form of keywords', () => {
     assert.deepEqual(parse(String.raw`password='\📚'`), { password: '📚' });
   });
 
-  test('has percent signs, at signs and colons that mean themselves', () => {
+  test('has percent signs, at signs and colons without escapes', () => {
     assert.deepEqual(parse('password=100%40:@/? host=::1'), { password: '100%40:@/?', host: '::1' });
   });
 
-  test('has the last value of a keyword given twice, and leaves out what is empty', () => {
+  test('has the last value of a repeated keyword, and ignores an empty one', () => {
     assert.deepEqual(parse('host=a HOST=b user='), { host: 'b' });
   });
 
-  test('has addresses beside the names of its hosts', () => {
+  test('has addresses for the names of its hosts', () => {
     assert.deepEqual(parse('host=db.example hostaddr=192.0.2.7'), {
       host: 'db.example',
       address: '192.0.2.7',
@@ -164,7 +164,7 @@ describe('A connection string in the form of keywords', () => {
 });
 
 describe('A connection string with several hosts', () => {
-  test('has them in their order, with a port for all or one for each', () => {
+  test('keeps their order, with one port for all or one for each', () => {
     const expected = [
       { name: 'a', port: 5432 },
       { name: 'b', port: 5433 },
@@ -182,14 +182,14 @@ describe('A connection string with several hosts', () => {
     ]);
   });
 
-  test('may leave out hosts and ports, which are those by default', () => {
+  test('may omit hosts and ports, which then have default values', () => {
     const expected = [{ name: 'a' }, { name: 'b', port: 5433 }];
     assert.deepEqual(parse('postgres://a,b:5433').hosts, expected);
     assert.deepEqual(parse('host=a,b port=,5433').hosts, expected);
     assert.deepEqual(parse('host=a,').hosts, [{ name: 'a' }, {}]);
   });
 
-  test('may mix names, addresses and the folders of unix sockets', () => {
+  test('may mix names, addresses and directories of Unix sockets', () => {
     assert.deepEqual(parse('postgres://[::1]:5433,%2Frun%2Fpostgresql,192.0.2.7/books').hosts, [
       { name: '::1', port: 5433 },
       { name: '/run/postgresql' },
@@ -197,7 +197,7 @@ describe('A connection string with several hosts', () => {
     ]);
   });
 
-  test('wants a server that can be written, unless it says otherwise', () => {
+  test('requires a writable server by default', () => {
     assert.equal(parseConninfo('host=a,b').sessionAttributes, 'read-write');
     assert.equal(parseConninfo('host=a').sessionAttributes, 'any');
     for (const wanted of [
@@ -212,7 +212,7 @@ describe('A connection string with several hosts', () => {
     }
   });
 
-  test('keeps the order of its hosts, unless it says otherwise', () => {
+  test('keeps the order of its hosts by default', () => {
     assert.equal(parseConninfo('host=a,b').isBalanced, false);
     assert.equal(parseConninfo('host=a,b load_balance_hosts=disable').isBalanced, false);
     assert.equal(parseConninfo('host=a,b load_balance_hosts=random').isBalanced, true);
@@ -220,7 +220,7 @@ describe('A connection string with several hosts', () => {
 });
 
 describe('The sslmode of a connection string', () => {
-  test('is one of those of libpq, and prefer unless given', () => {
+  test('is a mode of libpq, and prefer by default', () => {
     for (const sslmode of ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const) {
       assert.equal(parseConninfo(`sslmode=${sslmode}`).sslmode satisfies Conninfo['sslmode'], sslmode);
     }
@@ -232,9 +232,9 @@ describe('The sslmode of a connection string', () => {
   });
 });
 
-describe('A faulty connection string', () => {
+describe('An invalid connection string', () => {
   const FAULTS: Record<string, [text: string, complaint: RegExp]> = {
-    'a port that is no number': [
+    'a port that is not a number': [
       'postgres://app:hunter2@db:54x/books',
       /^port must be a whole number from 1 to 65535$/,
     ],
@@ -242,16 +242,16 @@ describe('A faulty connection string', () => {
       'postgres://app:hun/ter2@db:5432/books',
       /^a \/ in its user or password must be written as %2F/,
     ],
-    'a slash in the password, behind digits': ['postgres://app:123/hunter2@db/books', /^a \/ in its user or/],
+    'a slash in the password, after digits': ['postgres://app:123/hunter2@db/books', /^a \/ in its user or/],
     'a slash in the user': ['postgres://ap/p:hunter2@db/books', /^a \/ in its user or password/],
     'a question mark in the password': ['postgres://app:hun?ter2@db/books', /and a \? as %3F$/],
-    'a question mark in the password, behind digits': [
+    'a question mark in the password, after digits': [
       'postgres://app:1?hunter2@db/books?sslmode=require',
       /a \? as %3F$/,
     ],
     'a port that is 0': ['password=hunter2 port=0', /^port must be/],
     'a port beyond 65535': ['password=hunter2 port=65536', /^port must be/],
-    'a time-out that is no number': [
+    'a timeout that is not a number': [
       'password=hunter2 connect_timeout=soon',
       /^connect_timeout must be a whole number/,
     ],
@@ -261,7 +261,7 @@ describe('A faulty connection string', () => {
     ],
     'fewer ports than hosts': ['password=hunter2 host=a,b,c port=1,2', /^port must list/],
     'ports without hosts': ['password=hunter2 port=1,2', /^port must list/],
-    'a port of a list that is none': ['postgres://app:hunter2@a:1,b:x/books', /^port must be a whole number/],
+    'an invalid port in a list': ['postgres://app:hunter2@a:1,b:x/books', /^port must be a whole number/],
     'more addresses than hosts': [
       'password=hunter2 host=a hostaddr=192.0.2.1,192.0.2.2',
       /^host and hostaddr must list as many hosts$/,
@@ -281,13 +281,13 @@ describe('A faulty connection string', () => {
     'an escape that is not UTF-8': ['postgres://app:hunter2%ff@db/books', /^a % in it/],
     'a bracket that does not close': ['postgres://app:hunter2@[::1/books', /./],
     'a quote that does not close': ["host=db password='hunter2", /^it is not a list of keyword=value pairs$/],
-    'text behind a quoted value': ["password='hunter2'x", /^it is not a list/],
+    'text after a quoted value': ["password='hunter2'x", /^it is not a list/],
     'a word without a value': ['password=hunter2 hunter2', /^it is not a list/],
     'a backslash at the end': ['password=hunter2\\', /^it is not a list/],
     'an unknown sslmode': ['password=hunter2 sslmode=hunter2', /^sslmode must be one of/],
   };
-  for (const [what, [text, complaint]] of Object.entries(FAULTS)) {
-    test(`is named without a value of it: ${what}`, () => {
+  for (const [fault, [text, complaint]] of Object.entries(FAULTS)) {
+    test(`is rejected without quoting its values: ${fault}`, () => {
       assert.throws(
         () => parseConninfo(text),
         (error) => {
@@ -300,7 +300,7 @@ describe('A faulty connection string', () => {
     });
   }
 
-  test('is refused at any length', () => {
+  test('is rejected at any length', () => {
     for (const text of [
       `host=${'\\'.repeat(99_999)}`,
       `a=${' '.repeat(99_999)}'`,

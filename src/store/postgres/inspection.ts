@@ -15,22 +15,24 @@ import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
   const inspect = async (connected: ClientBase) => {
-    await readState(connected);
+    const { relations } = await readState(connected);
     await connected.query('begin transaction read only');
-    description = await describe(connected);
+    description = await describe(connected, relations.has('books'));
   };
   const { client } = await Servers.connect(conninfo, inspect, 'inspected');
   await client.end();
   return description;
 }
 
-async function describe(client: ClientBase): Promise<string> {
+async function describe(client: ClientBase, hasBooks: boolean): Promise<string> {
   await expectUtf8(client);
-  const { rows } = await client.query<State>(STATE);
-  const [state] = rows;
-  if (!state?.hasBooks) {
-    if (!state || state.mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
-    if (!state.mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
+  if (!hasBooks) {
+    const { rows } = await client.query<{ mayCreate: boolean | null }>(
+      `select has_schema_privilege(current_schema(), 'create') as "mayCreate"`,
+    );
+    const [{ mayCreate = null } = {}] = rows;
+    if (mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
+    if (!mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
     return 'the PostgreSQL database has no table books yet; it will be created';
   }
   await expectPrivileges(client);
@@ -40,14 +42,3 @@ async function describe(client: ClientBase): Promise<string> {
   );
   return `the PostgreSQL database has ${formatBookCount(counted.rows[0]?.count ?? 0)}`;
 }
-
-interface State {
-  readonly hasBooks: boolean;
-  /** Null if no schema exists to create it in. */
-  readonly mayCreate: boolean | null;
-}
-
-const STATE = `
-  select to_regclass('books') is not null as "hasBooks",
-    has_schema_privilege(current_schema(), 'create') as "mayCreate"
-`;

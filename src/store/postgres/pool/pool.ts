@@ -92,8 +92,27 @@ export class ConnectionPool {
     // Running statements finish.
     void this.#pool?.end();
     this.#server = server;
-    this.#pool = createPool(this.#servers, server, this.#limits);
+    this.#pool = this.#createPool(server);
     return [server, this.#pool];
+  }
+
+  #createPool(server: Server): Pool {
+    const { attributes } = this.#servers;
+    const { connectionsMax, statementTimeoutMs } = this.#limits;
+    const pool = new Pool({
+      ...server.config,
+      max: connectionsMax,
+      query_timeout: statementTimeoutMs + GRACE_MS,
+      // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
+      onConnect: async (client) => {
+        await configure(client, statementTimeoutMs);
+        await expectSuitable(client, attributes, statementTimeoutMs);
+        if (attributes !== 'any') watch(client as PoolClient, () => this.#servers.evict(server));
+      },
+    });
+    // A lost idle connection is replaced at the next call; without a listener its error would end the process.
+    pool.on('error', ignoreLoss);
+    return pool;
   }
 
   /** Whether a failed statement had no effect, and may succeed on a retry or on another server. */
@@ -108,28 +127,6 @@ export class ConnectionPool {
     if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
     else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
   }
-}
-
-function createPool(
-  servers: Servers,
-  server: Server,
-  { connectionsMax, statementTimeoutMs }: PoolLimits,
-): Pool {
-  const { attributes } = servers;
-  const pool = new Pool({
-    ...server.config,
-    max: connectionsMax,
-    query_timeout: statementTimeoutMs + GRACE_MS,
-    // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
-    onConnect: async (client) => {
-      await configure(client, statementTimeoutMs);
-      await expectSuitable(client, attributes, statementTimeoutMs);
-      if (attributes !== 'any') watch(client as PoolClient, () => servers.evict(server));
-    },
-  });
-  // A lost idle connection is replaced at the next call; without a listener its error would end the process.
-  pool.on('error', ignoreLoss);
-  return pool;
 }
 
 function ignoreLoss(): void {}

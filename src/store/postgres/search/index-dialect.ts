@@ -22,6 +22,8 @@ const COUNT_BOOKS = 50_000;
 /** The most bytes of text that a statement compares; a single book may have more. */
 const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
 
+type RunQuery = (sql: string, values: unknown[]) => Promise<Row[]>;
+
 /** Statements over the index, each in its own transaction. */
 export class PostgresIndexDialect implements IndexDialect {
   readonly parameterSign = '$';
@@ -30,14 +32,10 @@ export class PostgresIndexDialect implements IndexDialect {
   readonly candidateBytesMax = COMPARED_BYTES_MAX;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
-  readonly #rows: (sql: string, values: unknown[]) => Promise<Row[]>;
+  readonly #rows: RunQuery;
   readonly #isShortened: boolean;
 
-  constructor(
-    query: BookQuery,
-    needles: Needles | undefined,
-    rows: (sql: string, values: unknown[]) => Promise<Row[]>,
-  ) {
+  constructor(query: BookQuery, needles: Needles | undefined, rows: RunQuery) {
     this.#query = query;
     this.#needles = needles;
     this.#rows = rows;
@@ -141,11 +139,9 @@ export class PostgresIndexDialect implements IndexDialect {
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = neededTrigramsOf(needles);
   const paths: AccessPath[] = [];
-  if (trigrams.length > 0)
-    paths.push(
-      (parameters) =>
-        `(trigrams @> ${parameters.add(trigrams)}::integer[] or trigrams @> '{${LONG_MARK}}'::integer[])`,
-    );
+  const byTrigrams: AccessPath = (parameters) =>
+    `(trigrams @> ${parameters.add(trigrams)}::integer[] or trigrams @> '{${LONG_MARK}}'::integer[])`;
+  if (trigrams.length > 0) paths.push(byTrigrams);
   if (hasYears(query)) paths.push((parameters) => yearsOf(query, parameters));
   return paths;
 }
