@@ -3,7 +3,7 @@ import { StoreNotReady } from '../store-errors.ts';
 import { openStore } from './book-store.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 
-/** The engine of the PostgreSQL database of a connection string. A service loads only its store, not what commands need. */
+/** Creates the engine of a PostgreSQL database. A service loads only its store; commands load the other modules. */
 export function createEngine(conninfo: Conninfo): Engine {
   return {
     openStore: (observer) => openStore(conninfo, observer),
