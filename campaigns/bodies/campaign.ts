@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { assertEnvelope } from '../../test/http/answers.ts';
+import { assertEnvelope } from '../../test/http/assertions.ts';
 import type { Answer } from '../../test/http/connection.ts';
 import { type Service, startService } from '../../test/http/service.ts';
 import { engines } from '../../test/support/engines.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertRefusal, assertSuccess } from '../../test/http/answers.ts';
+import { assertError, assertSuccess } from '../../test/http/assertions.ts';
 import type { Answer } from '../../test/http/connection.ts';
 import { LOGIN, startService, WRONG_LOGIN } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
@@ -65,7 +65,7 @@ async function guess(open: (host: number) => Promise<Client>): Promise<number> {
   }
   using forgetful = await open(2 * GUESSERS + 1);
   for await (const response of forgetful.send(WRONG_LOGIN, FEW_FAILURES))
-    assertRefusal(response, 401, 'Invalid credentials');
+    assertError(response, 401, 'Invalid credentials');
   assertSuccess(await forgetful.logIn(), 200, 'Token generated successfully');
   return rejected;
 }
@@ -76,7 +76,7 @@ async function assertThrottled(clients: readonly Client[], count: number): Promi
   for (const client of clients) {
     using _ = client;
     for await (const response of client.send(WRONG_LOGIN, count / clients.length)) {
-      if (++guesses <= FAILURES_MAX) assertRefusal(response, 401, 'Invalid credentials');
+      if (++guesses <= FAILURES_MAX) assertError(response, 401, 'Invalid credentials');
       else assertTooMany(response);
     }
     assertTooMany(await client.logIn());
@@ -85,7 +85,7 @@ async function assertThrottled(clients: readonly Client[], count: number): Promi
 }
 
 function assertTooMany(response: Answer): void {
-  assertRefusal(response, 429, 'Too many requests');
+  assertError(response, 429, 'Too many requests');
   assert.match(response.headers.get('retry-after') ?? '', /^(?:[1-9]|[1-5][0-9]|60)$/);
 }
 
@@ -107,6 +107,6 @@ async function assertSuccessesNotCounted(
   );
   using client = await open(50);
   for await (const response of client.send(WRONG_LOGIN, FAILURES_MAX))
-    assertRefusal(response, 401, 'Invalid credentials');
+    assertError(response, 401, 'Invalid credentials');
   assertTooMany(await client.logIn());
 }

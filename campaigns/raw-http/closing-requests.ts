@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { assertRefusal } from '../../test/http/answers.ts';
+import { assertError } from '../../test/http/assertions.ts';
 import { request } from '../../test/http/connection.ts';
 import { BAD_CHUNKS, MALFORMED } from '../../test/http/malformed.ts';
 import { LOGIN } from '../../test/http/service.ts';
@@ -60,7 +60,7 @@ function rejected(bytes: string, status: number, message: string): Exchange {
   return {
     bytes,
     check(response) {
-      assertRefusal(response, status, message);
+      assertError(response, status, message);
       assert.equal(response.headers.get('connection'), 'close');
     },
   };

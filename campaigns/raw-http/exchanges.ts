@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Book } from '../../src/book/book.ts';
-import { assertRefusal, assertSuccess } from '../../test/http/answers.ts';
+import { assertError, assertSuccess } from '../../test/http/assertions.ts';
 import { type Answer, request } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { Random } from '../random.ts';
@@ -106,7 +106,7 @@ export class Exchanges {
   }
 
   #rejected(sent: { readonly bytes: string }, status: number, message: string): Exchange {
-    return { ...sent, check: (response) => assertRefusal(response, status, message) };
+    return { ...sent, check: (response) => assertError(response, status, message) };
   }
 
   /** Checks for the book as the earlier requests have left it. */

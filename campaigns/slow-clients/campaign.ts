@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readMemoryBytes, readPeakMemoryBytes, resetPeakMemory } from '../../bench/services/usage.ts';
 import { makeToken } from '../../conformance/tokens.ts';
-import { assertLogTellsNothing } from '../../test/http/log.ts';
+import { assertNothingConfidentialInLog } from '../../test/http/log.ts';
 import { SECRET } from '../../test/http/service.ts';
 import { createBook, type ServiceProcess } from '../../test/process/service-process.ts';
 import type { Campaign, Figures } from '../campaign.ts';
@@ -100,7 +100,7 @@ export async function runAttacks(options: AttackOptions): Promise<Figures> {
   await probe[Symbol.asyncDispose]();
   const { code, output } = await service.stop();
   assert.equal(code, 0);
-  assertLogTellsNothing(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
+  assertNothingConfidentialInLog(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
   return figures;
 }
 

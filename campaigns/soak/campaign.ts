@@ -6,7 +6,7 @@ import { PASSWORD, SECRET, USERNAME } from '../../bench/services/credentials.ts'
 import type { ServerProcess } from '../../bench/services/server-process.ts';
 import { startService } from '../../bench/services/service.ts';
 import { readMemoryBytes } from '../../bench/services/usage.ts';
-import { assertLogTellsNothing } from '../../test/http/log.ts';
+import { assertNothingConfidentialInLog } from '../../test/http/log.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import { createDatabase } from '../../test/support/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
@@ -117,7 +117,7 @@ async function measureRounds(
 
 async function measureRound(clients: Clients, server: ServerProcess, perSecond: number): Promise<Round> {
   for await (const lines of server.drainLog()) {
-    assertLogTellsNothing(
+    assertNothingConfidentialInLog(
       lines.filter((line) => line.startsWith('{')),
       [SECRET, PASSWORD],
     );

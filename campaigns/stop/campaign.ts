@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeToken } from '../../conformance/tokens.ts';
-import { assertLogTellsNothing } from '../../test/http/log.ts';
+import { assertNothingConfidentialInLog } from '../../test/http/log.ts';
 import { SECRET } from '../../test/http/service.ts';
 import { createBook } from '../../test/process/service-process.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
@@ -99,7 +99,7 @@ async function stopOnce(
   const accepted =
     Number(await readFile(join(launched.folder, 'accepted'), 'utf8')) - BOOKS - (obstructive?.count ?? 0);
   assertAllServed(accepted, tally.served - before.served, tally.unused - before.unused);
-  assertLogTellsNothing(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
+  assertNothingConfidentialInLog(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
   return elapsedMs;
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertEnvelope } from '../../test/http/answers.ts';
+import { assertEnvelope } from '../../test/http/assertions.ts';
 import { Connection, Cut, request } from '../../test/http/connection.ts';
 import { authorizationLine, type Target } from '../book-client.ts';
 import type { Random } from '../random.ts';

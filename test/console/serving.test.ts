@@ -5,7 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { assertRefusal } from '../http/answers.ts';
+import { assertError } from '../http/assertions.ts';
 import { type BareServer, startBareServer } from '../openapi/server.ts';
 import { ROOT } from '../project/files.ts';
 
@@ -103,10 +103,10 @@ describe('/', () => {
   test('responds 404 to other clients', async () => {
     const others = ['*/*', 'application/json', 'application/json, text/html;q=0.9', 'text/html;q=0', ''];
     for (const accept of others) {
-      assertRefusal(await sendAs('GET', '/', accept), 404, 'Not found');
+      assertError(await sendAs('GET', '/', accept), 404, 'Not found');
       assert.equal((await send('GET', '/', { Accept: accept })).headers.vary, 'Accept');
     }
-    assertRefusal(await sendAs('GET', '/'), 404, 'Not found');
+    assertError(await sendAs('GET', '/'), 404, 'Not found');
   });
 
   test('responds 404 to other methods, as do other paths', async () => {
@@ -118,7 +118,7 @@ describe('/', () => {
       ['GET', '/index.html'],
       ['GET', '/nothing'],
     ] as const) {
-      assertRefusal(await sendAs(method, path, BROWSERS[0]), 404, 'Not found');
+      assertError(await sendAs(method, path, BROWSERS[0]), 404, 'Not found');
     }
   });
 
@@ -137,7 +137,7 @@ async function send(method: string, path: string, headers: Record<string, string
   return { status: response.statusCode ?? 0, headers: response.headers, body };
 }
 
-/** {@link send} for `assertRefusal`. */
+/** {@link send} for `assertError`. */
 async function sendAs(method: string, path: string, accept?: string) {
   const response = await send(method, path, accept === undefined ? {} : { Accept: accept });
   const headers = new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));

@@ -70,7 +70,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
     // One rejection may be due to another login; several are due to the books.
     for (let rejections = 0; rejections < 3; rejections = (await isRejected()) ? rejections + 1 : 0)
       await sleep(50);
-    connection.vanish();
+    connection.reset();
     await sleep(200);
     assert.ok(await isRejected());
 

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store-interface.ts';
 import { engines } from '../support/engines.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { type Service, startService, startServiceOn, TITLE } from './service.ts';
 
@@ -37,7 +37,7 @@ describe('Connections', () => {
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, `Content-Length: ${2 * MEBIBYTE}`]));
     await connection.send('[');
-    assertRefusal(await connection.answer(), 413, 'Payload too large');
+    assertError(await connection.answer(), 413, 'Payload too large');
     assert.equal(await connection.rest(), '');
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertSuccess } from './answers.ts';
+import { assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { LOGIN, startService } from './service.ts';
 

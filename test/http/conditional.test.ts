@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { engines } from '../support/engines.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
@@ -74,7 +74,7 @@ for (const { name: engine } of engines) {
         }
       }
       await connection.send(request('GET /book/999', [service.authorization, 'If-None-Match: *']));
-      assertRefusal(await connection.answer(), 404, 'Book not found');
+      assertError(await connection.answer(), 404, 'Book not found');
     });
 
     test('PUT and DELETE with If-Match get 412 and change nothing when the tag is not listed', async () => {
@@ -94,7 +94,7 @@ for (const { name: engine } of engines) {
           ...(method === 'GET' ? [] : ['If-None-Match: *', `If-None-Match: W/${second}`]),
         ]) {
           await connection.send(request(`${method} ${path}`, [service.authorization, line], '{"year":2}'));
-          assertRefusal(await connection.answer(), 412, 'Precondition failed');
+          assertError(await connection.answer(), 412, 'Precondition failed');
         }
       }
       assert.equal(tagOf(await service.fetch('GET', path)), second);
@@ -124,7 +124,7 @@ for (const { name: engine } of engines) {
         [`PUT ${path}`, [authorization], '{}', 412, 'Precondition failed'],
       ] as const) {
         await connection.send(request(start, [...lines, 'If-Match: "another"'], body));
-        assertRefusal(await connection.answer(), status, message);
+        assertError(await connection.answer(), status, message);
       }
     });
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { SentRequests } from '../openapi/asked.ts';
 import type { ReceivedResponse, SentRequest } from '../openapi/described.ts';
-import { assertTellsNothing } from './telltales.ts';
+import { assertNothingConfidential } from './confidential.ts';
 
 /** A response as it was received. */
 export interface Answer {
@@ -74,7 +74,7 @@ export class Connection implements Disposable {
   }
 
   /** Resets the connection. */
-  vanish(): void {
+  reset(): void {
     this.#socket.resetAndDestroy();
   }
 
@@ -94,7 +94,7 @@ export class Connection implements Disposable {
     const hasContent = !isToHead && status >= 200 && status !== 204 && status !== 304;
     const body = hasContent ? await this.#content(headers) : '';
     const said = head.replaceAll(LIKE_ANYTHING, '');
-    assertTellsNothing(status >= 400 ? `${said} ${body}` : said);
+    assertNothingConfidential(status >= 400 ? `${said} ${body}` : said);
     const answered = isToHead ? { status, headers } : { status, headers, body };
     if (status >= 200) await this.#onAnswer?.(this.#sent.next(), answered);
     return { status, headers, body };

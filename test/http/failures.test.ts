@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
-import { assertRefusal } from './answers.ts';
+import { assertError } from './assertions.ts';
 import { type Answer, Connection, Cut, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { LOGIN, type Service, startService, startServiceOn, TITLE } from './service.ts';
@@ -34,7 +34,7 @@ describe('500 Internal server error', () => {
     test(`is the response when the store ${name} because of a defect; the defect is logged once with its stack`, async () => {
       await using service = await startServiceOn(storeThat(fail));
       for (const [start, body] of REQUESTS) {
-        assertRefusal(await ask(service, start, body), 500, 'Internal server error');
+        assertError(await ask(service, start, body), 500, 'Internal server error');
       }
       const defects = parseLog(service.log).filter(({ level }) => level === 50);
       assert.equal(defects.length, REQUESTS.length);
@@ -51,15 +51,15 @@ describe('500 Internal server error', () => {
     using connection = await Connection.open(service);
     for (const [start, body] of REQUESTS) {
       await connection.send(request(start, [service.authorization], body));
-      assertRefusal(await connection.answer(), 500, 'Internal server error');
+      assertError(await connection.answer(), 500, 'Internal server error');
     }
   });
 
   test('is Could not generate token when the secret is empty', async () => {
     await using service = await startService({ secret: '' });
-    assertRefusal(await ask(service, 'POST /token', LOGIN), 500, 'Could not generate token');
+    assertError(await ask(service, 'POST /token', LOGIN), 500, 'Could not generate token');
     assert.equal(parseLog(service.log).filter(({ level }) => level === 50).length, 1);
-    assertRefusal(await ask(service, 'GET /books', ''), 401, 'Invalid token');
+    assertError(await ask(service, 'GET /books', ''), 401, 'Invalid token');
   });
 });
 
@@ -70,7 +70,7 @@ describe('503 Service unavailable, with Retry-After', () => {
     );
     for (const [start, body] of REQUESTS) {
       const answer = await ask(service, start, body);
-      assertRefusal(answer, 503, 'Service unavailable');
+      assertError(answer, 503, 'Service unavailable');
       assert.equal(answer.headers.get('retry-after'), '1');
     }
     const failures = parseLog(service.log).filter(({ level }) => level > 30);
@@ -84,10 +84,10 @@ describe('503 Service unavailable, with Retry-After', () => {
     await using service = await startServiceOn(storeThat(() => Promise.reject(new StoreUnavailable('X'))));
     assert.equal((await ask(service, 'POST /token', LOGIN)).status, 200);
     assert.equal((await ask(service, 'GET /healthz', '')).status, 200);
-    assertRefusal(await ask(service, 'GET /book/x', ''), 404, 'Book not found');
-    assertRefusal(await ask(service, 'DELETE /book/x', ''), 404, 'Book not found');
-    assertRefusal(await ask(service, 'POST /book', '{'), 400, 'Invalid input');
-    assertRefusal(await ask(service, 'GET /nowhere', ''), 404, 'Not found');
+    assertError(await ask(service, 'GET /book/x', ''), 404, 'Book not found');
+    assertError(await ask(service, 'DELETE /book/x', ''), 404, 'Book not found');
+    assertError(await ask(service, 'POST /book', '{'), 400, 'Invalid input');
+    assertError(await ask(service, 'GET /nowhere', ''), 404, 'Not found');
   });
 });
 
@@ -115,7 +115,7 @@ describe('A store that fails in the middle of the list', () => {
     using connection = await Connection.open(service);
     await connection.send(request('HEAD /books', [service.authorization]) + request('GET /nowhere'));
     assert.equal((await connection.answer(true)).status, 200);
-    assertRefusal(await connection.answer(), 404, 'Not found');
+    assertError(await connection.answer(), 404, 'Not found');
     assert.ok(parseLog(service.log).every(({ level }) => level < 50));
   });
 });

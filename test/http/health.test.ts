@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { type Answer, Connection, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService, startServiceOn } from './service.ts';
@@ -118,7 +118,7 @@ test('Concurrent requests for GET /readyz share one check of the store', async (
 });
 
 function assertUnavailable(answer: Answer): void {
-  assertRefusal(answer, 503, 'Service unavailable');
+  assertError(answer, 503, 'Service unavailable');
   assert.equal(answer.headers.get('retry-after'), '1');
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { engines } from '../support/engines.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
@@ -29,15 +29,15 @@ for (const engine of engines) {
       await using service = await startService({ engine: engine.name });
       using connection = await Connection.open(service);
       assertSuccess(await create(service, connection, 'abc', BODY), 201, CREATED);
-      assertRefusal(await create(service, connection, 'abc', '{}'), 422, 'Idempotency key reused');
-      assertRefusal(await create(service, connection, '"abc"', '{}'), 422, 'Idempotency key reused');
+      assertError(await create(service, connection, 'abc', '{}'), 422, 'Idempotency key reused');
+      assertError(await create(service, connection, '"abc"', '{}'), 422, 'Idempotency key reused');
       assert.equal(await countBooks(service), 1);
     });
 
     test('a request with an error response does not use its key', async () => {
       await using service = await startService({ engine: engine.name });
       using connection = await Connection.open(service);
-      assertRefusal(await create(service, connection, 'abc', 'no JSON'), 400, 'Invalid input');
+      assertError(await create(service, connection, 'abc', 'no JSON'), 400, 'Invalid input');
       assertSuccess(await create(service, connection, 'abc', BODY), 201, CREATED);
     });
 
@@ -86,13 +86,13 @@ test('An invalid Idempotency-Key gets 400, after the check of the token and befo
   ];
   for (const key of invalid) {
     for (const body of [BODY, 'no JSON'])
-      assertRefusal(await create(service, connection, key, body), 400, 'Invalid idempotency key');
+      assertError(await create(service, connection, key, body), 400, 'Invalid idempotency key');
   }
   const twice = ['Idempotency-Key: a', 'Idempotency-Key: a'];
   await connection.send(request('POST /book', [service.authorization, ...twice], BODY));
-  assertRefusal(await connection.answer(), 400, 'Invalid idempotency key');
+  assertError(await connection.answer(), 400, 'Invalid idempotency key');
   await connection.send(request('POST /book', ['Idempotency-Key: a,b'], BODY));
-  assertRefusal(await connection.answer(), 401, 'Authorization token required');
+  assertError(await connection.answer(), 401, 'Authorization token required');
   assert.equal(await countBooks(service), 0);
 
   for (const key of ['"a b, \\"c\\" \\\\"', 'x'.repeat(255), 'a:b/c=d;e', "it's"])

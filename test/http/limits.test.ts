@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { engines } from '../support/engines.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { type Answer, Connection, Cut, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { LOGIN, SECRET, type Service, startService, TITLE } from './service.ts';
@@ -17,7 +17,7 @@ function bookOf(bytes: number): string {
 }
 
 function assertUnavailable(answer: Answer): void {
-  assertRefusal(answer, 503, 'Service unavailable');
+  assertError(answer, 503, 'Service unavailable');
   assert.equal(answer.headers.get('retry-after'), '1');
 }
 
@@ -73,7 +73,7 @@ describe('Long bodies beyond the memory limit', () => {
       await connection.send(request('POST /token', [], LOGIN));
       assertSuccess(await connection.answer(), 200, 'Token generated successfully');
 
-      holder.vanish();
+      holder.reset();
       await becomes(status, () => service.fetch(...(start.split(' ') as [string, string]), body));
     });
   }
@@ -144,7 +144,7 @@ describe('Unread responses', () => {
     }
     assert.equal((await service.fetch('GET', `/book/${short.data.id}`)).status, 200);
 
-    for (const connection of stalled) connection.vanish();
+    for (const connection of stalled) connection.reset();
     await becomes(200, () => service.fetch('GET', '/book/1'));
   });
 
@@ -168,7 +168,7 @@ describe('A client that disconnects while its token is verified for the first ti
       using connection = await Connection.open(service);
       const token = makeToken(SECRET, { payload: { number } });
       await connection.send(request('GET /books?limit=1', [`Authorization: ${token}`]));
-      connection.vanish();
+      connection.reset();
     }
     let underWay: number | undefined;
     for (let attempt = 0; attempt < 100 && underWay !== 0; attempt++) {
@@ -193,7 +193,7 @@ async function beginLongBody(service: Service): Promise<Connection> {
     const { status } = await service.fetch('POST', '/token', `${LOGIN}${' '.repeat(700_000)}`);
     if (status === 503) return connection;
     // It had not been read yet when the other request was processed.
-    connection.vanish();
+    connection.reset();
   }
 }
 

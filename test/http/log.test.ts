@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { readText } from '../project/files.ts';
 import { Connection, request } from './connection.ts';
-import { assertLogTellsNothing, parseLog } from './log.ts';
+import { assertNothingConfidentialInLog, parseLog } from './log.ts';
 import { LOGIN, startService, TITLE, WRONG_LOGIN } from './service.ts';
 
 // Each test of this folder asserts that its log contains nothing confidential. These tests cover what a log contains.
@@ -107,13 +107,13 @@ test('The log has no data of malformed HTTP', async () => {
 test('The assertion about logs detects confidential data and unknown keys', () => {
   const token = 'eyJhbGciOiJIUzI1NiJ9.eyJleHAiOjF9.c2lnbmF0dXJl';
   const line = { level: 30, time: 1, method: 'GET', route: '/books', status: 200, ms: 1 };
-  assertLogTellsNothing([JSON.stringify(line)], [TITLE]);
+  assertNothingConfidentialInLog([JSON.stringify(line)], [TITLE]);
   for (const bad of [
     { ...line, msg: TITLE },
     { ...line, msg: `cannot verify ${token}` },
     { ...line, body: '{}' },
     { ...line, err: { type: 'Error', message: '', stack: '', query: '' } },
   ]) {
-    assert.throws(() => assertLogTellsNothing([JSON.stringify(bad)], [TITLE]));
+    assert.throws(() => assertNothingConfidentialInLog([JSON.stringify(bad)], [TITLE]));
   }
 });

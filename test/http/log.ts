@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
-import { assertTellsNothing } from './telltales.ts';
+import { assertNothingConfidential } from './confidential.ts';
 
 /** The keys of log lines. None is for a header, a body or a request target. */
 const KEYS = new Set([
@@ -40,7 +40,10 @@ const REQUEST_LINE =
   /^\{"level":(?:30|40),"time":\d+,"id":"[\w-]+","method":"[A-Z-]+","route":(?:null|"\/(?:token|books?|book\/:id|healthz|readyz)"),"status":\d+,"ms":[\d.]+\}$/;
 
 /** Asserts that a log has only known keys, no confidential data, and none of these texts. */
-export function assertLogTellsNothing(lines: readonly string[], confidential: readonly string[]): void {
+export function assertNothingConfidentialInLog(
+  lines: readonly string[],
+  confidential: readonly string[],
+): void {
   const others = lines.filter((line) => !REQUEST_LINE.test(line));
   for (const line of others) {
     for (const text of confidential) assert.ok(!line.includes(text), `the log has a secret: ${line}`);
@@ -58,6 +61,8 @@ export function assertLogTellsNothing(lines: readonly string[], confidential: re
     assert.match(line.reason ?? '', /^[\w ]*$/);
     assert.match(line.id ?? '', /^[\w.:=+/@~-]{0,128}$/);
     assert.ok(line.client === undefined || isIP(line.client) > 0, `no address: ${line.client}`);
-    assertTellsNothing(JSON.stringify({ ...line, id: '', route: '', client: '', reason: '', err: {} }));
+    assertNothingConfidential(
+      JSON.stringify({ ...line, id: '', route: '', client: '', reason: '', err: {} }),
+    );
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { makeToken } from '../../conformance/tokens.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { BAD_CHUNKS, MALFORMED } from './malformed.ts';
 import { SECRET, type Service, startService } from './service.ts';
@@ -18,7 +18,7 @@ describe('One 400 Bad request and the end of the connection follow', () => {
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(bytes, 'latin1'));
       const answer = await connection.answer();
-      assertRefusal(answer, 400, 'Bad request');
+      assertError(answer, 400, 'Bad request');
       assert.equal(answer.headers.get('connection'), 'close');
       assert.equal(await connection.rest(), '');
     });
@@ -49,14 +49,14 @@ describe('400 Bad request without content follows a HEAD request with', () => {
     const malformed = 'GET /books\r\n\r\n';
     using first = await Connection.open(service);
     await first.send(request('GET /nowhere') + malformed.replace('GET', 'HEAD'));
-    assertRefusal(await first.answer(), 404, 'Not found');
+    assertError(await first.answer(), 404, 'Not found');
     assert.equal((await first.answer(true)).status, 400);
     assert.equal(await first.rest(), '');
     for (const other of [malformed, 'good morning\r\n\r\n']) {
       using second = await Connection.open(service);
       await second.send(request('HEAD /nowhere') + other);
       assert.equal((await second.answer(true)).status, 404);
-      assertRefusal(await second.answer(), 400, 'Bad request');
+      assertError(await second.answer(), 400, 'Bad request');
     }
   });
 });
@@ -68,7 +68,7 @@ test('Malformed HTTP gets 400 also after well-formed requests on the same connec
     await connection.send(request('GET /books', [service.authorization]));
     assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
     await connection.send(Buffer.from(bytes, 'latin1'));
-    assertRefusal(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   }
 });
@@ -85,7 +85,7 @@ describe('A body with malformed chunks gets 400 Bad request', () => {
         // The response on another connection shows that the headers have been read.
         await service.fetch('GET', '/nowhere');
         await connection.send(body);
-        assertRefusal(await connection.answer(), 400, 'Bad request');
+        assertError(await connection.answer(), 400, 'Bad request');
         assert.equal(await connection.rest(), '');
       }
     });
@@ -97,7 +97,7 @@ describe('A body with malformed chunks gets 400 Bad request', () => {
         const token = makeToken(SECRET, { payload: { name } });
         const head = request(start, [`Authorization: ${token}`, 'Transfer-Encoding: chunked']);
         await connection.send(head + body);
-        assertRefusal(await connection.answer(), 400, 'Bad request');
+        assertError(await connection.answer(), 400, 'Bad request');
         assert.equal(await connection.rest(), '');
       }
     });
@@ -127,7 +127,7 @@ test('Too large headers get one 431 Request header fields too large, and the con
   ]) {
     using connection = await Connection.open(service);
     await connection.send(request('GET /books', lines));
-    assertRefusal(await connection.answer(), 431, 'Request header fields too large');
+    assertError(await connection.answer(), 431, 'Request header fields too large');
     assert.equal(await connection.rest(), '');
   }
 });

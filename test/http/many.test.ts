@@ -4,7 +4,7 @@ import { BOOKS_MAX } from '../../src/api/many-books.ts';
 import type { Book, BookFields } from '../../src/book/book.ts';
 import { SPECIAL_TEXTS } from '../store/texts.ts';
 import { engines } from '../support/engines.ts';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
@@ -74,11 +74,11 @@ for (const { name: engine } of engines) {
       ] as const) {
         await connection.send(request('POST /books', [service.authorization], body));
         const answer = await connection.answer();
-        assertRefusal(answer, 400, 'Invalid input');
+        assertError(answer, 400, 'Invalid input');
         assert.equal(answer.headers.get('invalid-index'), index);
       }
       await connection.send(request('POST /books', [], '[{}]'));
-      assertRefusal(await connection.answer(), 401, 'Authorization token required');
+      assertError(await connection.answer(), 401, 'Authorization token required');
       assert.deepEqual(await listBooks(service), []);
     });
 

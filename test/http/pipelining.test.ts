@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { LOGIN, type Service, startService, TITLE } from './service.ts';
 
@@ -21,7 +21,7 @@ describe('Pipelined requests', () => {
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + MALFORMED + MALFORMED);
     await assertMixed(connection, 1);
-    assertRefusal(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   });
 
@@ -29,7 +29,7 @@ describe('Pipelined requests', () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(MALFORMED + request('POST /book', [service.authorization], BODY));
-    assertRefusal(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
     using other = await Connection.open(service);
     await other.send(request('GET /books', [service.authorization]));
@@ -77,7 +77,7 @@ describe('Pipelined requests', () => {
     const last = request('PUT /book/1', [service.authorization, 'Transfer-Encoding: chunked']);
     await connection.send(`${mixed(service).join('')}${last}two\r\n{}\r\n`);
     await assertMixed(connection, 1);
-    assertRefusal(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.answer(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   });
 
@@ -86,7 +86,7 @@ describe('Pipelined requests', () => {
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + request('CONNECT elsewhere:443'));
     await assertMixed(connection, 1);
-    assertRefusal(await connection.answer(), 404, 'Not found');
+    assertError(await connection.answer(), 404, 'Not found');
     assert.equal(await connection.rest(), '');
   });
 
@@ -95,7 +95,7 @@ describe('Pipelined requests', () => {
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + request('GET /books', [`Name: ${'x'.repeat(20_000)}`]));
     await assertMixed(connection, 1);
-    assertRefusal(await connection.answer(), 431, 'Request header fields too large');
+    assertError(await connection.answer(), 431, 'Request header fields too large');
     assert.equal(await connection.rest(), '');
   });
 });
@@ -169,7 +169,7 @@ describe('The last response on a connection', () => {
     using silent = await Connection.open(service);
     for (const connection of [silent, ended]) {
       await connection.send(request('POST /book', [service.authorization, 'Content-Length: 1048577']));
-      assertRefusal(await connection.answer(), 413, 'Payload too large');
+      assertError(await connection.answer(), 413, 'Payload too large');
     }
     ended.finish();
     const first = Promise.race([silent.rest().then(() => 'silent'), ended.rest().then(() => 'ended')]);
@@ -194,11 +194,11 @@ function mixed({ authorization }: Service): string[] {
 async function assertMixed(connection: Connection, round: number): Promise<void> {
   const book = assertSuccess(await connection.answer(), 201, 'Book created successfully');
   assert.deepEqual(book, { id: round, title: TITLE, author: '', year: 0 });
-  assertRefusal(await connection.answer(), 404, 'Book not found');
-  assertRefusal(await connection.answer(), 404, 'Not found');
-  assertRefusal(await connection.answer(), 404, 'Book not found');
+  assertError(await connection.answer(), 404, 'Book not found');
+  assertError(await connection.answer(), 404, 'Not found');
+  assertError(await connection.answer(), 404, 'Book not found');
   assertSuccess(await connection.answer(), 200, 'Token generated successfully');
-  assertRefusal(await connection.answer(), 401, 'Authorization token required');
+  assertError(await connection.answer(), 401, 'Authorization token required');
   assert.equal((await connection.answer(true)).status, 200);
   assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
 }

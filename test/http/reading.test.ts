@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { LOGIN, startService, TITLE } from './service.ts';
@@ -41,9 +41,9 @@ describe('Expect: 100-continue', () => {
       using connection = await Connection.open(service);
       await connection.send(request(start, lines));
       const answer = await connection.answer();
-      assertRefusal(answer, status, message);
+      assertError(answer, status, message);
       assert.equal(answer.headers.get('connection'), 'close');
-      connection.vanish();
+      connection.reset();
     }
   });
 
@@ -68,7 +68,7 @@ describe('Expect: 100-continue', () => {
     using connection = await Connection.open(service);
     const lines = [service.authorization, 'Expect: 200-ok', `Content-Length: ${BODY.length}`];
     await connection.send(request('POST /book', lines) + BODY);
-    assertRefusal(await connection.answer(), 417, 'Expectation failed');
+    assertError(await connection.answer(), 417, 'Expectation failed');
     assert.equal(await connection.rest(), '');
   });
 });
@@ -82,7 +82,7 @@ describe('413 Payload too large', () => {
       await service.fetch('POST', '/book', BODY);
       using connection = await Connection.open(service);
       await connection.send(request(start, [service.authorization], 'x'.repeat(8 * MEBIBYTE)));
-      assertRefusal(await connection.answer(), 413, 'Payload too large');
+      assertError(await connection.answer(), 413, 'Payload too large');
       assert.equal(await connection.rest(), '');
     });
 
@@ -92,7 +92,7 @@ describe('413 Payload too large', () => {
       using connection = await Connection.open(service);
       await connection.send(request(start, [service.authorization, 'Transfer-Encoding: chunked']));
       await connection.send(`${CHUNK.repeat(100)}0\r\n\r\n`);
-      assertRefusal(await connection.answer(), 413, 'Payload too large');
+      assertError(await connection.answer(), 413, 'Payload too large');
       assert.equal(await connection.rest(), '');
     });
   }
@@ -145,7 +145,7 @@ describe('Slow clients', () => {
       await connection.send(bytes);
       await service.fetch('GET', '/books');
       connection.finish();
-      assertRefusal(await connection.answer(), 400, 'Bad request');
+      assertError(await connection.answer(), 400, 'Bad request');
       assert.equal(await connection.rest(), '');
     }
   });
@@ -163,7 +163,7 @@ test('Clients that reset their connection at any point do not affect others', as
     for (let length = 1; length <= bytes.length; length += Math.ceil(bytes.length / 30)) {
       using connection = await Connection.open(service);
       await connection.send(bytes.slice(0, length));
-      connection.vanish();
+      connection.reset();
     }
   }
   assert.equal((await service.fetch('GET', '/books')).status, 200);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE, WRONG_LOGIN } from './service.ts';
 
@@ -39,7 +39,7 @@ test('A connection stays open after an error response to well-formed HTTP, wheth
   for (const [bytes, status, message] of invalidRequests(service)) {
     await connection.send(bytes);
     const answer = await connection.answer();
-    assertRefusal(answer, status, message);
+    assertError(answer, status, message);
     assert.notEqual(answer.headers.get('connection'), 'close');
     await connection.send(request('GET /books', [service.authorization]));
     assert.deepEqual(assertSuccess(await connection.answer(), 200, 'Books retrieved successfully'), []);
@@ -51,7 +51,7 @@ test('A connection stays open after error responses to pipelined requests', asyn
   using connection = await Connection.open(service);
   const requests = invalidRequests(service);
   const sent = connection.send(requests.map(([bytes]) => bytes).join(''));
-  for (const [, status, message] of requests) assertRefusal(await connection.answer(), status, message);
+  for (const [, status, message] of requests) assertError(await connection.answer(), status, message);
   await sent;
 });
 
@@ -69,6 +69,6 @@ test('A response to HEAD has no content', async () => {
     assert.equal(answer.status, status);
     assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
     await connection.send(request('GET /nowhere'));
-    assertRefusal(await connection.answer(), 404, 'Not found');
+    assertError(await connection.answer(), 404, 'Not found');
   }
 });

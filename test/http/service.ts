@@ -10,8 +10,8 @@ import { FIXED_LIMITS } from '../../src/http/limits.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import { type Engine, engines } from '../support/engines.ts';
-import { assertLogTellsNothing } from './log.ts';
-import { assertTellsNothing } from './telltales.ts';
+import { assertNothingConfidential } from './confidential.ts';
+import { assertNothingConfidentialInLog } from './log.ts';
 
 export const SECRET = 'the secret of the tests, which is long enough';
 export const USERNAME = 'librarian';
@@ -80,14 +80,14 @@ export class Service implements AsyncDisposable {
     });
     const { status, headers: fields } = answer;
     const text = await answer.clone().text();
-    if (status >= 400) assertTellsNothing(text);
+    if (status >= 400) assertNothingConfidential(text);
     await this.onAnswer({ method, target: path }, { status, headers: fields, body: text });
     return answer;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#close();
-    assertLogTellsNothing(this.log, [SECRET, PASSWORD, USERNAME, TITLE]);
+    assertNothingConfidentialInLog(this.log, [SECRET, PASSWORD, USERNAME, TITLE]);
   }
 }
 

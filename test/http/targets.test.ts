@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { describe, test } from 'node:test';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { startService } from './service.ts';
@@ -13,9 +13,9 @@ describe('Unsupported methods', () => {
       using connection = await Connection.open(service);
       await connection.send(request(`${method} /books`) + request(`${method} /nowhere`));
       const answer = await connection.answer();
-      assertRefusal(answer, 405, 'Method not allowed');
+      assertError(answer, 405, 'Method not allowed');
       assert.equal(answer.headers.get('allow'), 'POST, GET, HEAD');
-      assertRefusal(await connection.answer(), 404, 'Not found');
+      assertError(await connection.answer(), 404, 'Not found');
     });
   }
 
@@ -29,7 +29,7 @@ describe('Unsupported methods', () => {
       using connection = await Connection.open(service);
       await connection.send(`${request(`CONNECT ${target}`)}through the tunnel`);
       const answer = await connection.answer();
-      assertRefusal(answer, status, message);
+      assertError(answer, status, message);
       assert.equal(answer.headers.get('allow'), status === 405 ? 'POST, GET, HEAD' : null);
       assert.equal(await connection.rest(), '');
     }
@@ -41,7 +41,7 @@ describe('Unsupported methods', () => {
       using connection = await Connection.open(service);
       await connection.send(request('CONNECT elsewhere:443'));
       if (round % 2) await connection.answer();
-      connection.vanish();
+      connection.reset();
     }
     assert.equal((await service.fetch('GET', '/books')).status, 200);
   });
@@ -116,7 +116,7 @@ describe('Request targets', () => {
       using connection = await Connection.open(service);
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
         await connection.send(request(`${method} ${target}`));
-        assertRefusal(await connection.answer(), 404, 'Not found');
+        assertError(await connection.answer(), 404, 'Not found');
       }
     });
   }
@@ -127,7 +127,7 @@ describe('Request targets', () => {
     await connection.send(request('GET /%62ooks', [service.authorization]));
     assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
     await connection.send(request('DELETE /%62ooks'));
-    assertRefusal(await connection.answer(), 405, 'Method not allowed');
+    assertError(await connection.answer(), 405, 'Method not allowed');
   });
 
   test('an invalid id gets 404 Book not found, after the token check', async () => {
@@ -135,8 +135,8 @@ describe('Request targets', () => {
     using connection = await Connection.open(service);
     for (const id of ['%', '%zz', '%00', '%2f', '1%2F', '1%20', '%F0%9F%93%9A', '1#2', '*', '1;2', '+1']) {
       await connection.send(request(`GET /book/${id}`) + request(`GET /book/${id}`, [service.authorization]));
-      assertRefusal(await connection.answer(), 401, 'Authorization token required');
-      assertRefusal(await connection.answer(), 404, 'Book not found');
+      assertError(await connection.answer(), 401, 'Authorization token required');
+      assertError(await connection.answer(), 404, 'Book not found');
     }
   });
 });
@@ -157,7 +157,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
     using connection = await Connection.open(service);
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
     await connection.send(request('GET /nowhere', upgrade) + request('GET /nowhere', ['Connection: close']));
-    assertRefusal(await connection.answer(), 404, 'Not found');
+    assertError(await connection.answer(), 404, 'Not found');
     await connection.rest();
   });
 
@@ -171,7 +171,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
       ['Authorization: x', authorization],
     ]) {
       await connection.send(request('GET /books', lines));
-      assertRefusal(await connection.answer(), 401, 'Invalid token');
+      assertError(await connection.answer(), 401, 'Invalid token');
     }
   });
 
@@ -181,7 +181,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
     await connection.send(
       `${request('POST /book', ['Transfer-Encoding: chunked', 'Trailer: Authorization'])}2\r\n{}\r\n0\r\n${service.authorization}\r\n\r\n`,
     );
-    assertRefusal(await connection.answer(), 401, 'Authorization token required');
+    assertError(await connection.answer(), 401, 'Authorization token required');
   });
 
   test('a request in HTTP/1.0 gets a response, and the connection is closed', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { LOGIN, type Service, startService, WRONG_LOGIN } from './service.ts';
 
@@ -16,7 +16,7 @@ describe('An address with too many failed logins', () => {
     for (const body of [WRONG_LOGIN, LOGIN, '{', '']) {
       await connection.send(request('POST /token', [], body));
       const answer = await connection.answer();
-      assertRefusal(answer, 429, 'Too many requests');
+      assertError(answer, 429, 'Too many requests');
       const seconds = Number(answer.headers.get('retry-after'));
       assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `Retry-After: ${seconds}`);
     }

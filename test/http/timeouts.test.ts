@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertRefusal, assertSuccess } from './answers.ts';
+import { assertError, assertSuccess } from './assertions.ts';
 import { type Answer, Connection, Cut, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService, TITLE } from './service.ts';
@@ -39,8 +39,8 @@ describe('One 408 Request timeout and the end of the connection follow', () => {
     await using service = await startService({ httpLimits: LIMITS });
     using connection = await Connection.open(service);
     await connection.send(`${request('GET /nowhere')}GET /books HTTP/1.1\r\n`);
-    assertRefusal(await connection.answer(), 404, 'Not found');
-    assertRefusal(await trickle(connection, 'Name: value\r\n'), 408, 'Request timeout');
+    assertError(await connection.answer(), 404, 'Not found');
+    assertError(await trickle(connection, 'Name: value\r\n'), 408, 'Request timeout');
     assert.equal(await connection.rest(), '');
   });
 });
@@ -61,7 +61,7 @@ test('A body that is incomplete long after its response ends the connection with
   await using service = await startService({ httpLimits: LIMITS });
   using connection = await Connection.open(service);
   await connection.send(request('POST /book', ['Content-Length: 100000']));
-  assertRefusal(await connection.answer(), 401, 'Authorization token required');
+  assertError(await connection.answer(), 401, 'Authorization token required');
   await assert.rejects(trickle(connection, 'x'), Cut);
 });
 
@@ -70,7 +70,7 @@ test('A request that is completed after its 408 has no effect', async () => {
   using connection = await Connection.open(service);
   const bytes = request('POST /book', [service.authorization], '{}');
   await connection.send(bytes.slice(0, 60));
-  assertRefusal(await connection.answer(), 408, 'Request timeout');
+  assertError(await connection.answer(), 408, 'Request timeout');
   await connection.send(bytes.slice(60));
   assert.equal(await connection.rest(), '');
   const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
@@ -104,7 +104,7 @@ async function assertTimeouts(service: Service, framing: string, drop: string): 
 async function assertTimeout(service: Service, bytes: string, drop: string): Promise<void> {
   using connection = await Connection.open(service);
   await connection.send(bytes);
-  assertRefusal(await trickle(connection, drop), 408, 'Request timeout');
+  assertError(await trickle(connection, drop), 408, 'Request timeout');
   assert.equal(await connection.rest(), '');
 }
 

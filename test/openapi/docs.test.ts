@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { assertRefusal } from '../http/answers.ts';
+import { assertError } from '../http/assertions.ts';
 import { ROOT } from '../project/files.ts';
 import { type BareServer, startBareServer } from './server.ts';
 
@@ -68,7 +68,7 @@ describe('/openapi.json and the files of /docs', () => {
     test(`${path} responds 405 with Allow to other methods`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
         const answer = await ask(path, { method });
-        assertRefusal(answer, 405, 'Method not allowed');
+        assertError(answer, 405, 'Method not allowed');
         assert.equal(answer.headers.get('allow'), 'GET, HEAD');
       }
     });
@@ -85,7 +85,7 @@ describe('/openapi.json and the files of /docs', () => {
     '/openapi.json/',
   ]) {
     test(`${path} responds 404 Not found to every method`, async () => {
-      for (const method of ['GET', 'POST']) assertRefusal(await ask(path, { method }), 404, 'Not found');
+      for (const method of ['GET', 'POST']) assertError(await ask(path, { method }), 404, 'Not found');
     });
   }
 

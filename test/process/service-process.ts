@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
-import { assertLogTellsNothing } from '../http/log.ts';
-import { assertTellsNothing } from '../http/telltales.ts';
+import { assertNothingConfidential } from '../http/confidential.ts';
+import { assertNothingConfidentialInLog } from '../http/log.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
@@ -128,7 +128,7 @@ export class ServiceProcess implements AsyncDisposable {
     // On a terminal there is other text, and a kill may truncate the last line.
     const whole = output.split('\n').slice(0, -1);
     const lines = whole.filter((line) => line.startsWith('{'));
-    assertLogTellsNothing(lines, this.#confidential);
+    assertNothingConfidentialInLog(lines, this.#confidential);
   }
 }
 
@@ -187,7 +187,7 @@ export async function send(
   const headers = { connection: 'close', ...(token !== '' && { authorization: token }) };
   const response = await fetch(`${service.url}${path}`, { method, headers, body });
   const text = await response.text();
-  if (response.status >= 400) assertTellsNothing(text);
+  if (response.status >= 400) assertNothingConfidential(text);
   return JSON.parse(text) as Envelope;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 /** Patterns of confidential data, which no response or log line may have. */
-const TELLTALES: Readonly<Record<string, RegExp>> = {
+const PATTERNS: Readonly<Record<string, RegExp>> = {
   'a token': /eyJ[\w-]+\.[\w-]*/,
   SQL: /\b(?:select\s.*\sfrom|insert\s+into|update\s.*\sset|delete\s+from|create\s+table|pragma)\b/i,
   'a driver message':
@@ -11,8 +11,8 @@ const TELLTALES: Readonly<Record<string, RegExp>> = {
 };
 
 /** Asserts that a text has no token, SQL, driver message, path or stack. */
-export function assertTellsNothing(text: string): void {
-  for (const [what, pattern] of Object.entries(TELLTALES)) {
+export function assertNothingConfidential(text: string): void {
+  for (const [what, pattern] of Object.entries(PATTERNS)) {
     assert.ok(!pattern.test(text), `the text has ${what}: ${text.slice(0, 1_000)}`);
   }
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { outcomes } from '../../src/http/outcomes.ts';
+import { assertNothingConfidential } from './confidential.ts';
 import type { Answer } from './connection.ts';
-import { assertTellsNothing } from './telltales.ts';
 
 /** Asserts that a response is this envelope with `data` null, byte for byte, and has the common headers. */
-export function assertRefusal(answer: Answer, status: number, message: string): void {
+export function assertError(answer: Answer, status: number, message: string): void {
   assert.equal(answer.body, JSON.stringify({ status, message, data: null }));
   assertEnvelope(answer);
   assertHeaders(answer, status);
@@ -40,7 +40,7 @@ export function assertEnvelope({ status, headers, body }: Answer): void {
     assert.equal(envelope.data, null);
     // The id may contain any text by chance.
     const others = [...headers].filter(([name]) => name !== 'x-request-id');
-    assertTellsNothing(body + others.flat().join(' '));
+    assertNothingConfidential(body + others.flat().join(' '));
   }
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
   for (const name of headers.keys()) assert.ok(HEADERS.has(name), `an unknown header: ${name}`);

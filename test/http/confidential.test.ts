@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
-import { assertTellsNothing } from './telltales.ts';
+import { assertNothingConfidential } from './confidential.ts';
 
 describe('The assertion that a text has nothing confidential', () => {
   for (const [what, text] of Object.entries({
@@ -16,11 +16,11 @@ describe('The assertion that a text has nothing confidential', () => {
     'a folder': 'cannot read /var/lib/books',
     'a stack': new Error('x').stack ?? '',
   })) {
-    test(`detects ${what}`, () => assert.throws(() => assertTellsNothing(text)));
+    test(`detects ${what}`, () => assert.throws(() => assertNothingConfidential(text)));
   }
 
   test('accepts every message', () => {
-    for (const outcome of Object.values(outcomes)) assertTellsNothing(JSON.stringify(outcome));
-    assertTellsNothing(new StoreUnavailable('57P01').message);
+    for (const outcome of Object.values(outcomes)) assertNothingConfidential(JSON.stringify(outcome));
+    assertNothingConfidential(new StoreUnavailable('57P01').message);
   });
 });
