@@ -63,8 +63,8 @@ select 1 from pg_constraint where conrelid = to_regclass('books') and conname in
 -- Without this function, the service starts without looking for ids that clients have chosen. If it finds some, it locks the
 -- table to advance the sequence; CockroachDB has no such lock, and the start fails.
 
-select (select max(id) from books)
-  > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0) as lags;
+select 1 where (select max(id) from books)
+  > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0);
 
 -- On each connection. If it is rejected, each setting is tried separately, and all but the durable commit are optional.
 
