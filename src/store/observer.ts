@@ -6,6 +6,8 @@ export interface StoreObserver {
   part(name: string): (cause: FailureCause | undefined) => void;
   /** Called once for each connection pool. */
   pool(name: string, connections: () => PoolState): void;
+  /** Called after the store has moved to another of its servers. @param server its host and port */
+  moved(server: string): void;
 }
 
 /** Called after each batch: with its number of calls, its duration and whether it failed. */

@@ -119,6 +119,7 @@ describe('A service on SQLite', () => {
     const observer = {
       operation: () => () => {},
       pool: () => {},
+      moved: () => {},
       part: (name: string) => (cause: unknown) => causes.push([name, cause]),
     };
     const thread = new LazyWorker(

@@ -36,6 +36,7 @@ describe('Concurrent searches', () => {
         operation: (name) => () => (runs += Number(name === 'search')),
         pool: () => {},
         part: () => () => {},
+        moved: () => {},
       };
       await using store = await openStoreAt(address.dbUrl, observer);
       await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });

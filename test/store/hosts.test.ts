@@ -7,6 +7,8 @@ import { Relay } from '../../campaigns/failover/relay.ts';
 import { addStandby, type Standby } from '../../campaigns/failover/standby.ts';
 import { withHosts } from '../../campaigns/failover/with-hosts.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { parseLog } from '../http/log.ts';
+import { startService } from '../http/service.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type Cluster, createDatabase, startCluster } from '../support/postgres.ts';
 import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
@@ -130,8 +132,11 @@ describe('A store on several hosts', { timeout }, () => {
   });
 
   // The last test, as it promotes the standby.
-  test('disconnects from a server that becomes read-only, also for reads, and finds the promoted one', async () => {
+  test('disconnects from a server that becomes read-only, also for reads, finds the promoted one and logs its address', async () => {
     await using store = await open();
+    await using service = await startService({
+      dbUrl: withHosts(url, [standby.cluster.port, primary.port]),
+    });
     await using readWrite = await openStoreAt(`${url}?target_session_attrs=read-write`);
     // Connections that stay open, and idle ones.
     await Promise.all([
@@ -152,6 +157,12 @@ describe('A store on several hosts', { timeout }, () => {
     assert.deepEqual(
       (await listBooks(store)).map(({ title }) => title),
       ['Dune', 'Dune Messiah'],
+    );
+    while ((await service.fetch('GET', '/book/1')).status !== 200);
+    const lines = parseLog(service.log).filter(({ msg }) => msg?.startsWith('the store'));
+    assert.deepEqual(
+      lines.map(({ level, msg }) => [level, msg]),
+      [[40, `the store has moved to 127.0.0.1:${standby.cluster.port}`]],
     );
     await assert.rejects(readWrite.find(1), StoreUnavailable);
 

@@ -35,6 +35,7 @@ describe('A concurrency limiter', () => {
         return () => {};
       },
       pool: () => {},
+      moved: () => {},
       part: () => () => {},
     };
     const limiter = new ConcurrencyLimiter('search', 1, observer);

@@ -51,6 +51,7 @@ export async function openStore(conninfo: Conninfo, observer?: StoreObserver): P
     retry(() => prepareSchema(connected)),
   );
   await client.end();
+  servers.onMove = (server) => observer?.moved(server);
   return new PostgresBookStore(servers, observer);
 }
 

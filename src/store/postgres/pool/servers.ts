@@ -23,6 +23,8 @@ export interface Server {
  * sees earlier writes. After {@link recheck} or {@link evict}, the next call searches for a server again.
  */
 export class Servers {
+  /** Called with the host and port when another server is used. */
+  onMove: ((server: string) => void) | undefined;
   readonly #conninfo: Conninfo;
   #known: Server;
   #needsRecheck = false;
@@ -91,9 +93,11 @@ export class Servers {
     try {
       const { client, ...found } = await search(this.#conninfo, this.#known.host);
       void client.end();
-      if (found.host !== this.#known.host) this.#known = found;
+      const hasMoved = found.host !== this.#known.host;
+      if (hasMoved) this.#known = found;
       this.#needsRecheck = false;
       this.#search = undefined;
+      if (hasMoved) this.onMove?.(`${client.host}:${client.port}`);
       return this.#known;
     } catch (error) {
       setTimeout(() => {
