@@ -131,7 +131,7 @@ describe('A store on several hosts', { timeout }, () => {
     );
   });
 
-  // The last test, as it promotes the standby.
+  // The standby is promoted from here on.
   test('disconnects from a server that becomes read-only, also for reads, finds the promoted one and logs its address', async () => {
     await using store = await open();
     await using service = await startService({
@@ -169,6 +169,28 @@ describe('A store on several hosts', { timeout }, () => {
     await command(primary.url, 'alter system reset default_transaction_read_only');
     await command(primary.url, 'select pg_reload_conf()');
     await success(() => readWrite.find(1));
+  });
+
+  test('opens on the primary that was promoted last, in whatever order', async () => {
+    for (const ports of [
+      [primary.port, standby.cluster.port],
+      [standby.cluster.port, primary.port],
+    ]) {
+      await using store = await openStoreAt(withHosts(url, ports));
+      assert.equal((await listBooks(store)).length, 2);
+    }
+  });
+
+  test('moves to the primary that was promoted last when a write on the former one gets no response', async () => {
+    await using relay = await Relay.open(await findFreePort());
+    await using store = await openStoreAt(withHosts(url, [primary.port, relay.port]));
+    assert.equal((await listBooks(store)).length, 1);
+
+    relay.target = standby.cluster.port;
+    // The former primary waits for its standby.
+    await assert.rejects(store.create(DUNE), new StoreUnavailable('timeout'));
+    await success(() => store.create({ ...DUNE, title: 'Children of Dune' }));
+    assert.equal((await listBooks(store)).length, 3);
   });
 });
 

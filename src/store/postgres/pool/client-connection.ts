@@ -5,7 +5,7 @@ import { Client, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../store-errors.ts';
 import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
-import { expectSuitable, UnsuitableServer } from './session-settings.ts';
+import { expectSuitable, readTimeline, UnsuitableServer } from './session-settings.ts';
 
 /** The time to open a connection, unless `connect_timeout` is set. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -16,14 +16,14 @@ export const PREPARE_TIMEOUT_MS = 300_000;
 /**
  * Opens a connection to a host by its `sslmode`.
  *
- * @returns the connection, and the settings of further connections to this server
+ * @returns the connection, the settings of further connections to this server, and its timeline (see readTimeline)
  * @throws UnsuitableServer when the server does not have the attributes; else what the driver throws
  */
 export async function connect(
   conninfo: Conninfo,
   host: Host,
   attributes: SessionAttributes,
-): Promise<{ client: Client; config: ClientConfig }> {
+): Promise<{ client: Client; config: ClientConfig; timeline: number }> {
   let failure: unknown;
   for (const ssl of tlsModes(conninfo, host)) {
     const config = { ...clientConfig(conninfo, host), ssl };
@@ -32,7 +32,8 @@ export async function connect(
     try {
       await client.connect();
       await expectSuitable(client, attributes, CONNECT_TIMEOUT_MS);
-      return { client, config };
+      const timeline = conninfo.hosts.length > 1 ? await readTimeline(client, CONNECT_TIMEOUT_MS) : 0;
+      return { client, config, timeline };
     } catch (error) {
       // When the other mode only shows that the server has no TLS, the first failure is the cause.
       if (failure === undefined || reasonOf(error) !== NO_TLS) failure = error;

@@ -110,6 +110,7 @@ export class Servers {
 
 interface Found extends Server {
   readonly client: Client;
+  readonly timeline: number;
 }
 
 /**
@@ -128,15 +129,20 @@ async function search(conninfo: Conninfo, last?: Host): Promise<Found> {
   return searchFor('standby', order, conninfo).catch(() => searchFor('any', order, conninfo));
 }
 
-/** Tries hosts in order, the next one when those before have failed or take long. The first suitable server wins. */
+/**
+ * Tries hosts in order, the next one when those before have failed or take long. The first suitable server wins; but of
+ * several primaries, the one that was promoted last, since a manager that dies leaves the former one running.
+ */
 async function searchFor(
   attributes: SessionAttributes,
   hosts: readonly Host[],
   conninfo: Conninfo,
 ): Promise<Found> {
+  const mustBePrimary = attributes === 'read-write' || attributes === 'primary';
   const attempts: Promise<Found>[] = [];
   for (const host of hosts) {
     attempts.push(connect(conninfo, host, attributes).then((connected) => ({ host, ...connected })));
+    if (mustBePrimary) continue;
     const isFound = Promise.any(attempts).then(
       () => true,
       () => false,
@@ -144,13 +150,25 @@ async function searchFor(
     if (await Promise.race([isFound, sleep(HEAD_START_MS, false)])) break;
   }
   try {
-    const found = await Promise.any(attempts);
+    const first = await Promise.any(attempts);
+    const found = mustBePrimary ? await latestPrimary(attempts) : first;
     for (const attempt of attempts) void endUnless(found, attempt);
     return found;
   } catch (error) {
     const failures = (error as AggregateError).errors;
     throw new NoServer(hosts.map((host, index) => ({ host, cause: failures[index] })));
   }
+}
+
+/** The one of the highest timeline, among those that connect soon after the first. */
+async function latestPrimary(attempts: readonly Promise<Found>[]): Promise<Found> {
+  const isOver = sleep(HEAD_START_MS, undefined, { ref: false });
+  const primaries = await Promise.all(
+    attempts.map((attempt) => Promise.race([attempt.catch(() => undefined), isOver])),
+  );
+  return primaries
+    .filter((primary) => primary !== undefined)
+    .reduce((latest, primary) => (primary.timeline > latest.timeline ? primary : latest));
 }
 
 async function endUnless(found: Found, attempt: Promise<Found>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { isUnsupported } from '../errors.ts';
+import { isUnsupported, sqlState } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 
 /** Commits must be on disk before the server acknowledges them. */
@@ -59,6 +59,23 @@ export async function expectSuitable(
   const check = { text: `select ${condition} as "isSuitable"`, query_timeout: timeoutMs };
   const { rows } = await client.query<{ isSuitable: boolean }>(check);
   if (rows[0]?.isSuitable !== true) throw new UnsuitableServer(`the server ${problem}`);
+}
+
+/**
+ * The timeline of a server, which increases with each promotion; 0 if the server is a standby or has no timelines.
+ *
+ * @throws what the driver throws when the connection fails
+ */
+export async function readTimeline(client: ClientBase, timeoutMs: number): Promise<number> {
+  const query = { text: 'select pg_walfile_name(pg_current_wal_lsn()) as file', query_timeout: timeoutMs };
+  try {
+    const { rows } = await client.query<{ file: string }>(query);
+    // The name begins with the timeline in 8 hexadecimal digits.
+    return Number.parseInt(rows[0]?.file.slice(0, 8) ?? '0', 16);
+  } catch (error) {
+    if (sqlState(error) === undefined) throw error;
+    return 0;
+  }
 }
 
 /** Calls back when the server becomes read-only or writable. */
