@@ -100,12 +100,7 @@ export class BookHandlers {
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
 
-  /**
-   * Changes a book only as it was when the request's preconditions were evaluated; evaluates them again after a concurrent
-   * change.
-   *
-   * @returns the result of the change; undefined when there is no such book
-   */
+  /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
   async #changeIfMet<Result>(
     { raw }: FastifyRequest,
     reply: FastifyReply,
@@ -125,7 +120,7 @@ export class BookHandlers {
     throw new StoreUnavailable('contention');
   }
 
-  /** A response with a book. A long one reserves memory until the client has read it. */
+  /** A long book reserves memory until the client has read it. */
   #withBook(outcome: OutcomeName, book: Book, reply: FastifyReply, tag = entityTag(book)): HttpResult {
     const bytes = bytesOf(book);
     const isReserved = bytes === 0 || new Reservation(this.#unread, reply.raw).tryResize(bytes);

@@ -1,10 +1,7 @@
 import { StoreUnavailable } from '../book/book-store-interface.ts';
 import type { ErrorDescription } from '../http/request-log.ts';
 
-/**
- * The outcome and the log fields of an error that a handler throws. An unavailable store is logged with its reason, any
- * other error, which is a defect, with its stack. Other properties may come from a body or a driver, and are not logged.
- */
+/** Logs only the reason of an unavailable store, or the stack of a defect: other properties may quote a body. */
 export function describeError(error: unknown): ErrorDescription {
   if (error instanceof StoreUnavailable)
     return {

@@ -4,10 +4,7 @@ import { type BookStore, StoreUnavailable } from '../book/book-store-interface.t
 import { annotate } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult } from '../http/response.ts';
 
-/** Liveness: whether an orchestrator should restart the process. */
 export const HEALTH_PATH = '/healthz';
-
-/** Readiness: whether a load balancer should send requests. */
 export const READINESS_PATH = '/readyz';
 
 /** The time for the store to respond, so that `GET /readyz` takes at most 2 seconds. */

@@ -16,11 +16,8 @@ export type BooksRead =
   | { readonly invalidIndex: number | undefined };
 
 /**
- * Reads a request body as an array of new books, each like {@link readBook}, in several turns of the event loop.
- *
- * @param bookBytesMax the length of each book
- * @returns JSON arrays in UTF-8 of at most {@link BOOKS_MAX} objects together, which have all fields in order; each
- *   array has about {@link TURN_BYTES}
+ * Reads an array of new books, each like {@link readBook}, in several turns of the event loop. Returns JSON arrays of
+ * about {@link TURN_BYTES}, whose objects have all fields in order.
  */
 export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
   const arrays: Uint8Array[] = [];

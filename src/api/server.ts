@@ -74,13 +74,11 @@ export interface ServerOptions
   readonly tokens: Tokens;
   readonly credentials: Credentials;
   readonly throttle: LoginThrottle;
-  /** Counts and serves metrics; without it there are none. */
   readonly metrics?: ServedMetrics | undefined;
 }
 
 /** Metrics, served without a token and without the envelope. */
 export interface ServedMetrics {
-  /** Counts requests. */
   readonly requests: RequestObserver;
   /** The media type of the text. */
   readonly type: string;
@@ -100,6 +98,5 @@ export interface ServerState {
   readonly heldBytes: { readonly bodies: number; readonly answers: number };
   /** The number of searches that are running or being sent. */
   readonly searches: number;
-  /** The numbers of logins so far. */
   readonly logins: TokenHandlers['logins'];
 }

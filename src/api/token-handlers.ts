@@ -13,7 +13,6 @@ export class TokenHandlers {
   readonly #credentials: Credentials;
   readonly #throttle: LoginThrottle;
   readonly #bodies: BodyReader;
-  /** The numbers of logins so far. */
   readonly logins = { succeeded: 0, failed: 0, throttled: 0 };
 
   constructor(tokens: Tokens, credentials: Credentials, throttle: LoginThrottle, bodies: BodyReader) {
@@ -50,7 +49,6 @@ export class TokenHandlers {
     }
   };
 
-  /** The hook of protected routes: passes or rejects a request. */
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.protected);
     const token = request.headers.authorization;

@@ -18,12 +18,8 @@ export interface HttpServerOptions extends ErrorHandling, RequestLogOptions {
   readonly trustProxy: boolean | number | readonly string[];
 }
 
-/**
- * Fastify without its own bodies, logs and error responses: limits connections, rejects malformed requests in the
- * envelope, and closes connections without losing responses.
- */
+/** Fastify with our own bodies, logs and error responses; closes connections without losing responses. */
 export class HttpServer {
-  /** The framework's server, to which routes are added. */
   readonly app: FastifyInstance;
   readonly connections: Connections;
   #listeners: Listener[] = [];
@@ -70,11 +66,10 @@ export class HttpServer {
   }
 
   /**
-   * Listens on all addresses of a host. Without a host it listens on all interfaces: IPv6 and IPv4, or IPv4 alone on a
-   * machine without IPv6.
+   * Listens on all addresses of a host; without one on all interfaces, with IPv6 if the machine has it.
    *
    * @returns the URL for clients on this machine
-   * @throws Error with a code such as `EADDRINUSE` when the port is not available
+   * @throws Error with a code such as `EADDRINUSE`
    */
   async listen(port: number, host?: string): Promise<string> {
     // For `localhost`, Fastify would create a second server without our listeners and options.
@@ -100,7 +95,6 @@ export class HttpServer {
     return `http://${host?.includes(':') ? `[${host}]` : (host ?? 'localhost')}:${actualPort}`;
   }
 
-  /** Stops within `stopDelayMs` and `drainMs`: accepts no new connections, and sends the responses on the others. */
   async close(): Promise<void> {
     await this.connections.drain(this.#listeners);
     await this.app.close();

@@ -1,10 +1,8 @@
 const KEY_LENGTH_MAX = 255;
 
 /**
- * Reads the `Idempotency-Key` of a request (draft-ietf-httpapi-idempotency-key-header-07): a string of structured fields
- * (RFC 9651, section 3.3.3), or the same without quotes, as many clients send it, in letters, digits and signs.
- *
- * @returns undefined when there is none, null when it is malformed
+ * Reads an `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header-07): a string of structured fields (RFC 9651, section
+ * 3.3.3), or the same without quotes, as many clients send it. Null when it is malformed.
  */
 export function readIdempotencyKey(value: string | string[] | undefined): string | null | undefined {
   if (value === undefined) return undefined;

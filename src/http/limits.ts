@@ -1,14 +1,12 @@
 /** The limits of what clients may use. Times are in milliseconds. */
 export interface HttpLimits {
-  /** The length of a request body. */
   readonly bodyBytes: number;
   /** The memory of all long request bodies that are being read or processed; a further one is rejected. */
   readonly bodyBytesAtOnce: number;
   /** The memory of all lists and long books that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
-  /** The time for the headers of a request to arrive. */
+  /** The time for the headers of a request, and for a whole request, to arrive. */
   readonly headersMs: number;
-  /** The time for a whole request to arrive. */
   readonly requestMs: number;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
@@ -30,10 +28,8 @@ export interface HttpLimits {
   readonly drainMs: number;
 }
 
-/** The default length of a request body. */
+/** The length of a request body, and of one with many books. */
 export const BODY_BYTES_MAX = 1_024 * 1_024;
-
-/** The length of a request body with many books. */
 export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
 
 /** The limits that operators do not choose. */

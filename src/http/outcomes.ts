@@ -52,10 +52,8 @@ export interface Outcome {
   readonly message: string;
 }
 
-/** The name of an outcome. */
 export type OutcomeName = keyof typeof outcomes;
 
-/** The body of a response. */
 export function envelope<Data>(name: OutcomeName, data: Data): Outcome & { readonly data: Data } {
   const { status, message } = outcomes[name];
   return { status, message, data };

@@ -1,16 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a request has preconditions. */
 export function isConditional({ headers }: IncomingMessage): boolean {
   return headers['if-match'] !== undefined || headers['if-none-match'] !== undefined;
 }
 
-/**
- * Evaluates the preconditions of a request for a resource that exists, in the order of RFC 9110, section 13.2.2.
- *
- * @param tag the strong entity tag of the resource
- * @returns the outcome of the request when they are not met
- */
+/** Evaluates preconditions in the order of RFC 9110, section 13.2.2. @param tag the strong entity tag of the resource */
 export function evaluatePreconditions({ method, headers }: IncomingMessage, tag: string) {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifMatch !== undefined && !matchesAny(tag, ifMatch)) return 'preconditionFailed';

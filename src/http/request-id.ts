@@ -1,20 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The header with the id of a request, which is also in its log line. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
-/**
- * An id that a client may choose, such as a UUID. Ids are logged, so none may begin like a token. Repeated headers are
- * joined with a comma and a space, which is no valid id.
- */
+/** Ids are logged, so none may begin like a token. Repeated headers are joined with ", ", which no valid id contains. */
 const VALID_ID = /^(?!eyJ)[\w.:=+/@~-]{1,128}$/;
 
-/** The prefix of the ids of this process: 48 random bits. */
+/** 48 random bits make the ids of this process unique. */
 const PREFIX = randomBytes(6).toString('hex');
 let count = 0;
 
-/** A new id, unique across processes. */
 export function newRequestId(): string {
   count++;
   return `${PREFIX}-${count.toString(36)}`;

@@ -5,12 +5,7 @@ import type { OutcomeName } from './outcomes.ts';
 
 /** Counts responses. */
 export interface RequestObserver {
-  /**
-   * Called for every request when its response has been sent.
-   *
-   * @param route the pattern of the router, such as `/book/:id`; undefined for an unknown path
-   * @param ms from the request to the end of its response
-   */
+  /** Called when a response has been sent. @param route such as `/book/:id`; undefined for an unknown path */
   responded(route: string | undefined, method: string, status: number, ms: number): void;
   /** Called for every response on a connection whose data did not become a request. */
   rejected(status: number): void;
@@ -18,7 +13,6 @@ export interface RequestObserver {
 
 export interface RequestLogOptions {
   readonly logStream: LogStream;
-  /** The minimum log level. */
   readonly logLevel: LogLevel;
   /** Routes whose responses with 200 are not logged, as they may be requested every second. */
   readonly probes: readonly string[];
@@ -33,9 +27,8 @@ export interface ErrorDescription {
 }
 
 /**
- * Writes one line for each request when its response has been sent, except for successful probes. Lines are formatted
- * here because the logger takes several times as long. Of their fields only the method and the id come from the client;
- * the parser and request-id.ts have validated them.
+ * Writes one line for each response, except to successful probes; the logger would take several times as long. Only the
+ * method and the id come from the client, and the parser and request-id.ts have validated them.
  */
 export class RequestLog extends LogController {
   readonly #options: RequestLogOptions;
@@ -69,7 +62,6 @@ export class RequestLog extends LogController {
     }
   }
 
-  /** Logs a response on a connection whose data did not become a request. */
   rejected(id: string, status: number): void {
     this.#options.observer?.rejected(status);
     if (LOG_LEVELS.info < this.#level) return;

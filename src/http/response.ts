@@ -11,13 +11,11 @@ export interface HttpResult {
   readonly data?: unknown;
   /** The `data` as JSON in UTF-8, instead: in chunks, or as a stream. */
   readonly json?: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
-  /** Headers in addition to those of the outcome. */
   readonly headers?: Headers;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The headers of every response. */
 const COMMON_HEADERS: Headers = {
   'content-type': 'application/json; charset=utf-8',
   'x-content-type-options': 'nosniff',
@@ -40,7 +38,6 @@ const CLOSING_OUTCOMES: ReadonlySet<OutcomeName> = new Set([
   'expectationFailed',
 ]);
 
-/** The headers of an outcome, at any endpoint. */
 export const OUTCOME_HEADERS = Object.fromEntries(
   Object.entries(outcomes).map(([name, { status }]) => [
     name,
@@ -57,7 +54,6 @@ export function respondWith(handle: (request: FastifyRequest, reply: FastifyRepl
   };
 }
 
-/** Sends a result in the envelope. */
 export function send(reply: FastifyReply, { outcome, data = null, json, headers }: HttpResult): FastifyReply {
   reply.code(outcomes[outcome].status).headers(OUTCOME_HEADERS[outcome]);
   if (headers) reply.headers(headers);

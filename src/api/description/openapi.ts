@@ -11,7 +11,6 @@ import {
 import { REASONS } from './reasons.ts';
 import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, REQUEST_ID, type Schema } from './schemas.ts';
 
-/** A route of the server that is an operation. */
 export interface OperationRoute {
   readonly method: string;
   /** The pattern of the router, such as `/book/:id`. */
@@ -19,11 +18,7 @@ export interface OperationRoute {
   readonly operation: OperationSchema['operation'];
 }
 
-/**
- * Describes the API (OpenAPI 3.1) by the routes of the server.
- *
- * @param version of the service
- */
+/** Describes the API by its routes (OpenAPI 3.1). */
 export function openApi(routes: readonly OperationRoute[], version: string): object {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const { method, url, operation } of routes) {

@@ -11,11 +11,9 @@ export interface Operation {
   readonly summary: string;
   /** Further explanation, in CommonMark. */
   readonly description?: string;
-  /** Query parameters by name. Path parameters are described in `openapi.ts`. */
   readonly query?: Readonly<Record<string, Schema>>;
   /** Request headers besides `Authorization`, by name. */
   readonly requestHeaders?: Readonly<Record<string, Schema>>;
-  /** The request body. */
   readonly body?: Schema;
   /** The outcome of success, and its `data`; absent when the response is `text`. */
   readonly success?: SuccessName;
@@ -32,14 +30,12 @@ export interface Operation {
   readonly errors: readonly ErrorName[];
 }
 
-/** The outcomes of error responses, and of successful ones. */
 export type ErrorName = {
   [Name in OutcomeName]: StatusOf<Name> extends 200 | 201 | 304 ? never : Name;
 }[OutcomeName];
 export type SuccessName = Exclude<OutcomeName, ErrorName | 'notModified'>;
 type StatusOf<Name extends OutcomeName> = (typeof outcomes)[Name]['status'];
 
-/** Errors that any request can have. */
 const COMMON_ERRORS = [
   'badRequest',
   'methodNotAllowed',
@@ -178,12 +174,10 @@ export interface OperationSchema {
   readonly operation: Operation & { readonly id: string };
 }
 
-/** Whether an operation needs a token. */
 export function isProtected({ errors }: Operation): boolean {
   return errors.includes('tokenRequired');
 }
 
-/** The `Cache-Control` of the responses of its handler. */
 export function cacheControlOf(operation: Operation): string {
   return isProtected(operation) ? CACHE_CONTROL.protected : CACHE_CONTROL.unprotected;
 }

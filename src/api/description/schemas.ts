@@ -3,13 +3,9 @@ import { TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
 import { BOOK_FIELD_TYPES, EMPTY_BOOK, ID_MAX } from '../../book/book.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
-/**
- * The bodies of requests and responses as JSON Schema (draft 2020-12), for `/openapi.json`. Fastify compiles serializers of
- * those of responses: the order of properties is the order of keys.
- */
+/** JSON Schema (draft 2020-12). Fastify compiles serializers of it: the order of properties is the order of keys. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** The types of the fields of a body. */
 const TYPES = {
   text: { type: 'string', pattern: String.raw`^[^\x00]*$` },
   integer: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
@@ -87,7 +83,6 @@ export const token: Schema = {
 
 export const nothing: Schema = { type: 'null' };
 
-/** The header of every response. */
 export const REQUEST_ID = {
   'X-Request-Id': {
     type: 'string',
@@ -129,7 +124,6 @@ export const LIST_HEADERS = {
   },
 };
 
-/** The named schemas of `/openapi.json`. */
 export const namedSchemas: Readonly<Record<string, Schema>> = {
   Book: book,
   NewBook: newBook,
@@ -138,7 +132,6 @@ export const namedSchemas: Readonly<Record<string, Schema>> = {
   Token: token,
 };
 
-/** The envelope around data (specification, "Response envelope"). */
 export function envelopeOf(data: Schema) {
   return {
     type: 'object',

@@ -1,10 +1,7 @@
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
 
-/**
- * Writes a position in a sorted list as the opaque value of `after`. It has the sort key and the id, so that it stays valid
- * when the book is changed or deleted. It is safe in a URL, and at most 2,100 characters long.
- */
+/** The opaque value of `after`: URL-safe, at most 2,100 characters, and valid even after the book is changed or deleted. */
 export function writeCursor(sort: string, { key, id }: BookPosition): string {
   return encode([sort, id, key]);
 }

@@ -30,17 +30,13 @@ export class ListHandler {
   /** The memory that a list reserves at first: the length of the last one, so that not more lists start than can finish. */
   #listBytes = 0;
 
-  /**
-   * @param unread the memory of responses that clients have not read yet
-   * @param searchMs the time until the response to a search begins, and then until its next part
-   */
+  /** @param unread the memory of responses that clients have not read yet */
   constructor(store: BookStore, unread: MemoryBudget, searchMs: number) {
     this.#store = store;
     this.#unread = unread;
     this.#searchMs = searchMs;
   }
 
-  /** GET /books */
   readonly list = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const list = readListRequest(request.raw.url ?? '');
     if (list === 'invalid') return { outcome: 'invalidQuery' };
@@ -118,11 +114,7 @@ async function* allMatches(
   }
 }
 
-/**
- * Reads one page with a limit.
- *
- * @returns the cursor of the next page if there is one; undefined when the memory of unread responses is exhausted
- */
+/** Reads one page with a limit; undefined when the memory of unread responses is exhausted. */
 async function readPage(
   search: Search,
   unread: Reservation,

@@ -1,5 +1,3 @@
-/** Joins pages of books, which the store renders as JSON with commas between the books, to one array. */
-
 const OPEN = Buffer.from('[');
 const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
@@ -7,7 +5,7 @@ const CLOSE = Buffer.from(']');
 /** The size of the chunks of a stream: a client that reads slowly makes progress with each of them. */
 const CHUNK_BYTES = 128 * 1_024;
 
-/** Pages as the chunks of one array; empty pages are skipped. */
+/** Joins pages, which the store renders as JSON with commas between the books, to the chunks of one array. */
 export function toArray(pages: readonly Uint8Array[]): Uint8Array[] {
   const parts = pages
     .filter(({ length }) => length > 0)
@@ -15,7 +13,6 @@ export function toArray(pages: readonly Uint8Array[]): Uint8Array[] {
   return [OPEN, ...parts, CLOSE];
 }
 
-/** Like {@link toArray}, for a stream of pages. */
 export async function* streamArray(pages: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield OPEN;
   let isFirst = true;

@@ -39,7 +39,6 @@ export const listParameters = {
   },
 } as const satisfies Record<string, ParameterSchema>;
 
-/** A value of `sort`: a key, with a leading minus for descending order. */
 export type Sort = SortKey | `-${SortKey}`;
 
 interface ParameterSchema {
@@ -52,7 +51,6 @@ interface ParameterSchema {
   readonly default?: string | boolean;
 }
 
-/** A `GET /books` with a query. */
 export interface ListRequest {
   readonly query: BookQuery;
   readonly sort: Sort;
@@ -62,13 +60,7 @@ export interface ListRequest {
   readonly isCounted: boolean;
 }
 
-/**
- * Reads the query of a request target (RFC 3986, section 3.4) as `application/x-www-form-urlencoded`. Parameters that
- * {@link listParameters} does not have are ignored.
- *
- * @returns undefined when it has none of them; `invalid` when one has an invalid value or is repeated, or the cursor
- *   belongs to another sort
- */
+/** Reads a request target as `application/x-www-form-urlencoded`; undefined when it has no known parameter. */
 export function readListRequest(target: string): ListRequest | 'invalid' | undefined {
   const given = new Map<Name, string>();
   for (const piece of piecesOf(target)) {
@@ -142,7 +134,7 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** Whether a text is a value of a parameter. No book contains U+0000, and no engine accepts it. */
+/** Also rejects U+0000, which no engine accepts. */
 function isValid(schema: ParameterSchema, text: string): boolean {
   const { type, minimum = -Infinity, maximum = Infinity, minLength = 0 } = schema;
   if (type === 'boolean') return text === 'true' || text === 'false';

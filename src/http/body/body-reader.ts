@@ -3,7 +3,6 @@ import { DRAIN_BYTES_MAX, DRAIN_TIMEOUT_MS } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { MemoryBudget, Reservation } from './memory-budget.ts';
 
-/** The outcome of a request whose body cannot be read. */
 export type BodyError = Extract<
   OutcomeName,
   'payloadTooLarge' | 'badRequest' | 'requestTimeout' | 'serviceUnavailable'
@@ -18,22 +17,14 @@ export class BodyReader {
   /** The memory of the long bodies that are being read or processed. */
   readonly budget: MemoryBudget;
 
-  /**
-   * @param bytesMax the default length of a body
-   * @param bytesAtOnceMax the memory of all bodies, from their arrival until they have been processed
-   */
   constructor(bytesMax: number, bytesAtOnceMax: number) {
     this.#bytesMax = bytesMax;
     this.budget = new MemoryBudget(bytesAtOnceMax);
   }
 
   /**
-   * Reads and parses the body of a request. Sends 100 Continue to a client that waits for it (RFC 9110, section 10.1.1) only
-   * now, after the checks that need no body.
-   *
-   * @param parse parses the bytes; their memory is counted until it settles
-   * @returns what `parse` returns, or why the body cannot be read. A body with a Content-Encoding is not decoded, but
-   *   parsed as no bytes.
+   * Reads and parses a body, whose memory is counted until `parse` settles. 100 Continue is sent only now, after the checks
+   * that need no body (RFC 9110, section 10.1.1). A body with a Content-Encoding is not decoded, but parsed as no bytes.
    */
   read<Content>(
     request: IncomingMessage,
@@ -101,7 +92,6 @@ export class BodyReader {
   }
 }
 
-/** A larger buffer with the first bytes of another one. */
 function grow(bytes: Uint8Array, length: number, capacity: number): Uint8Array {
   const larger = Buffer.allocUnsafeSlow(capacity);
   larger.set(bytes.subarray(0, length));

@@ -17,12 +17,10 @@ class ConnectionState {
   /** Whether no further request gets a response, so that none may have an effect (RFC 9112, section 9.6). */
   isClosing = false;
 
-  /** Whether no response is pending. */
   get isIdle(): boolean {
     return this.last === undefined || this.last.writableFinished;
   }
 
-  /** Adds the response to a new request. */
   add(response: ServerResponse): void {
     this.previous = this.isIdle ? undefined : this.last;
     this.last = response;
@@ -34,10 +32,7 @@ export function stateOf(connection: Connection): ConnectionState {
   return connection[STATE];
 }
 
-/**
- * Closes a connection as RFC 9112, section 9.6, requires: ends our side, and discards what the client sends for a while.
- * A connection that is reset at once can lose responses that its client has not read yet.
- */
+/** Ends our side and discards what the client sends: a reset could lose unread responses (RFC 9112, section 9.6). */
 export function linger(connection: Connection): void {
   stateOf(connection).isClosing = true;
   // The parser would make requests of the data.

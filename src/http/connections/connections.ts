@@ -21,7 +21,6 @@ export class Connections {
   readonly #limits: HttpLimits;
   readonly #log: RequestLog;
   readonly #open = new Map<Socket, Progress>();
-  /** The number of connections accepted so far. */
   #accepted = 0;
   #isDraining = false;
   /** Whether {@link drain} has been called. */
@@ -43,11 +42,7 @@ export class Connections {
     return { active: this.#open.size - idle, idle };
   }
 
-  /**
-   * Serves as before for `stopDelayMs`, except that {@link isStopping} is true. Then accepts no new connections, and sends
-   * `Connection: close` with the responses on the others. Closes idle connections after `graceMs`, and destroys all after
-   * `drainMs`. Resolves when no connection is left.
-   */
+  /** Closes all connections, in the steps of `stopDelayMs`, `graceMs` and `drainMs` (see {@link HttpLimits}). */
   async drain(listeners: readonly Listener[]): Promise<void> {
     const { stopDelayMs, graceMs, drainMs } = this.#limits;
     this.isStopping = true;

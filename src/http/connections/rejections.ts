@@ -6,7 +6,6 @@ import { send } from '../response.ts';
 import { type Connection, stateOf } from './connection-state.ts';
 import { rejectOnSockets } from './socket-rejections.ts';
 
-/** How the API describes errors and redirects requests. */
 export interface ErrorHandling {
   readonly describeError: (error: unknown) => ErrorDescription;
   /** Redirects a request for an unknown path. @returns whether it did */
@@ -41,11 +40,7 @@ export function rejectInEnvelope(
   rejectOnSockets(app.server, log, methods);
 }
 
-/**
- * Collects the methods of every path.
- *
- * @returns the `Allow` of a request target's path (RFC 9110, section 10.2.1), or undefined when there is no such path
- */
+/** Collects the methods of each path, for the `Allow` of a request target (RFC 9110, section 10.2.1). */
 function collectMethods(app: FastifyInstance): (target: string) => string | undefined {
   const paths = new Map<string, { pattern: RegExp; methods: string[] }>();
   app.addHook('onRoute', ({ url, method }) => {
@@ -63,9 +58,8 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
 }
 
 /**
- * Passes or rejects a request. Pipelined requests are processed one after the other: their effects have their order (RFC
- * 9112, section 9.3.2), none has an effect after the last response of the connection, and one response at a time waits
- * for the client to read it. Meanwhile the connection is not read.
+ * Pipelined requests are processed one after the other: their effects have their order (RFC 9112, section 9.3.2), none has
+ * an effect after the last response of the connection, and one response at a time waits for the client to read it.
  */
 function rejectMalformed(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
   const connection: Connection = request.raw.socket;

@@ -14,14 +14,9 @@ const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payloadTooLarge',
 };
 
-/** Errors of a connection that the client has closed. */
 const DISCONNECT_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
-/**
- * Responds to CONNECT, and to data and timeouts of a connection that are not part of a request.
- *
- * @param methods the `Allow` of a request target, or undefined when there is no such path
- */
+/** Responds to CONNECT, and to data and timeouts of a connection that are not part of a request. */
 export function rejectOnSockets(
   server: Server,
   log: RequestLog,
@@ -82,11 +77,7 @@ function afterResponses(socket: Connection, proceed: () => void): void {
   else proceed();
 }
 
-/**
- * Responds on a socket that has no request, and closes it.
- *
- * @param isHead whether the response has no content (RFC 9110, section 9.3.2)
- */
+/** Responds on a socket without a request, and closes it. Responses to HEAD have no content (RFC 9110, section 9.3.2). */
 export function rejectOnSocket(
   socket: Connection,
   log: RequestLog,
