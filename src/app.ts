@@ -11,7 +11,6 @@ import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
 import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
 
-/** A service that listens. */
 export interface App {
   /** For clients on this machine. */
   readonly url: string;
@@ -28,7 +27,6 @@ export interface Dependencies {
   readonly now?: () => number;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
-  /** With several workers. */
   readonly shareMetrics?: ShareMetrics | undefined;
 }
 
@@ -36,8 +34,6 @@ export interface Dependencies {
 const STORE_CLOSE_MS_MAX = 500;
 
 /**
- * Opens the store, connects the parts and listens.
- *
  * @throws StoreNotReady when the store cannot be reached or prepared
  * @throws Error with a code such as `EADDRINUSE` when the service cannot listen
  */
@@ -81,7 +77,6 @@ export async function startApp(config: Config, secrets: Secrets, dependencies: D
   }
 }
 
-/** Counts the operations of the store, and logs the failures of its parts. */
 function observerOf(metrics: Metrics | undefined, logger: ReturnType<typeof openLogger>): StoreObserver {
   return {
     operation: (name, waiting) => metrics?.store.operation(name, waiting) ?? (() => {}),

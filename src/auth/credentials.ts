@@ -13,7 +13,6 @@ export function readLoginRequest(body: Uint8Array): LoginRequest | undefined {
   return fields && { username: '', password: '', ...fields };
 }
 
-/** The single credential pair. */
 export class Credentials {
   readonly #key = randomBytes(32);
   readonly #username: Buffer;

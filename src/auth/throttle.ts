@@ -25,13 +25,11 @@ export class LoginThrottle {
   /** By network, the oldest first. */
   readonly #windows = new Map<string, Window>();
 
-  /** @param now the clock, in milliseconds since 1970 */
   constructor(limits: ThrottleLimits, now: () => number) {
     this.#limits = limits;
     this.#now = now;
   }
 
-  /** @returns the seconds until this address may log in; 0 if it may now */
   secondsToWait(address: string): number {
     const window = this.#windows.get(network(address));
     return window && window.failures >= this.#limits.failuresMax ? this.#secondsLeft(window) : 0;

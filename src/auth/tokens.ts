@@ -18,7 +18,6 @@ export class Tokens {
   readonly #now: () => number;
   /** Verified tokens with the time at which they expire, in milliseconds since 1970. */
   readonly #verified = new Map<string, number>();
-  /** The use of the cache of verified tokens. */
   readonly cache = { hits: 0, misses: 0 };
 
   /**

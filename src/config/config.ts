@@ -19,7 +19,6 @@ export interface Config {
     'headersMs' | 'requestMs' | 'stallMs' | 'connections' | 'stopDelayMs'
   >;
   readonly logLevel: LogLevel;
-  /** Whether the service counts, and serves `/metrics`. */
   readonly hasMetrics: boolean;
 }
 
@@ -43,9 +42,7 @@ export class ConfigError extends Error {
 export interface Configuration {
   readonly config: Config;
   readonly secrets: Secrets;
-  /** The number of processes. */
   readonly workers: number;
-  /** The source of the password. */
   readonly passwordIn: 'environment' | 'file';
   /** The names of the variables that were generated. */
   readonly generated: readonly string[];

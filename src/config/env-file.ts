@@ -25,7 +25,7 @@ export function readEnvFile(): Variables {
 /** An assignment, whose quoted value may span lines; or a comment or an empty line. */
 const STATEMENT = /[ \t]*(?:(?:export +)?[\w.-]+[ \t]*=[ \t]*(?:"[^"]*"|'[^']*'|`[^`]*`)?.*|#.*)?(?:\n|$)/y;
 
-/** parseEnv ignores malformed lines, and the service would run with deerrors. */
+/** parseEnv ignores malformed lines, and the service would run with defaults. */
 function requireAssignments(text: string): void {
   const errors: string[] = [];
   for (let index = 0; index < text.length; ) {
@@ -91,7 +91,6 @@ function readText(): string {
 }
 
 const LOCK = `${ENV_FILE}.lock`;
-
 const LOCK_MS_MAX = 10_000;
 
 /**

@@ -2,7 +2,6 @@ import { isIP } from 'node:net';
 import { LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
 import { parseStoreAddress } from '../store/address.ts';
 
-/** A variable of the configuration. */
 export interface Variable<Value> {
   /** The text for an unset or empty variable; by default it is empty. */
   readonly fallback?: string;
@@ -98,16 +97,11 @@ export const VARIABLES = {
   },
 } as const satisfies Readonly<Record<string, Variable<unknown>>>;
 
-/** The parsed value of every variable. */
 export type Values = {
   readonly [Name in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Name]['parse']>;
 };
 
-/**
- * Parses all variables. Unknown ones are ignored.
- *
- * @returns the values, or all errors, each with the name of its variable and without its text
- */
+/** @returns the values, or all errors, each with the name of its variable and without its text */
 export function parseVariables(
   texts: Readonly<Record<string, string | undefined>>,
 ): { readonly values: Values } | { readonly errors: readonly string[] } {

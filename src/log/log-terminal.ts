@@ -2,16 +2,11 @@ import { styleText } from 'node:util';
 import type { LogStream } from './log.ts';
 import { LOG_LEVELS } from './log-level.ts';
 
-/** A log stream that formats its lines for a terminal. */
 export function prettyPrinted(log: LogStream): LogStream {
   return { ...log, write: (line) => log.write(`${formatLine(line)}\n`) };
 }
 
-/**
- * Formats a log line: time, level, event, and the details in grey. `NO_COLOR` and `FORCE_COLOR` are respected.
- *
- * @param line a JSON object; any other text is returned trimmed
- */
+/** Formats a log line, which is a JSON object; returns any other text trimmed. */
 export function formatLine(line: string): string {
   let fields: Fields;
   try {

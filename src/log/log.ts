@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import type { LogLevel } from './log-level.ts';
 
-/** The destination of log lines. */
 export interface LogStream {
   write(line: string): void;
   /** Resolves when everything is written, or after {@link CLOSE_MS_MAX}; later lines are dropped. */
@@ -15,28 +14,20 @@ export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger
   return pino({ base: null, level }, stream);
 }
 
-/** Lines are written in blocks of at most this size, … */
+const FLUSH_INTERVAL_MS = 100;
 const BLOCK_BYTES_MAX = 16_384;
-
-/** … or of this size if several processes write: Linux writes it to a pipe atomically (PIPE_BUF), … */
+/** Linux writes this size to a pipe atomically (PIPE_BUF); longer lines of several processes may be interleaved. */
 const SHARED_BLOCK_BYTES_MAX = 4_096;
 
-/** … after at most this time. */
-const FLUSH_INTERVAL_MS = 100;
-
-/** The buffer for a slow reader; further lines are dropped. */
+/** For a slow reader; further lines are dropped. */
 const BUFFER_BYTES_MAX = 16 * 1_024 * 1_024;
-
-/** How long closing the log waits for a slow reader. */
 const CLOSE_MS_MAX = 500;
-
 /** The retries, every 100 ms, when the process exits without closing the log and the reader is slow. */
 const LAST_ATTEMPTS_MAX = 5;
 
 /**
- * Writes the log to standard output, asynchronously and in blocks of whole lines, because a write for each line is slow. A
- * longer line is a block of its own, and may be interleaved with others. An exit without closing may lose the current block,
- * and SIGKILL the lines of the last {@link FLUSH_INTERVAL_MS}.
+ * Writes the log to standard output in blocks of lines, as a write for each line is slow. An exit without closing may lose
+ * the current block, and SIGKILL the lines of the last {@link FLUSH_INTERVAL_MS}.
  *
  * @param isShared whether other processes write to the same standard output
  */
@@ -75,7 +66,6 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
     maxLength: BUFFER_BYTES_MAX,
     retryEAGAIN: () => attemptsLeft-- > 0,
   });
-  // The reader may exit, or its disk may be full.
   log.on('error', () => {
     isLost = true;
   });

@@ -15,12 +15,10 @@ export type Labels = Readonly<Record<string, string>>;
 /** Values by their labels; a number has none. */
 type Series = number | readonly (readonly [Labels, number])[];
 
-/** A metric that only increases. */
 export function counter(name: string, help: string, series: Series): Family {
   return { name, help, type: 'counter', samples: samplesOf(name, series) };
 }
 
-/** A metric that goes up and down. */
 export function gauge(name: string, help: string, series: Series): Family {
   return { name, help, type: 'gauge', samples: samplesOf(name, series) };
 }
@@ -30,7 +28,6 @@ function samplesOf(name: string, series: Series): Record<string, number> {
   return Object.fromEntries(series.map(([labels, value]) => [sampleName(name, labels), value]));
 }
 
-/** The name of a sample in the text format: the name of its metric and its labels. */
 export function sampleName(name: string, labels: Labels): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeValue(value)}"`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;

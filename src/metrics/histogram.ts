@@ -1,6 +1,5 @@
 import { type Family, type Labels, sampleName } from './family.ts';
 
-/** The counts of one series, by bucket. */
 export class Histogram {
   readonly #bounds: readonly number[];
   /** Not cumulative; the last bucket has no upper bound. */
@@ -32,7 +31,6 @@ export class Histogram {
   }
 }
 
-/** A metric of histograms. */
 export function histogram(name: string, help: string, series: readonly [Labels, Histogram][]): Family {
   const samples = series.flatMap(([labels, of]) => [...of.samples(name, labels)]);
   return { name, help, type: 'histogram', samples: Object.fromEntries(samples) };

@@ -27,14 +27,12 @@ export class Metrics {
   #runtime: RuntimeMetrics | undefined;
   #getSnapshot: (() => ServerSnapshot) | undefined;
 
-  /** @param version of the service */
   constructor(version: string, engine: string, share: ShareMetrics = (families) => async () => families()) {
     this.#build = { version, engine, node: process.versions.node };
     this.store = new StoreMetrics(engine);
     this.#collect = share(() => this.#families());
   }
 
-  /** Starts measuring the process, until {@link close}. */
   start(getSnapshot: () => ServerSnapshot): void {
     this.#getSnapshot = getSnapshot;
     this.#runtime = new RuntimeMetrics();

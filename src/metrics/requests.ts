@@ -9,19 +9,16 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS']);
 /** The label of all other methods, and of unknown paths: it limits the number of series. */
 const OTHER = 'other';
 
-/** Status codes have three digits. */
-const STATUSES_MAX = 1_000;
-
 /** Exposed as 0 from the start: Prometheus does not see the first one of a new series as an increase. */
 const FAILURES: ReadonlySet<number> = new Set([500, 503]);
 
 /** Likewise for malformed, slow or long headers, and for connections beyond the limit. */
 const REJECTIONS = [400, 408, 431, 503];
 
-/** The responses of one route and method. */
 class RouteCounts {
   readonly labels: Labels;
-  readonly statuses = new Float64Array(STATUSES_MAX);
+  /** By status code. */
+  readonly statuses = new Float64Array(1_000);
   readonly durations = new Histogram(DURATION_BOUNDS);
 
   constructor(route: string, method: string) {
@@ -40,12 +37,7 @@ export class RequestMetrics {
   readonly #counts = new Map<string | undefined, Map<string, RouteCounts>>();
   readonly #rejections = new Map(REJECTIONS.map((status) => [status, 0]));
 
-  /**
-   * Counts a completed response.
-   *
-   * @param route the pattern of the router; undefined for an unknown path
-   * @param ms the duration in milliseconds
-   */
+  /** @param route the pattern of the router; undefined for an unknown path */
   responded(route: string | undefined, method: string, status: number, ms: number): void {
     const counts = this.#counts.get(route)?.get(method) ?? this.#getOrAdd(route, method);
     counts.statuses[status] = (counts.statuses[status] ?? 0) + 1;

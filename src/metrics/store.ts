@@ -5,11 +5,8 @@ import { Histogram, histogram } from './histogram.ts';
 const DURATION_BOUNDS = [
   0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
-
-/** Numbers of calls in a batch. */
 const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
-/** The batches of one kind of operation. */
 interface Operation {
   readonly labels: Labels;
   readonly durations: Histogram;

@@ -77,5 +77,4 @@ function describe(error: unknown): string {
   return error.stack ?? error.message;
 }
 
-/** The properties of a failed `listen` or name lookup. */
 type Address = Partial<Readonly<{ address: string; hostname: string; port: number }>>;

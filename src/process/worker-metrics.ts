@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Family, merge, withoutGauges } from '../metrics/family.ts';
+import type { ShareMetrics } from '../metrics/metrics.ts';
 
 /**
  * A scrape returns the metrics of all workers: the scraped worker requests them from the primary, and the primary from the
@@ -7,10 +8,9 @@ import { type Family, merge, withoutGauges } from '../metrics/family.ts';
  * that does not reply, and keeps the counters of exited workers.
  */
 
-/** How long the primary waits for workers, … */
+/** How long the primary waits for its workers. */
 const WORKERS_MS_MAX = 2_000;
-
-/** … and a worker for the primary. */
+/** How long a worker waits for the primary. */
 const PRIMARY_MS_MAX = 4_000;
 
 /** The request of a worker to the primary and its reply, `all`; the request of the primary and its reply, `own`. */
@@ -30,10 +30,8 @@ interface Worker {
 /** In the primary: the metrics of all workers. */
 export class WorkerMetrics {
   readonly #workers = new Map<Worker, WorkerState>();
-  /** The counters of exited workers. */
   #exited: readonly Family[] = [];
 
-  /** Call it when the worker starts. */
   addWorker(worker: Worker): void {
     const state: WorkerState = { families: [], pending: [] };
     this.#workers.set(worker, state);
@@ -64,7 +62,6 @@ export class WorkerMetrics {
 }
 
 interface WorkerState {
-  /** The last metrics. */
   families: readonly Family[];
   /** Called in order: the worker replies once to each request. */
   readonly pending: (() => void)[];
@@ -75,14 +72,8 @@ function sendTo(worker: Worker, message: Message): void {
   worker.send(message, () => {});
 }
 
-/**
- * In a worker: sends its metrics when the primary requests them.
- *
- * @returns a function that requests the metrics of all workers; undefined after a timeout
- */
-export function shareMetrics(
-  families: () => readonly Family[],
-): () => Promise<readonly Family[] | undefined> {
+/** In a worker: sends its metrics to the primary, and requests those of all workers from it. */
+export const shareMetrics: ShareMetrics = (families) => {
   const pending = new Map<number, (families: readonly Family[]) => void>();
   let lastId = 0;
   process.on('message', (message) => {
@@ -99,7 +90,7 @@ export function shareMetrics(
     pending.delete(id);
     return all;
   };
-}
+};
 
 /** Errors are ignored: without a primary, this worker is exiting. */
 function sendToPrimary(message: Message): void {

@@ -10,12 +10,10 @@ const REPLACEMENT_DELAY_MS = 1_000;
 /** After the stop delay, workers need 4.5 seconds to exit; then they are killed. */
 const STOP_MS_MAX = 4_700;
 
-/** Whether this process is a worker, and not the primary. */
 export const { isWorker } = cluster;
 
 /**
- * Starts the workers: one, and the others when it listens. They share one port: the primary accepts connections and
- * distributes them round-robin. A worker that exits is replaced.
+ * Starts one worker, and the others when it listens. The primary accepts connections and distributes them round-robin.
  *
  * @returns undefined when the first worker fails to start; the error has been printed
  */
@@ -53,7 +51,6 @@ export async function startWorkers(configuration: Configuration): Promise<App | 
     return worker;
   }
 
-  /** Replaces a worker whenever it exits. */
   async function supervise(worker: Worker): Promise<void> {
     workers.add(worker);
     await exited(worker);
