@@ -1,6 +1,5 @@
 import { type Conninfo, parseConninfo } from './postgres/pool/conninfo.ts';
 
-/** The engine of the store, and its location. */
 export type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   | { readonly engine: 'postgres'; readonly conninfo: Conninfo };

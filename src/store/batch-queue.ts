@@ -12,9 +12,8 @@ export interface BatchOptions<Item> {
   readonly batchTextMax: number;
   /** The length of an item's text; without it items have none. */
   readonly textOf?: (item: Item) => number;
-  /** Further calls are rejected. */
+  /** Calls beyond these limits are rejected; the text is that of all unfinished calls. */
   readonly queueItemsMax: number;
-  /** The most text in all unfinished calls; further calls are rejected. */
   readonly queueTextMax: number;
   /** Items with equal keys never share a batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
@@ -34,8 +33,7 @@ export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item>;
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
-  /** The text of all unfinished calls. */
-  #text = 0;
+  #unfinishedText = 0;
   /** The number of calls at the head of the queue that were in a failed batch. */
   #retryIndividually = 0;
   #flushLoop: Promise<void> | undefined;
@@ -55,10 +53,10 @@ export class BatchQueue<Item, Result> {
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     const text = this.#options.textOf?.(item) ?? 0;
-    const isTextFull = this.#text > 0 && this.#text + text > this.#options.queueTextMax;
+    const isTextFull = this.#unfinishedText > 0 && this.#unfinishedText + text > this.#options.queueTextMax;
     if (isTextFull || this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
-    this.#text += text;
+    this.#unfinishedText += text;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#queue.push({ item, text, resolve, reject });
     this.#flushLoop ??= this.#flushAll();
@@ -120,7 +118,7 @@ export class BatchQueue<Item, Result> {
       if (results.length < batch.length) this.#queue.unshift(...batch.splice(results.length));
       for (const [index, call] of batch.entries()) {
         const result = results[index] as Result | StoreUnavailable;
-        this.#text -= call.text;
+        this.#unfinishedText -= call.text;
         if (result instanceof StoreUnavailable) call.reject(result);
         else call.resolve(result);
       }
@@ -134,7 +132,7 @@ export class BatchQueue<Item, Result> {
       }
       if (isUnavailable) this.#retryIndividually = 0;
       for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
-        this.#text -= call.text;
+        this.#unfinishedText -= call.text;
         call.reject(error);
       }
     }

@@ -13,7 +13,6 @@ export interface StoreObserver {
 /** Called after each batch: with its number of calls, its duration and whether it failed. */
 export type OperationObserver = (calls: number, ms: number, hasFailed: boolean) => void;
 
-/** The number of connections of a pool at present. */
 export interface PoolState {
   readonly idle: number;
   readonly used: number;

@@ -3,9 +3,7 @@ import { PAGE_BOOKS_MAX } from './store-limits.ts';
 
 /** The result of reading up to a number of books after an id. */
 export interface PageRow {
-  /** The number of books read. */
   readonly count: number;
-  /** The id of the last of them. */
   readonly last: number;
   /** The books as JSON objects with commas between them; null when their texts exceed the limit of one page. */
   readonly json: Uint8Array | null;

@@ -8,7 +8,6 @@ export class Parameters {
   readonly values: (string | number | number[] | string[])[] = [];
   readonly #sign: string;
 
-  /** @param sign the prefix of the number of a parameter */
   constructor(sign: '?' | '$') {
     this.#sign = sign;
   }
@@ -23,7 +22,6 @@ export class Parameters {
 /** A condition, which adds its values to the parameters of a statement. */
 export type Condition = (parameters: Parameters) => string;
 
-/** The condition on the years of a query. */
 export function yearsOf({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
   const conditions = [];
   if (yearFrom > -YEAR_MAX) conditions.push(`year >= ${parameters.add(yearFrom)}`);
@@ -31,7 +29,6 @@ export function yearsOf({ yearFrom, yearTo }: BookQuery, parameters: Parameters)
   return conditions.join(' and ') || 'true';
 }
 
-/** Whether a query is limited to some years. */
 export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
   return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
 }
@@ -60,12 +57,10 @@ export function orderOf(query: BookQuery): string {
   return query.sort === 'id' ? order : `${order}, id`;
 }
 
-/** The columns of a Match. */
 export function matchColumns(query: BookQuery): string {
   return `id, ${keyColumnOf(query)} as key, bytes`;
 }
 
-/** The column of the sort key. */
 export function keyColumnOf({ sort }: BookQuery): string {
   return sort === 'title' || sort === 'author' ? `${sort}_key` : sort;
 }

@@ -26,7 +26,6 @@ export interface SearchEngine {
   close(): Promise<void>;
 }
 
-/** A book that matches a query. */
 export interface Match extends BookPosition {
   /** The length of its texts. */
   readonly bytes: number;
@@ -36,7 +35,6 @@ export interface Match extends BookPosition {
 export interface Scan {
   /** The most books; the maximum of the engine when undefined. */
   readonly limit: number | undefined;
-  /** Whether to read their texts. */
   readonly hasTexts: boolean;
 }
 
@@ -76,7 +74,6 @@ export interface IndexDialect {
 
 export type Row = Record<string, unknown>;
 
-/** SQL that selects candidates; its form depends on the engine. */
 export type AccessPath = (parameters: Parameters) => string;
 
 export interface ComparedMatches {

@@ -88,7 +88,6 @@ export function isFoldedMatch(needles: Needles, title: string, author: string, w
 
 /** More words than this are looked up together, so that a query of thousands does not scan a text thousands of times. */
 const WORDS_COMPARED_MAX = 16;
-
 /** The most comparisons for `includes`, whose worst case is the product of the two lengths. */
 const COMPARISONS_MAX = 1_000_000;
 

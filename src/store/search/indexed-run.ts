@@ -95,7 +95,6 @@ export class IndexedRun {
     page.end();
   }
 
-  /** The first books of a range within the years. */
   #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
     const isWithin: Condition = (parameters) =>
       `${range(parameters)} and ${yearsOf(this.#query, parameters)}`;

@@ -13,7 +13,6 @@ export class Searcher {
     this.#engine = engine;
   }
 
-  /** See {@link BookStore.search}. */
   search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
     return this.#run(query, async (run) => {
       const { ids, last, more } = await run.find(limit, after);
@@ -23,7 +22,6 @@ export class Searcher {
     });
   }
 
-  /** See {@link BookStore.count}. */
   count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
     return this.#run(query, (run) => run.count(after));
   }

@@ -123,7 +123,6 @@ class SqliteArchive implements BookArchive {
     });
   }
 
-  /** @throws errors in terms of the interface */
   async #report<Result>(operation: () => Result | Promise<Result>): Promise<Result> {
     try {
       return await operation();

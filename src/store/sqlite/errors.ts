@@ -35,10 +35,7 @@ export function isDamaged(error: unknown): boolean {
   return [11, 26].includes(resultCode(error) ?? 0);
 }
 
-/**
- * Whether a sync failed. Earlier writes may be lost as well, even if the next sync succeeds (sqlite.org/rescode.html:
- * SQLITE_IOERR_FSYNC, SQLITE_IOERR_DIR_FSYNC).
- */
+/** SQLITE_IOERR_FSYNC or SQLITE_IOERR_DIR_FSYNC: earlier writes may be lost as well, even if the next sync succeeds. */
 export function isSyncFailure(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [1_034, 1_290].includes(Number(error.errcode));
 }
@@ -47,7 +44,6 @@ export function isConstraintViolation(error: unknown): boolean {
   return resultCode(error) === 19;
 }
 
-/** An error of opening or preparing a file as one line for operators. */
 export function toNotReady(error: unknown, path: string): StoreNotReady {
   if (error instanceof StoreNotReady) return error;
   return new StoreNotReady(`the SQLite file ${path} cannot be opened or prepared (${codeOf(error)})`);

@@ -11,7 +11,7 @@ import { expectBooks } from './schema.ts';
 export async function inspectStore(path: string): Promise<string> {
   try {
     if (!existsSync(path)) {
-      accessSync(nearestFolder(path), constants.W_OK);
+      accessSync(nearestExistingFolder(path), constants.W_OK);
       return `the SQLite file ${path} does not exist yet and will be created`;
     }
     expectWritable(path);
@@ -34,8 +34,7 @@ function describe(database: DatabaseSync, path: string): string {
   return `the SQLite file ${path} has ${formatBookCount(counted.count)}`;
 }
 
-/** The nearest folder above a path that exists. */
-function nearestFolder(path: string): string {
+function nearestExistingFolder(path: string): string {
   const folder = dirname(path);
-  return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
+  return existsSync(folder) || folder === path ? folder : nearestExistingFolder(folder);
 }

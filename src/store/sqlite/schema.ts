@@ -21,7 +21,6 @@ function hasOwnTable(database: DatabaseSync): boolean {
   return database.prepare(`select 1 from pragma_table_list('books') where strict = 1`).get() !== undefined;
 }
 
-/** {@link expectBooks}, if there is a table of books. */
 export function expectBooksIfAny(database: DatabaseSync): void {
   readVersion(database);
   if (hasTable(database, 'books')) expectBooks(database);

@@ -18,6 +18,7 @@ export class FileGuard {
   }
 
   /** @throws StoreLost when one of the files was deleted or replaced */
+  /** @throws StoreLost when one of the files was deleted or replaced */
   check(): void {
     for (const [file, identity] of this.#identities) {
       if (identityOf(file) !== identity)
