@@ -10,7 +10,6 @@ export const YEAR_MAX = Number.MAX_SAFE_INTEGER;
 /** The values of absent fields. */
 export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
 
-/** The types of the fields, for {@link readJsonObject}. */
 export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
 
 /** Reads a request body as a new book. @returns undefined when it is invalid (specification, POST /book) */

@@ -1,4 +1,3 @@
-/** The types of fields. */
 interface FieldTypes {
   text: string;
   integer: number;
@@ -7,7 +6,6 @@ interface FieldTypes {
 /** The names of fields, in lower case, and their types. */
 type FieldSpec = Readonly<Record<string, keyof FieldTypes>>;
 
-/** The fields that are present, by name. */
 export type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec]?: FieldTypes[Spec[Name]] };
 
 /**
@@ -15,8 +13,7 @@ export type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec
  * ignored. `text` is a string that every store preserves: well-formed Unicode without U+0000. `integer` is a number without
  * a fraction, in any notation, within ±(2^53 - 1).
  *
- * @returns the fields that are present; undefined when the bytes are not UTF-8 or not a JSON object, or a field has
- *   another type
+ * @returns undefined when the bytes are not UTF-8 or not a JSON object, or a field has another type
  */
 export function readJsonObject<const Spec extends FieldSpec>(
   bytes: Uint8Array,

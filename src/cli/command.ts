@@ -7,7 +7,6 @@ export interface Command {
   /** Whether it takes the operand FILE; absent when it takes no operand. */
   readonly file?: 'required' | 'optional';
   readonly options: Readonly<Record<string, Option>>;
-  /** The help text below the options. */
   readonly details: string;
 }
 
@@ -17,7 +16,6 @@ interface Option {
   readonly value?: string;
 }
 
-/** The arguments of a command, with the options that it declares. */
 export interface ParsedArguments<C extends Command = Command> {
   readonly file: C extends { readonly file: 'required' } ? string : string | undefined;
   readonly options: {

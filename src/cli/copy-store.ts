@@ -5,12 +5,7 @@ import { EXIT_CODES } from './command.ts';
 import { Interruption } from './interruption.ts';
 import { Progress } from './progress.ts';
 
-/**
- * Copies a store with a progress bar; SIGINT and SIGTERM stop it.
- *
- * @param copy calls `onProgress` with the fraction that is copied, from 0 to 1; returns lines for the user
- * @returns the exit code
- */
+/** Runs `copy` with a progress bar until SIGINT or SIGTERM, and prints its lines. @returns the exit code */
 export async function copyStore(
   copy: (engine: Engine, onProgress: (fraction: number) => void) => Promise<readonly string[]>,
 ): Promise<number> {

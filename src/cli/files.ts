@@ -8,11 +8,7 @@ import { CommandError, UsageError } from './command.ts';
 /** The path of standard input or output. */
 export const STANDARD_STREAM = '-';
 
-/**
- * The format of a file: the value of `--format`, or else the one of its extension; CSV for a standard stream.
- *
- * @throws UsageError when the format is unknown
- */
+/** The value of `--format`, or else the format of the extension; CSV for a standard stream. @throws UsageError */
 export function formatOf(path: string, option: string | undefined): Format {
   if (option !== undefined) {
     const format = FORMATS.find((name) => name === option);

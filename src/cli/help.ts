@@ -1,7 +1,6 @@
 import type { Command } from './command.ts';
 import { COMMANDS } from './commands.ts';
 
-/** The help of the command line: all commands. */
 export function helpOfAll(): string {
   const commands = Object.entries<Command>(COMMANDS).map(
     ([name, command]): Line => [synopsisOf(name, command), command.summary],
@@ -19,7 +18,6 @@ All commands read the configuration of the service: environment variables, then 
 ${EXIT_CODE_HELP}`;
 }
 
-/** The help of one command. */
 export function helpOf(name: string, command: Command): string {
   const options = Object.entries(command.options).map(
     ([option, { value = '', description }]): Line => [`--${option} ${value}`.trimEnd(), description],

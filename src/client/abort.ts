@@ -18,11 +18,7 @@ export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void>
   return abortable(elapsed, signal).finally(() => clearTimeout(timer));
 }
 
-/**
- * Shares one run of `work` among concurrent callers, and aborts it when all of them have aborted.
- *
- * @returns a function that throws the errors of `work`, and the reason of the caller's signal
- */
+/** Shares one run of `work` among concurrent callers, and aborts it when all of them have aborted. */
 export function shareInFlight<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): (signal?: AbortSignal) => Promise<Result> {

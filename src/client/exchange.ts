@@ -16,7 +16,6 @@ export interface Call {
 
 /** A response of the service, of any status. */
 export interface ApiResponse extends ErrorResponse {
-  /** The `data` of the envelope. */
   readonly data: unknown;
   readonly headers: Headers;
 }
@@ -61,7 +60,6 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
   };
 }
 
-/** The name of a call in messages. */
 export function describeCall({ method, path }: Call): string {
   return `${method} /${path}`;
 }
@@ -103,7 +101,6 @@ function readRetryAfter(text: string | null): number | undefined {
   return Number.isNaN(seconds) ? undefined : Math.max(0, Math.ceil(seconds));
 }
 
-/** Reads the integer in a header. */
 export function readNumber(text: string | null): number | undefined {
   return text !== null && /^[0-9]+$/.test(text) ? Number(text) : undefined;
 }

@@ -23,13 +23,7 @@ const BACKOFF_MS_MAX = 10_000;
 /** Temporary errors of the service, or of a proxy in front of it. */
 const RETRYABLE_STATUSES: readonly number[] = [429, 502, 503, 504];
 
-/**
- * Retries retryable calls that get no response or a temporary error, with exponential backoff, full jitter, and
- * `Retry-After` in addition.
- *
- * @param send sends a call once
- * @param attemptsMax including the first attempt
- */
+/** Retries calls after no response or a temporary error: exponential backoff, full jitter, and `Retry-After` in addition. */
 export function withRetries(send: Send, attemptsMax: number, dependencies: Dependencies): Send {
   return async (call, signal) => {
     let mayHaveHappened = false;

@@ -71,14 +71,7 @@ export class Session {
   };
 }
 
-/**
- * Adds a token to calls, and sends a call once more when the service rejects its token.
- *
- * @param send sends a call without a token
- * @param now the clock, in milliseconds since 1970
- * @returns a function that throws the errors of `send` and of the token provider, and {@link RefusedError} when the service
- *   rejects the login
- */
+/** Adds a token to calls, and sends a call once more when its token is rejected. @throws {RefusedError} for a wrong login */
 export function withAuthorization(send: Send, credentials: Credentials, now: () => number): Send {
   const provide = createProvider(send, credentials, now);
   return async (call, signal) => {

@@ -5,21 +5,14 @@ import { unescapeFormula } from './rendering.ts';
 import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';
 import { readInteger, readYear } from './year.ts';
 
-/** A book of a file, with its id if ids are read. */
 export type ImportedBook = BookFields & { readonly id?: number };
 
-/** A row as a book, or the reason why it is not one. */
 export type BookRow = RowPosition &
   ({ readonly book: ImportedBook } | { readonly error: RowError; readonly row: RawRow });
 
 const FIELD_TYPES = { ...BOOK_FIELD_TYPES, id: 'integer' } as const;
 
-/**
- * Creates a function that reads rows as books. JSON is read like the body of a request; for the year in a cell of CSV see
- * {@link readYear}.
- *
- * @param columns the columns of a CSV file
- */
+/** Creates a reader of rows. JSON is read like the body of a request; for the year in a cell of CSV see {@link readYear}. */
 export function bookReader(columns: readonly string[], mapping: Mapping): (row: RawRow) => BookRow {
   const readCells = cellsReader(columns, mapping);
   const readJson = jsonReader(mapping);

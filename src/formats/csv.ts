@@ -5,9 +5,6 @@ const DELIMITERS = [',', ';', '\t', '|'];
 /**
  * Reads CSV (RFC 4180) as leniently as spreadsheet programs: with other delimiters, any line endings, and quotes in unquoted
  * cells. Empty records are skipped, and so is Excel's first line `sep=;`.
- *
- * @param chunks UTF-8, without a byte-order mark
- * @yields the records of each chunk
  */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow[]> {
   const parser = new CsvParser();

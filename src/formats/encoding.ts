@@ -1,23 +1,17 @@
 import { concat } from './row.ts';
 
-/** The encoding of a text file. */
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** The length of the longest byte-order mark. */
 export const BOM_BYTES = 3;
 
-/** The encoding of a file that starts with a byte-order mark; undefined without one. */
 export function encodingOfBom([first, second, third]: Uint8Array): Encoding | undefined {
   if (first === 0xff && second === 0xfe) return 'utf-16le';
   if (first === 0xfe && second === 0xff) return 'utf-16be';
   return first === 0xef && second === 0xbb && third === 0xbf ? 'utf-8' : undefined;
 }
 
-/**
- * Converts a file to UTF-8, according to its byte-order mark, which is removed.
- *
- * @param encoding of a file without a byte-order mark; UTF-8 is not validated
- */
+/** Converts a file to UTF-8 and removes its byte-order mark; without one it is in `encoding`. UTF-8 is not validated. */
 export async function* toUtf8(
   chunks: AsyncIterable<Uint8Array>,
   encoding: Encoding = 'utf-8',

@@ -1,4 +1,3 @@
-/** The formats of files with books. */
 export const FORMATS = ['csv', 'json', 'ndjson'] as const;
 export type Format = (typeof FORMATS)[number];
 

@@ -1,11 +1,6 @@
 import { type ArrayError, concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
 
-/**
- * Reads the elements of a JSON array (RFC 8259, section 5). An element that is not JSON does not affect the others.
- *
- * @param chunks UTF-8, without a byte-order mark
- * @yields the elements of each chunk
- */
+/** Reads the elements of a JSON array (RFC 8259, section 5). An element that is not JSON does not affect the others. */
 export async function* readJsonArray(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow[]> {
   const scanner = new ArrayScanner();
   let bytes: Uint8Array = new Uint8Array();
@@ -48,11 +43,7 @@ export class ArrayScanner {
   error: ArrayError | undefined;
   #expected: 'array' | 'first element' | 'element' | 'comma' | 'end of file' = 'array';
 
-  /**
-   * @param bytes those that follow the dropped ones
-   * @param isLast whether nothing follows them
-   * @returns the next element; undefined when `bytes` has no further one
-   */
+  /** The next element in `bytes`, which follow the dropped ones. @param isLast whether nothing follows `bytes` */
   next(bytes: Uint8Array, isLast: boolean): Uint8Array | undefined {
     while (this.error === undefined) {
       let at = this.at;
@@ -93,10 +84,7 @@ export class ArrayScanner {
   }
 }
 
-/**
- * The end of the element that starts at `at`: before a comma, a closing bracket or white space that does not belong to it;
- * undefined when it is not in `bytes`.
- */
+/** The end of the element at `at`: before a comma, a bracket or white space outside it; undefined if not in `bytes`. */
 function endOfElement(bytes: Uint8Array, at: number, isLast: boolean): number | undefined {
   let depth = 0;
   for (let end = at; end < bytes.length; end++) {

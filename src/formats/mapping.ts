@@ -6,10 +6,7 @@ export type Mapping = Readonly<Record<Field, string | undefined>> & {
   readonly id?: string | undefined;
 };
 
-/**
- * Names of columns, the most likely first, in several languages and in the exports of Goodreads (Original Publication
- * Year, Year Published), LibraryThing (Primary Author, Date), BookWyrm (author_text) and Calibre (authors, pubdate).
- */
+/** The most likely first, in several languages and in the exports of Goodreads, LibraryThing, BookWyrm and Calibre. */
 const NAMES: Readonly<Record<Field, string>> = {
   title: 'title titel booktitle buchtitel originaltitle titre titulo titolo name',
   author: 'author authors primaryauthor authortext autor autoren verfasser auteur autore writer creator by',
@@ -24,11 +21,7 @@ const WORDS: Readonly<Record<Field, RegExp>> = {
   year: /year|jahr|annee/,
 };
 
-/**
- * Guesses the columns of the fields by their names.
- *
- * @param given fields that are not guessed; their columns are not used for other fields
- */
+/** Guesses columns by their names. @param given fields that are not guessed; their columns are not used for others */
 export function guessMapping(columns: readonly string[], given: Partial<Mapping> = {}): Mapping {
   const mapping: Partial<Record<Field | 'id', string | undefined>> = { ...given };
   for (const field of FIELDS) {

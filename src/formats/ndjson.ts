@@ -1,12 +1,7 @@
 import { isSpace, LINE_FEED } from './json-array.ts';
 import { concat, type RawRow, ROW_BYTES_MAX } from './row.ts';
 
-/**
- * Reads JSON values on separate lines (ndjson.org), without empty lines.
- *
- * @param chunks UTF-8, without a byte-order mark
- * @yields the lines of each chunk
- */
+/** Reads JSON values on separate lines (ndjson.org), without empty lines. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<RawRow[]> {
   let bytes: Uint8Array = new Uint8Array();
   let line = 1;

@@ -1,7 +1,6 @@
 import type { Book } from '../book/book.ts';
 import type { Format } from './file-format.ts';
 
-/** How books are written in a format. */
 interface Rendering {
   readonly mediaType: string;
   /** The text before all books, between two of them, and after all of them. */
@@ -11,10 +10,7 @@ interface Rendering {
   readonly render: (book: Book) => string;
 }
 
-/**
- * A text that spreadsheet programs would run as a formula. An apostrophe in front escapes it; texts that look escaped are
- * escaped as well, so that {@link unescapeFormula} restores all of them.
- */
+/** Spreadsheet programs run such texts as formulas. An apostrophe escapes them, and also texts that look escaped. */
 const FORMULA = /^'*[=+\-@\t\r]/;
 const ESCAPED_FORMULA = /^'+[=+\-@\t\r]/;
 
@@ -51,7 +47,6 @@ export function mediaTypeOf(format: Format): string {
   return RENDERINGS[format].mediaType;
 }
 
-/** Renders books as a file, page by page. */
 export async function* writeBooks(
   pages: AsyncIterable<readonly Book[]>,
   format: Format,

@@ -18,16 +18,9 @@ export type RawRow = RowPosition &
   ({ readonly cells: readonly string[] } | { readonly json: Uint8Array } | { readonly error: RowError });
 
 /**
- * Why a row is not a book:
- *
- * - `not-utf8`, `not-json`, `not-object`: the row is not UTF-8, not JSON, or not a JSON object;
- * - `cell-count`: a CSV record has more or fewer cells than there are columns;
- * - `text`: a title or an author is not a string, or contains U+0000 or a lone surrogate, which stores reject;
- * - `year`, `id`: not an integer in the range of the field;
- * - `empty`: title, author and year are all empty;
- * - `book-too-long`: longer than the service accepts (1 MiB); `row-too-long`: longer than {@link ROW_BYTES_MAX};
- * - `unclosed-quote`: a quote in this row is not closed before the end of the file;
- * - {@link ArrayError}. After one of these, or a CSV or JSON row that is too long, the rest of the file is not read.
+ * Why a row is not a book: `cell-count` is of a CSV record; `text` is not a string that stores preserve (well-formed Unicode
+ * without U+0000); `year` and `id` are not integers in their range. After an {@link ArrayError}, or a CSV or JSON row that
+ * is too long, the rest of the file is not read.
  */
 export type RowError =
   | { readonly kind: 'not-utf8' | 'not-json' | 'not-object' | 'empty' | 'book-too-long' | 'row-too-long' }
@@ -36,10 +29,7 @@ export type RowError =
   | { readonly kind: 'text'; readonly field: Field }
   | { readonly kind: 'year' | 'id'; readonly value: string };
 
-/**
- * An error of a JSON array: the file does not start with an array; an element, a comma or the end is missing; the file ends
- * within the array; or text follows it.
- */
+/** The file has no array at its start, lacks an element, comma or bracket, ends within the array, or continues after it. */
 export type ArrayError = 'no-array' | 'malformed' | 'truncated' | 'trailing';
 
 /** Joins the unprocessed end of one chunk and the next chunk. */

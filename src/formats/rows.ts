@@ -10,7 +10,6 @@ const READERS = { csv: readCsv, json: readJsonArray, ndjson: readNdjson };
 /** The number of JSON objects whose members are the columns. */
 const SAMPLE_ROWS = 1_000;
 
-/** The rows of a file. */
 export interface Rows {
   /** The distinct names of the columns: the header of CSV, or the members of the first 1,000 JSON objects. */
   readonly columns: readonly string[];

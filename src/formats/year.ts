@@ -1,10 +1,6 @@
 import { readJsonObject } from '../book/json-object.ts';
 
-/**
- * Reads an integer, which may have leading zeros, a fraction of zeros, or an exponent.
- *
- * @returns undefined when it is not an integer within ±(2^53 - 1)
- */
+/** Reads an integer within ±(2^53 - 1), which may have leading zeros, a fraction of zeros, or an exponent. */
 export function readInteger(text: string): number | undefined {
   if (SHORT_NUMBER.test(text)) return Number(text);
   const literal = text.trim();
@@ -18,10 +14,8 @@ export function readInteger(text: string): number | undefined {
 }
 
 /**
- * Reads a year: an integer, or the year of an unambiguous date (`2019-03-05`, also with a time, `2019/3/5`, `5.3.2019`,
+ * Reads an integer, or the year of an unambiguous date (`2019-03-05`, also with a time, `2019/3/5`, `5.3.2019`,
  * `March 5, 2019`, `5 Mar 2019`, `March 2019`). An empty text is the year 0.
- *
- * @returns undefined when it is neither
  */
 export function readYear(text: string): number | undefined {
   const number = readInteger(text);

@@ -12,7 +12,6 @@ const CODINGS = { br: '.br', gzip: '.gz' } as const;
 /** A relative `Location`, which also works behind a proxy that adds a prefix to the path. */
 const LOCATION = 'console/';
 
-/** Whether the console has been built. */
 export function hasConsole(): boolean {
   return listFiles().has('index.html');
 }
@@ -49,11 +48,7 @@ function listFiles(): ReadonlySet<string> {
   }
 }
 
-/**
- * Redirects `/`, which is no path of the API, to the console for clients that prefer HTML to JSON, as browsers do.
- *
- * @returns whether it did
- */
+/** Redirects `/`, which is no path of the API, for clients that prefer HTML to JSON. @returns whether it did */
 export function redirectToConsole({ raw, server }: FastifyRequest, reply: FastifyReply): boolean {
   const isRead = raw.method === 'GET' || raw.method === 'HEAD';
   if (!isRead || !/^\/(?:\?|$)/.test(raw.url ?? '')) return false;

@@ -12,10 +12,7 @@ const FILES = [
   ...['page', 'description', 'dom', 'json', 'operation', 'session', 'trial'].map((name) => `${name}.js`),
 ];
 
-/**
- * Serves `/openapi.json`, which describes the routes that are added after this call, and the page at `/docs`, which shows
- * the description and sends requests.
- */
+/** Serves the page at `/docs`, and `/openapi.json`, which describes the routes that are added after this call. */
 export function serveDocs(app: FastifyInstance): void {
   const routes: OperationRoute[] = [];
   app.addHook('onRoute', ({ method, url, schema }) => {

@@ -14,7 +14,6 @@ export const PAGE_HEADERS = {
   'cache-control': 'no-cache',
 };
 
-/** The media types of files by their extension. */
 export const MEDIA_TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
@@ -61,7 +60,6 @@ export function serveFile(app: FastifyInstance, path: string, file: StaticFile):
   });
 }
 
-/** Reads a file, and makes its strong entity tag of a hash. */
 async function readContent(read: Read) {
   const bytes = await read();
   return { bytes, tag: `"${hash('sha256', bytes, 'base64url')}"` };

@@ -1,7 +1,6 @@
 import type { ArgumentsOf } from '../commands.ts';
 import { copyStore } from '../copy-store.ts';
 
-/** Copies the store into a file. */
 export function perform({ file }: ArgumentsOf<'backup'>): Promise<number> {
   return copyStore(async (engine, onProgress) => {
     await engine.backUp(file, onProgress);

@@ -14,7 +14,6 @@ import { Progress } from '../progress.ts';
 /** The number of books that a dry run prints. */
 const PREVIEW_BOOKS = 5;
 
-/** Stores the books of a file. */
 export async function perform({ file: path, options }: ArgumentsOf<'import'>): Promise<number> {
   const { 'keep-ids': keepsIds = false, 'dry-run': isDryRun = false, strict: isStrict = false } = options;
   const format = formatOf(path, options.format);

@@ -1,7 +1,6 @@
 import type { ArgumentsOf } from '../commands.ts';
 import { copyStore } from '../copy-store.ts';
 
-/** Replaces the store with a backup. */
 export function perform({ file }: ArgumentsOf<'restore'>): Promise<number> {
   return copyStore(async (engine, onProgress) => {
     const oldStore = await engine.restore(file, onProgress);

@@ -6,11 +6,7 @@ import { CommandError, UsageError } from '../command.ts';
 /** The column of each field that `--map` names; undefined for a field that it omits. */
 export type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
 
-/**
- * Parses `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is omitted.
- *
- * @throws UsageError
- */
+/** Parses `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is omitted. @throws UsageError */
 export function parseMap(map: string | undefined, keepsIds: boolean): NamedColumns {
   const named = new Map<Field | 'id', string | undefined>();
   for (const pair of map?.split(',') ?? []) {
@@ -30,12 +26,7 @@ export function parseMap(map: string | undefined, keepsIds: boolean): NamedColum
   return named;
 }
 
-/**
- * Chooses the column of each field: the one that `--map` names, or else one with a likely name.
- *
- * @param columns those of the file, without JSON members that only occur later
- * @throws CommandError when a field has no column and `--map` does not omit it
- */
+/** Chooses the columns that `--map` names, or those with likely names. @throws CommandError for a field without one */
 export function chooseColumns(
   columns: readonly string[],
   isJson: boolean,

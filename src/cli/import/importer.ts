@@ -13,7 +13,6 @@ const BATCH_LENGTH_MAX = 1_024 * 1_024;
 const REPORTED_ROWS_MAX = 100;
 
 interface ImportOptions {
-  /** Whether the rows have ids. */
   readonly keepsIds: boolean;
   /** Whether all rows are stored or none. */
   readonly isStrict: boolean;
@@ -24,7 +23,6 @@ interface ImportOptions {
 export class Importer {
   /** The number of rows. The books of skipped rows exist; bad rows are no books, or have the id of another book. */
   readonly counts = { read: 0, stored: 0, skipped: 0, bad: 0 };
-  /** Receives a line for each bad row. */
   onBadRow: (line: string) => void = () => {};
   readonly #archive: BookArchive | undefined;
   readonly #options: ImportOptions;
@@ -68,11 +66,7 @@ export class Importer {
     }
   }
 
-  /**
-   * Stores the last batch, and commits a strict import.
-   *
-   * @param isComplete whether all rows were read; otherwise the last batch is discarded
-   */
+  /** Stores the last batch, and commits a strict import; when rows are missing, the last batch is discarded. */
   async finish(isComplete: boolean): Promise<void> {
     if (isComplete && !this.hasFailed) await this.#flush();
     if (!this.#options.isStrict) return;

@@ -6,14 +6,11 @@ const WORDS = 3;
 
 /** The size of the first table; all sizes are powers of 2. */
 const FIRST_TABLE_SLOTS = 1 << 16;
-
-/** The maximum load of a table. */
 const LOAD_MAX = 0.75;
 
 /**
- * A set of books, compared by title, author and year. It holds fingerprints of 16 to 32 bytes each, in hash tables with
- * open addressing (Knuth, The Art of Computer Programming, volume 3, section 6.4). Each table is as large as all earlier
- * ones together: growing one would need its memory twice.
+ * A set of books, compared by title, author and year: fingerprints of 16 to 32 bytes each, in hash tables with open
+ * addressing. Each table is as large as all earlier ones together: growing one would need its memory twice.
  */
 export class KnownBooks {
   readonly #tables: Uint32Array[] = [];

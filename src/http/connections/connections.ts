@@ -42,7 +42,7 @@ export class Connections {
     return { active: this.#open.size - idle, idle };
   }
 
-  /** Closes all connections, in the steps of `stopDelayMs`, `graceMs` and `drainMs` (see {@link HttpLimits}). */
+  /** Closes all connections in the steps of `stopDelayMs`, `graceMs` and `drainMs` (see {@link HttpLimits}). */
   async drain(listeners: readonly Listener[]): Promise<void> {
     const { stopDelayMs, graceMs, drainMs } = this.#limits;
     this.isStopping = true;
