@@ -70,7 +70,7 @@ function searchOf({ limit = PAGE_BOOKS, count = false, ...others }: BookQuery): 
   return `?${search.toString()}`;
 }
 
-/** Only the query of the next link (RFC 8288, section 3): a proxy may have other paths, and no other server may get the token. */
+/** Only the query of the link (RFC 8288, section 3): a proxy may have other paths, and no other server may get the token. */
 function nextOf(link: string | null): string | undefined {
   for (const [, target = '', parameters = ''] of (link ?? '').matchAll(/<([^>]*)>((?:"[^"]*"|[^",<])*)/g)) {
     const [, quoted, plain] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s";]+))/i.exec(parameters) ?? [];
