@@ -4,11 +4,8 @@ import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 export const BOOK = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
-
-/** Without the result, for many books. */
 export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, ?, ?)';
 
-/** A book with its own id, unless another book has it. */
 export const INSERT_WITH_ID =
   'insert into books (id, title, author, year) values (?, ?, ?, ?) on conflict (id) do nothing';
 
@@ -23,7 +20,6 @@ const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year'
 /** The highest id, or 0; a book inserted later in the same transaction has a higher one. */
 export const SELECT_HIGHEST_ID = 'select coalesce(max(id), 0) as id from books';
 
-/** All books above an id, rendered. */
 export const SELECT_ABOVE = `
   select cast(coalesce(group_concat(${RENDERED}, ','), '') as blob) as json
   from (select * from books where id > ? order by id)

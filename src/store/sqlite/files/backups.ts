@@ -23,7 +23,6 @@ import { makeFolderOf, whileBusy } from './connection.ts';
 /** The number of pages copied in one turn of the event loop. */
 const PAGES_PER_STEP = 1_000;
 
-/** The suffixes of the files that SQLite keeps beside a database. */
 const SIDE_FILES = ['-journal', '-wal', '-shm'] as const;
 
 /** See {@link Engine.backUp}. */
@@ -122,7 +121,7 @@ function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
   if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
 }
 
-/** Links the store at a path to a second name. @returns that name */
+/** Links the store to a second name, and returns it. */
 function keep(path: string): string {
   for (let number = 1; ; number++) {
     const kept = `${path}.before-restore${number === 1 ? '' : `-${number}`}`;
@@ -155,7 +154,6 @@ async function copyDatabase(database: DatabaseSync, draft: string, onProgress: O
     throw new StoreNotReady('the store is damaged: its copy fails the check of its integrity');
 }
 
-/** Removes the files of a database that no process has open. */
 function removeDatabase(path: string): void {
   for (const suffix of ['', ...SIDE_FILES]) rmSync(path + suffix, { force: true });
 }

@@ -8,7 +8,6 @@ import { identityOf } from './file-guard.ts';
 
 /** The longest wait for locks of other processes. */
 const BUSY_TIMEOUT_MS = 5_000;
-
 /** The part of it in which SQLite blocks the thread: enough for short locks. */
 const BLOCKING_TIMEOUT_MS = 10;
 

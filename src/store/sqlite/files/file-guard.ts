@@ -5,10 +5,7 @@ export class StoreLost extends Error {
   override readonly name = 'StoreLost';
 }
 
-/**
- * Detects that the files of a database were deleted or replaced: SQLite itself keeps writing to the deleted files
- * (sqlite.org/howtocorrupt.html, section 2.4).
- */
+/** Detects deleted or replaced files: SQLite itself keeps writing to them (sqlite.org/howtocorrupt.html, section 2.4). */
 export class FileGuard {
   readonly #identities: ReadonlyMap<string, string | undefined>;
 
@@ -17,7 +14,6 @@ export class FileGuard {
     this.#identities = new Map([path, `${path}-wal`].map((file) => [file, identityOf(file)]));
   }
 
-  /** @throws StoreLost when one of the files was deleted or replaced */
   /** @throws StoreLost when one of the files was deleted or replaced */
   check(): void {
     for (const [file, identity] of this.#identities) {

@@ -49,7 +49,6 @@ export class SqliteIndexDialect implements IndexDialect {
     return `(${ids}) as candidates cross join book_search using (id)`;
   }
 
-  /** See {@link MatchFunctions}. */
   textsOf(): string {
     if (!this.#needles) return 'true';
     const { title, author, words } = this.#needles;
@@ -129,7 +128,6 @@ export class SqliteIndexDialect implements IndexDialect {
   }
 }
 
-/** Statements that select the ids of candidates. */
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = trigramsOf(needles);
   const paths: AccessPath[] = [];

@@ -5,10 +5,8 @@ import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 /** The most bytes of books that a statement sorts without the index; a search that needs more is rejected. */
 const SORTED_BYTES_MAX = 64 * 1_024 * 1_024;
 
-/** The overhead of a book, in bytes. */
-const BOOK_BYTES = 64;
+const BOOK_OVERHEAD_BYTES = 64;
 
-/** A statement has exceeded its limit of text. */
 export class TooMuchText extends Error {
   /** The number of books compared within the limit, at least one. */
   readonly books: number;
@@ -35,7 +33,7 @@ export class MatchFunctions {
       this.#isMatch(String(title ?? ''), String(author ?? ''), String(words ?? '')),
     );
     database.function('is_sortable', (bytes) => {
-      this.#sortedBytes += Number(bytes) + BOOK_BYTES;
+      this.#sortedBytes += Number(bytes) + BOOK_OVERHEAD_BYTES;
       if (this.#sortedBytes > SORTED_BYTES_MAX) throw new StoreUnavailable('too many books to sort');
       return 1;
     });

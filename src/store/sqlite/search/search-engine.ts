@@ -21,10 +21,8 @@ const SORTED_BOOKS = 5_000;
 /** The most bytes of their text, unless it is of a single book. */
 const SCANNED_BYTES = 1_024 * 1_024;
 
-/** The most prepared statements in the cache. */
 const STATEMENTS_MAX = 100;
 
-/** Searches on their own connection. */
 export class SqliteSearchEngine implements SearchEngine {
   readonly #database: DatabaseSync;
   readonly #functions: MatchFunctions;

@@ -9,9 +9,7 @@ import { indexedWordsOf } from './trigrams.ts';
 /** The longest step, which blocks searches. */
 const STEP_MS_MAX = 20;
 
-/** The number of changes read at once. */
 const CHANGES_AT_ONCE = 50;
-
 /** The time in which a search updates the index; after it, the search runs without the index. */
 const SEARCH_WAITS_MS = 100;
 
@@ -36,7 +34,6 @@ export class SearchIndex {
     this.#lastChange = this.#newestChange();
   }
 
-  /** Creates an empty index. */
   static async open(database: DatabaseSync): Promise<SearchIndex> {
     const hasLog = database.prepare("select 1 from sqlite_schema where name = 'book_search_forget'").get();
     if (!hasLog) await transact(database, () => database.exec(CHANGE_LOG));
@@ -89,7 +86,6 @@ export class SearchIndex {
     }
   }
 
-  /** Whether the log no longer has all changes since the last step. */
   #hasMissedChanges(): boolean {
     const { oldest } = this.#statements.oldestChange.get() as { oldest: number | null };
     return oldest !== null && oldest > this.#lastChange + 1;

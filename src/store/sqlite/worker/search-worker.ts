@@ -11,7 +11,6 @@ export interface SearchRequest {
   readonly limit: number | 'count';
 }
 
-/** The result of a search, and the reason if the index is unavailable. */
 export interface SearchResponse {
   readonly found: SearchPage | BookCount;
   readonly indexFailure: string | undefined;

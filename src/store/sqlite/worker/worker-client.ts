@@ -46,10 +46,7 @@ export class WorkerClient<Request, Response> {
       workerData: path,
       // Threads do not inherit the compile cache that src/main.ts enables.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
-      resourceLimits: {
-        maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
-        maxOldGenerationSizeMb: OLD_GENERATION_MB,
-      },
+      resourceLimits: MEMORY_LIMITS,
     });
     const [message] = (await once(worker, 'message')) as [Message<void>];
     if ('failure' in message) throw toError(message.failure);
@@ -88,14 +85,12 @@ export class LazyWorker<Request, Response> {
     this.#path = path;
   }
 
-  /** See {@link WorkerClient.send}. */
   async send(request: Request): Promise<Response> {
     if (this.#isClosed) throw new StoreUnavailable('closed');
     this.#worker ??= this.#start();
     return (await this.#worker).send(request);
   }
 
-  /** See {@link WorkerClient.close}. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await (await this.#worker?.catch(() => undefined))?.close();
@@ -178,15 +173,15 @@ export async function serveRequests<Request, Response>(
   port.close();
 }
 
-/** A thread allocates little at a time, and keeps garbage up to this size. */
-const YOUNG_GENERATION_MB = 8;
-
-/** Several times the text of a batch of long books; the default lets threads exceed the memory of a small container. */
-const OLD_GENERATION_MB = 64;
+const MEMORY_LIMITS = {
+  /** A thread allocates little at a time, and keeps garbage up to this size. */
+  maxYoungGenerationSizeMb: 8,
+  /** Several times the text of a batch of long books; the default lets threads exceed the memory of a small container. */
+  maxOldGenerationSizeMb: 64,
+};
 
 const CLOSE = null;
 
-/** A message from a worker thread. */
 type Message<Response> =
   | { readonly response: Response }
   | { readonly failure: Failure }

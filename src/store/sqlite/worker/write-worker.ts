@@ -30,7 +30,6 @@ type Target = { readonly id: number; readonly expected?: BookFields };
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or that no id was left. */
 export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids exhausted';
 
-/** Runs the writes of one request in one transaction. */
 class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
