@@ -32,11 +32,7 @@ import {
   toPageRow,
 } from './sql.ts';
 
-/**
- * Connects to a PostgreSQL database for reading, without changing it.
- *
- * @throws StoreNotReady when the server cannot be reached, or there are no books
- */
+/** See {@link Engine.openArchiveForReading}. */
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await expectUtf8(client);
@@ -46,11 +42,7 @@ export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> 
   });
 }
 
-/**
- * Connects to a PostgreSQL database and prepares its storage structure.
- *
- * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
- */
+/** See {@link Engine.openArchive}. */
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, prepareSchema);
 }
@@ -68,7 +60,6 @@ async function open(
 
 class PostgresArchive implements BookArchive {
   readonly #client: Client;
-  /** Between {@link begin} and {@link commit}. */
   #isInTransaction = false;
   /** Whether the transaction has locked ids; the lock lasts until its end. */
   #hasLock = false;
@@ -142,7 +133,6 @@ class PostgresArchive implements BookArchive {
     return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
   }
 
-  /** @throws the errors of the interface */
   async #query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
     const { rows } = await this.#report(() => this.#client.query<Row>(text, values));
     return rows;

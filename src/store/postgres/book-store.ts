@@ -41,11 +41,7 @@ import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
 import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
-/**
- * Connects to a PostgreSQL database and prepares its storage structure.
- *
- * @throws StoreNotReady when the server cannot be reached or the structure cannot be prepared
- */
+/** See {@link Engine.openStore}. */
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   const { servers, client } = await Servers.connect(conninfo, (connected) =>
     retry(() => prepareSchema(connected)),

@@ -7,12 +7,10 @@ import { StoreUnavailable } from '../../book/book-store-interface.ts';
  */
 const UNAVAILABLE = /^(08|25|28|3D|40|53|54|55|57|58|F0|XX|42501|42P01|2200H)/;
 
-/** The SQLSTATE of an error of the server. */
 export function sqlState(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.code : undefined;
 }
 
-/** The name of the constraint that a row violates. */
 export function violatedConstraint(error: unknown): string | undefined {
   return error instanceof DatabaseError ? error.constraint : undefined;
 }
@@ -39,10 +37,7 @@ export function isConnectionLost(error: unknown): boolean {
   return sqlState(error) === undefined ? isConnectionError(error) : hasState(error, /^(08|57P)/);
 }
 
-/**
- * Whether a statement failed, without effect, because it is prepared: the connection does not have it, or has another one of
- * this name, as happens behind connection poolers; or {@link isOutdatedPlan}.
- */
+/** Whether a statement failed, without effect, because it is prepared, as happens behind poolers; or {@link isOutdatedPlan}. */
 export function isPreparedStatementRejected(error: unknown): boolean {
   return hasState(error, /^(26000|42P05|0A000)$/);
 }
@@ -66,7 +61,6 @@ export function reasonOf(error: unknown): string {
   return DRIVER_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection lost';
 }
 
-/** Errors of the driver, as {@link reasonOf} names them. */
 export const NO_TLS = 'no TLS';
 export const NO_PASSWORD = 'a password is needed';
 

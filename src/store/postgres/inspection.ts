@@ -6,12 +6,7 @@ import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
 import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
-/**
- * Inspects a PostgreSQL database without changing it.
- *
- * @returns a phrase that describes it
- * @throws StoreNotReady when a service could not use it
- */
+/** See {@link Engine.inspect}. */
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
   const inspect = async (connected: ClientBase) => {

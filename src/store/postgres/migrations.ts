@@ -8,7 +8,6 @@ import { retry } from './pool/retry.ts';
 /** Keeps ids exact; violated when no id is left. */
 export const ID_CHECK = 'books_id_exact';
 
-/** A table without these constraints was adopted, and its rows are checked. */
 export const CHECKS = [ID_CHECK, 'books_year_exact'];
 
 /** Violated by a key that exists. */
@@ -78,14 +77,12 @@ function isConcurrentMigration(error: unknown): boolean {
   return ['23505', '42P07', '42710', '40001', '40P01', 'XX000'].includes(sqlState(error) ?? '');
 }
 
-/** The existing parts of the structure. */
 interface State {
   /** The number of the last recorded step, or 0. */
   readonly version: number;
   readonly relations: ReadonlySet<string>;
 }
 
-/** @throws StoreNotReady when the structure is newer than this version of the service */
 export async function readState(client: ClientBase): Promise<State> {
   const { rows } = await client.query<Relation>(SELECT_RELATIONS);
   const relations = new Set(rows.map(({ name }) => name));
@@ -160,7 +157,6 @@ function isDenied(error: unknown): boolean {
   return isUnsupported(error) || isReadOnly(error);
 }
 
-/** Why the table of books cannot be created. */
 export const MAY_NOT_CREATE = 'there is no table books, and this user may not create one';
 export const NO_SCHEMA =
   'the search_path names no schema that this user may use, and so there is no table books';

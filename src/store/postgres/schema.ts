@@ -5,8 +5,7 @@ import { isUnsupported } from './errors.ts';
 import { CHECKS, migrate, readState } from './migrations.ts';
 
 /**
- * Prepares the storage structure: creates the table of books, or adopts an existing one without changing its columns and
- * rows, and creates the table of idempotency keys. Several processes may do so at once.
+ * Creates the tables, or adopts an existing table of books unchanged. Several processes may do so at once.
  *
  * @throws StoreNotReady when the database or an existing table of books is unsuitable
  */
@@ -37,7 +36,6 @@ export async function expectBooks(client: ClientBase): Promise<void> {
   await expectExactNumbers(client);
 }
 
-/** The privileges of a service. */
 const PRIVILEGES = ['select', 'insert', 'update', 'delete'];
 
 /** Checks the privileges of this user; those on columns suffice. @throws StoreNotReady when one is missing */

@@ -47,7 +47,6 @@ export const INSERT_ONCE: Statement = {
 `,
 };
 
-/** Inserts a JSON array of books, and renders them in the order of the array. */
 export const INSERT_MANY: Statement = {
   name: 'create many',
   text: `
@@ -62,10 +61,8 @@ export const INSERT_MANY: Statement = {
 `,
 };
 
-/** Inserts books without returning them. */
 export const INSERT_PLAIN = INSERT.text.replace(/returning .*/, '');
 
-/** Inserts books with given ids, except those whose id exists. */
 export const INSERT_WITH_IDS = `
   insert into books (id, title, author, year)
   select id, title, author, year
@@ -188,7 +185,6 @@ export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
   ];
 }
 
-/** Returns the rows in the order of the ids. */
 export function matchIds<Row extends { readonly id: number }>(
   ids: readonly number[],
   rows: readonly Row[],
@@ -204,7 +200,6 @@ export interface RenderedRow {
   json: string | null;
 }
 
-/** Converts the row of {@link SELECT_PAGE} to UTF-8. */
 export function toPageRow([row]: readonly RenderedRow[]): PageRow {
   if (!row) throw new Error('a page without a row');
   const { count, last, json } = row;

@@ -16,7 +16,6 @@ import {
   type Statement,
 } from '../sql.ts';
 
-/** A book with its idempotency key. */
 export interface KeyedBook {
   readonly fields: BookFields;
   readonly key: string;
@@ -27,7 +26,6 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 /** The most attempts to store a key that expires between two statements. */
 const KEY_ATTEMPTS_MAX = 3;
 
-/** Runs batches of creates. */
 export class Inserts {
   readonly #database: Database;
   readonly #bulkDatabase: Database;

@@ -44,10 +44,7 @@ export async function connect(
   throw failure;
 }
 
-/**
- * Whether the server may lack TLS, or its pg_hba.conf may require the other mode. After a failure of the network the mode is
- * kept: otherwise all later connections would be unencrypted.
- */
+/** After a failure of the network the mode is kept: otherwise all later connections would be unencrypted. */
 function mayRequireOtherMode(failure: unknown): boolean {
   const state = sqlState(failure);
   return state === undefined ? !NETWORK_FAILURE.test(reasonOf(failure)) : state === '28000';

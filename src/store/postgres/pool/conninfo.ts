@@ -5,7 +5,6 @@ export interface Conninfo {
   /** At least one, in the order of attempts. */
   readonly hosts: readonly Host[];
   readonly sessionAttributes: SessionAttributes;
-  /** Whether the hosts are tried in random order. */
   readonly isBalanced: boolean;
   readonly user?: string;
   readonly password?: Secret;
@@ -165,7 +164,6 @@ function oneOf<Word extends string>(name: string, text: string, words: readonly 
   return word;
 }
 
-/** Omits undefined fields. */
 function definedOnly<Type extends object>(object: { [Key in keyof Type]: Type[Key] | undefined }): Type {
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Type;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isSerializationFailure } from '../errors.ts';
 
-/** The most attempts. */
 const ATTEMPTS_MAX = 5;
 
 /** The longest wait before the second attempt; each later one is longer by this time. */

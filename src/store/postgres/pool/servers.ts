@@ -9,7 +9,6 @@ import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
 /** The time after which the next host is tried as well (RFC 8305, section 8, for the addresses of one host). */
 const HEAD_START_MS = 250;
 
-/** The pause after a search that found no server. */
 const PAUSE_MS = 100;
 
 /** A suitable server, and the settings of connections to it. */
@@ -61,7 +60,6 @@ export class Servers {
     }
   }
 
-  /** The required attributes of a server. */
   get attributes(): SessionAttributes {
     return this.#conninfo.sessionAttributes;
   }
@@ -113,12 +111,7 @@ interface Found extends Server {
   readonly timeline: number;
 }
 
-/**
- * Searches all hosts for a suitable server.
- *
- * @param last the host in use comes first: a primary that was demoted may still report that it is one
- * @throws NoServer
- */
+/** Tries the `last` host first: a primary that was demoted may still report that it is one. @throws NoServer */
 async function search(conninfo: Conninfo, last?: Host): Promise<Found> {
   const { hosts, isBalanced, sessionAttributes } = conninfo;
   const order = hosts
@@ -176,7 +169,6 @@ async function endUnless(found: Found, attempt: Promise<Found>): Promise<void> {
   if (other !== found) await other.client.end();
 }
 
-/** No host has a suitable server. */
 class NoServer extends Error {
   readonly #failures: readonly { readonly host: Host; readonly cause: unknown }[];
 

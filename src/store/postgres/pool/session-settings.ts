@@ -41,14 +41,9 @@ const REQUIREMENTS: Readonly<
 /** The parameters that a server reports when they change, since PostgreSQL 14. */
 const REPORTED: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only']);
 
-/** A server does not have the required attributes. */
 export class UnsuitableServer extends StoreUnavailable {}
 
-/**
- * Checks that the server of a new connection has the attributes that `target_session_attrs` requires.
- *
- * @throws UnsuitableServer if not; else what the driver throws
- */
+/** @throws UnsuitableServer when the server does not have the attributes; else what the driver throws */
 export async function expectSuitable(
   client: ClientBase,
   attributes: SessionAttributes,

@@ -19,7 +19,6 @@ import { indexedTrigramsOf } from './trigrams.ts';
 /** The most changes, and the most books, that one transaction applies. */
 const CHANGES_PER_STEP = 100;
 const BOOKS_PER_STEP = 500;
-
 /** The most bytes of text that a statement reads; a single book may have more. */
 const BYTES_PER_STEP = 4 * 1_024 * 1_024;
 
@@ -38,13 +37,7 @@ interface Size {
   readonly total: string;
 }
 
-/**
- * Applies some changes of the books to the index.
- *
- * @param client is in a transaction
- * @returns whether these were all changes
- * @throws VersionMismatch
- */
+/** Applies some changes of the books in a transaction. @returns whether these were all changes @throws VersionMismatch */
 export async function applyChanges(client: PoolClient): Promise<boolean> {
   // A crash that loses the index rows of this transaction also restores its changes.
   await client.query('set local synchronous_commit = off');

@@ -18,7 +18,6 @@ import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
 /** The most books that a statement compares, for a page and for a count. */
 const WINDOW_BOOKS = 5_000;
 const COUNT_BOOKS = 50_000;
-
 /** The most bytes of text that a statement compares; a single book may have more. */
 const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
 

@@ -17,7 +17,6 @@ import type { SearchIndex } from './search-index.ts';
 const SCANNED_BOOKS = 250;
 const SCANNED_BYTES = 1_024 * 1_024;
 
-/** Runs searches on their own connections. */
 export class PostgresSearchEngine implements SearchEngine {
   readonly #database: Database;
   readonly #index: SearchIndex;
@@ -99,7 +98,6 @@ const BOOKS_TO_SCAN = `(
   from books
 ) as books_to_scan`;
 
-/** Books by ids, in the order of the ids. */
 const RENDER = `
   select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
   from unnest($1::bigint[]) with ordinality as given (id, position)

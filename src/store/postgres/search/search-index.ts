@@ -30,7 +30,6 @@ export class SearchIndex {
   #applying: Promise<boolean> | undefined;
   #isClosed = false;
 
-  /** @param part reports why the index is unavailable */
   constructor(pool: ConnectionPool, part: Part) {
     this.#pool = pool;
     this.#part = part;
@@ -60,7 +59,6 @@ export class SearchIndex {
     }
   }
 
-  /** Stops the background work. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#applying?.catch(() => false);
@@ -81,7 +79,6 @@ export class SearchIndex {
     }
   }
 
-  /** Disables the index for a time, and then prepares it again. */
   #disable(reason: string): false {
     this.#part.failure = reason;
     this.#feature.disable();

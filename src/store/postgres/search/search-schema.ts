@@ -22,17 +22,11 @@ interface Version {
   readonly version: string | null;
 }
 
-/** A connection or a pool. */
 interface Queryable {
   query(text: string, values: unknown[]): Promise<{ rows: object[] }>;
 }
 
-/**
- * Creates the index if it does not exist, and rebuilds it if it has another version.
- *
- * @param transact runs statements in one transaction
- * @returns whether the table of books exists
- */
+/** Creates the index, or rebuilds it if it has another version. @returns whether the table of books exists */
 export async function prepareIndex(
   pool: Queryable,
   transact: (run: (client: PoolClient) => Promise<void>) => Promise<void>,
@@ -157,7 +151,6 @@ function createTables(schema: string): string {
 
 const EVERYTHING = ['-9223372036854775808', '9223372036854775807'] as const;
 
-/** One process at a time updates the index. */
 export const LOCK_INDEX = 'select one from book_search_lock for update';
 export const DELETE_CHANGES = `
   delete from book_changes where note in (select note from book_changes order by note limit $1)

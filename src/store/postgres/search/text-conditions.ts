@@ -15,7 +15,6 @@ export function isShortened({ words, title, author }: Needles): boolean {
   return words.length > WORDS_MAX || parts.some((part) => shorten(part) !== part);
 }
 
-/** The condition on the texts of a query, on the table of the index. */
 export function textsOf(needles: Needles | undefined, parameters: Parameters): string {
   const contains = (column: string, part: string) =>
     `position(${parameters.add(shorten(part))} in ${column}) > 0`;

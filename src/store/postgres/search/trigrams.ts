@@ -22,7 +22,6 @@ const INDEXED_LENGTH_MAX = 8_192;
 /** Indexed instead of the trigrams of longer texts, which every search compares. */
 export const LONG_MARK = 0;
 
-/** The indexed trigrams of the words of a book. */
 export function indexedTrigramsOf(words: string): number[] {
   return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramsOf(words);
 }
@@ -37,7 +36,6 @@ export function neededTrigramsOf(needles: Needles | undefined): number[] {
   return [...new Set(parts.flatMap((part) => trigramsOf(part).slice(0, TRIGRAMS_MAX)))];
 }
 
-/** Hashes three code points to 32 bits by multiplying and shifting. */
 function mix(first: number, second: number, third: number): number {
   let bits = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b) ^ Math.imul(third, 0xc2b2ae35);
   bits = Math.imul(bits ^ (bits >>> 15), 0x27d4eb2f);
