@@ -12,7 +12,6 @@ import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
 
 export interface App {
-  /** For clients on this machine. */
   readonly url: string;
   /** Drains connections and releases all resources; takes at most `stopDelayMs`, `drainMs` and one second. */
   close(): Promise<void>;

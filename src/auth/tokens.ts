@@ -20,11 +20,7 @@ export class Tokens {
   readonly #verified = new Map<string, number>();
   readonly cache = { hits: 0, misses: 0 };
 
-  /**
-   * @param secret the key of the HMAC; an empty one neither signs nor verifies
-   * @param now the clock, in milliseconds since 1970
-   * @param previous a key that only verifies, during a rotation
-   */
+  /** @param previous a key that only verifies, during a rotation */
   constructor(secret: Secret, now: () => number, previous?: Secret) {
     this.#key = new TextEncoder().encode(secret.reveal());
     this.#previousKey = previous && new TextEncoder().encode(previous.reveal());

@@ -5,7 +5,6 @@ import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } 
 import { Secret } from './secret.ts';
 import { parseVariables } from './variables.ts';
 
-/** The configuration of the service, without secrets. */
 export interface Config {
   readonly port: number;
   /** The address to listen on; all interfaces when absent. */

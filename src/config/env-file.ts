@@ -7,12 +7,7 @@ export const ENV_FILE = '.env';
 
 export type Variables = Readonly<Record<string, string>>;
 
-/**
- * The non-empty variables in the file; none when there is no file.
- *
- * @throws SyntaxError with the number of each line that is not an assignment
- * @throws Error when the file cannot be read
- */
+/** The non-empty variables in the file, if there is one. @throws SyntaxError with the line of each malformed assignment */
 export function readEnvFile(): Variables {
   // parseEnv counts a byte-order mark as part of a name, and takes the next line as the value after `NAME= `.
   const text = readText()
@@ -44,8 +39,6 @@ function requireAssignments(text: string): void {
 /**
  * Generates missing secrets and writes them to the file, with mode 0600. Concurrent processes get the same values.
  *
- * @param environment takes precedence over the file
- * @returns all variables, and the names of the generated ones
  * @throws the errors of {@link readEnvFile}, and Error when the file cannot be written
  */
 export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
@@ -77,7 +70,6 @@ export function withoutEmpty(variables: Readonly<Record<string, string | undefin
   );
 }
 
-/** Appends lines atomically. */
 function append(lines: string[]): void {
   const text = readText().trimEnd();
   const temporaryFile = `${ENV_FILE}.draft`;
@@ -93,10 +85,7 @@ function readText(): string {
 const LOCK = `${ENV_FILE}.lock`;
 const LOCK_MS_MAX = 10_000;
 
-/**
- * Runs the operation in one process at a time. The lock is SQLite's, which the system releases when the process exits. The
- * lock file is not deleted: another process may be waiting for it.
- */
+/** The lock is SQLite's, which the system releases when the process exits. Its file stays: others may be waiting for it. */
 function withLock<Result>(operation: () => Result): Result {
   // Unlike SQLite's, this error has a code.
   closeSync(openSync(LOCK, 'a', 0o600));

@@ -12,7 +12,6 @@ export interface Family {
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Values by their labels; a number has none. */
 type Series = number | readonly (readonly [Labels, number])[];
 
 export function counter(name: string, help: string, series: Series): Family {

@@ -20,7 +20,6 @@ type Message =
   | { readonly metrics: 'own'; readonly families: readonly Family[] }
   | { readonly metrics: 'all'; readonly id: number; readonly families: readonly Family[] };
 
-/** The part of `cluster.Worker` that is used. */
 interface Worker {
   send(message: Message, done: () => void): boolean;
   on(event: 'message', listener: (message: unknown) => void): this;

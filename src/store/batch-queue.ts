@@ -4,7 +4,6 @@ import type { OperationObserver, StoreObserver } from './observer.ts';
 
 /** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */
 export interface BatchOptions<Item> {
-  /** The kind of operation, for the observer. */
   readonly name: string;
   readonly observer?: StoreObserver | undefined;
   readonly batchItemsMax: number;

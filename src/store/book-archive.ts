@@ -4,16 +4,12 @@ import type { Book, BookFields } from '../book/book.ts';
 export interface BookArchive extends AsyncDisposable {
   /** A snapshot of all books in ascending order of id, in pages like those of BookStore.list. */
   pages(): AsyncIterable<Uint8Array>;
-
   /** Stores new books, all or none, under new ids. */
   add(books: readonly BookFields[]): Promise<void>;
-
   /** Stores books under their own positive ids; later ids are higher. @returns the outcomes in the order of the books */
   addWithIds(books: readonly Book[]): Promise<InsertOutcome[]>;
-
   /** Begins a transaction; disposing of the archive without {@link commit} rolls it back. */
   begin(): Promise<void>;
-
   commit(): Promise<void>;
 }
 

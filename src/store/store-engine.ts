@@ -6,19 +6,14 @@ import type { StoreObserver } from './observer.ts';
 export interface Engine {
   /** Opens the store and prepares its schema. Several processes may do so concurrently. */
   openStore(observer?: StoreObserver): Promise<BookStore>;
-
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
   inspect(): Promise<string>;
-
   /** Opens the store as an archive and prepares its schema. */
   openArchive(): Promise<BookArchive>;
-
   /** Opens the store as an archive for reading, without changing it; rejects when there is none. */
   openArchiveForReading(): Promise<BookArchive>;
-
   /** Copies a snapshot of the store to a file, which must not exist, and checks the copy. No partial file remains. */
   backUp(file: string, onProgress: OnProgress): Promise<void>;
-
   /** Replaces the store with a backup, completely or not at all. @returns the new name of the previous store, if any */
   restore(file: string, onProgress: OnProgress): Promise<string | undefined>;
 }

@@ -12,9 +12,7 @@ export class IdsExhausted extends StoreUnavailable {
   }
 }
 
-/** The table of both engines that has a row for each migration applied. */
 export const MIGRATIONS_TABLE = 'bookkeeping_migrations';
-
 /** The version of a schema is the number of its last migration. */
 export const SELECT_VERSION = `select coalesce(max(version), 0) as version from ${MIGRATIONS_TABLE}`;
 

@@ -19,10 +19,7 @@ interface Relation {
   readonly statement: string;
 }
 
-/**
- * The migrations, from version 1 on. Never change a released one; append another. Stores from before versions were
- * recorded have the relations of the first two, and an adopted table stays unchanged.
- */
+/** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
 const STEPS: readonly (readonly Relation[])[] = [
   [
     {

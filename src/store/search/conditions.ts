@@ -65,5 +65,4 @@ export function keyColumnOf({ sort }: BookQuery): string {
   return sort === 'title' || sort === 'author' ? `${sort}_key` : sort;
 }
 
-/** The length of the texts that a query may compare, in bytes. */
 export const COMPARED_BYTES = 'octet_length(title_lower) + octet_length(author_lower) + octet_length(words)';

@@ -4,25 +4,15 @@ import type { Needles } from './folding.ts';
 
 /** The part of a search that depends on the engine: statements over the search index, and over the books themselves. */
 export interface SearchEngine {
-  /**
-   * Runs one call of a search, which sees every write that was acknowledged before.
-   *
-   * @param needsIndex whether to update the index first
-   * @param search receives whether the index is up to date; if not, it scans the books themselves
-   */
+  /** Runs one call of a search, which sees every acknowledged write; without the index if this is not up to date. */
   run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
-
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
-
   /** Reads the next books within the years of a query, in its order, without the index. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
-
   /** Counts the books within the years of a query, without the index. */
   countBooks(query: BookQuery): Promise<number>;
-
   /** Renders books as in {@link SearchPage}, without those that no longer exist. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
-
   close(): Promise<void>;
 }
 
@@ -40,9 +30,7 @@ export interface Scan {
 
 /** Books that have not been compared yet. */
 export interface ScannedBooks {
-  /** With `title` and `author` if the texts were read. */
   readonly books: readonly (Match & { readonly title?: string; readonly author?: string })[];
-  /** Whether no book follows them. */
   readonly isEnd: boolean;
 }
 

@@ -2,10 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../store-errors.ts';
 
-/**
- * Migration 1 and those that follow. Never change a released migration; append another one. The first two keep existing
- * tables, which adopted stores have, and those made before migrations were recorded.
- */
+/** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
 const MIGRATIONS: readonly string[] = [
   // Without AUTOINCREMENT the highest id is reused after its book was deleted.
   `create table if not exists books (

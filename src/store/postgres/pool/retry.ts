@@ -7,11 +7,9 @@ const ATTEMPTS_MAX = 5;
 const WAIT_MS = 10;
 
 /**
- * Retries a statement or a transaction after a random wait, so that the same transactions do not conflict again. On
- * distributed engines reads fail to serialize, too.
+ * Retries after a random wait, so that the same transactions do not conflict again; on distributed engines reads do, too.
  *
  * @param isRetryable whether a failed attempt had no effect, and another one may succeed
- * @throws what the last attempt throws
  */
 export async function retry<Result>(
   attempt: () => Promise<Result>,

@@ -38,8 +38,6 @@ export class Servers {
    * Connects to the first suitable server.
    *
    * @param prepare uses the connection, which is closed if this fails
-   * @param task names it in the error
-   * @returns the open connection too
    * @throws StoreNotReady when no host has a suitable server that accepts the connection, or `prepare` fails
    */
   static async connect(

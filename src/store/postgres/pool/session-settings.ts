@@ -56,11 +56,7 @@ export async function expectSuitable(
   if (rows[0]?.isSuitable !== true) throw new UnsuitableServer(`the server ${problem}`);
 }
 
-/**
- * The timeline of a server, which increases with each promotion; 0 if the server is a standby or has no timelines.
- *
- * @throws what the driver throws when the connection fails
- */
+/** The timeline of a server, which increases with each promotion; 0 if the server is a standby or has no timelines. */
 export async function readTimeline(client: ClientBase, timeoutMs: number): Promise<number> {
   const query = { text: 'select pg_walfile_name(pg_current_wal_lsn()) as file', query_timeout: timeoutMs };
   try {

@@ -147,10 +147,7 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
 
 const COLUMNS = 'id, title_key, author_key, year, bytes, title_lower, author_lower, words';
 
-/**
- * The first books that meet a condition, in the order of an index, with their `number`, and whether each one `fits`: the
- * statement may compare all texts up to it.
- */
+/** The first books that meet a condition, in an order; each one `fits` if the statement may compare all texts up to it. */
 function windowOf(condition: string, order: string, limit: number): string {
   return `(
     select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits

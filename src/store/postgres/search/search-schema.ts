@@ -80,10 +80,7 @@ function markAllChanged(schema: string): string {
   `;
 }
 
-/**
- * The tables of the index. Triggers record the ids of changed books in the writing transaction, whichever client it is;
- * the next search folds their texts.
- */
+/** Triggers record the ids of changed books in the transaction of any client; the next search folds their texts. */
 function createTables(schema: string): string {
   return `
     drop table if exists ${schema}.book_search;

@@ -78,11 +78,7 @@ export async function restoreStore(
   }
 }
 
-/**
- * Locks a store, unless another process has it open, and writes its log to the file.
- *
- * @returns the connection that holds the lock; undefined when the file is too damaged to be opened
- */
+/** Locks a store that no other process has open, and writes its log to the file; undefined if it is too damaged to open. */
 async function lockStore(path: string): Promise<DatabaseSync | undefined> {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {

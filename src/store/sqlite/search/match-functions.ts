@@ -48,7 +48,6 @@ export class MatchFunctions {
     this.#sortedBytes = 0;
   }
 
-  /** Whether the last statement has compared less than half of its limit. */
   get isHalfEmpty(): boolean {
     return this.#length < this.#lengthMax / 2;
   }

@@ -17,7 +17,6 @@ import { SearchIndex } from './search-index.ts';
 /** The most books read at a time without the index; more if each time sorts all books. */
 const SCANNED_BOOKS = 500;
 const SORTED_BOOKS = 5_000;
-
 /** The most bytes of their text, unless it is of a single book. */
 const SCANNED_BYTES = 1_024 * 1_024;
 

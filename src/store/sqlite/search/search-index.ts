@@ -22,7 +22,6 @@ export class SearchIndex {
   #lastChange: number;
   /** The highest id in the index, which may be above `#lastId`: updates may set any id. */
   #highestId = -Number.MAX_VALUE;
-  /** Whether a step has failed, so that the index has to be rebuilt. */
   #isBroken = false;
   #nextStep: NodeJS.Immediate | undefined;
   /** The error of a background step, which the next search throws. */

@@ -6,7 +6,6 @@ export const LONG_MARK = '\u0001'.repeat(3);
 /** The longest text, in characters, whose trigrams are indexed, within milliseconds. */
 const INDEXED_LENGTH_MAX = 8_192;
 
-/** The text of a book for the index of trigrams. */
 export function indexedWordsOf(words: string): string {
   return words.length > INDEXED_LENGTH_MAX ? LONG_MARK : words;
 }

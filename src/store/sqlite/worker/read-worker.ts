@@ -3,7 +3,6 @@ import { openConnection } from '../files/connection.ts';
 import { SELECT_PAGE } from '../sql.ts';
 import { serveRequests } from './worker-client.ts';
 
-/** A request for a page of up to `limit` books after an id. */
 export interface PageRequest {
   readonly after: number;
   readonly limit: number;

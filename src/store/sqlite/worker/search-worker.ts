@@ -4,7 +4,6 @@ import { openConnection } from '../files/connection.ts';
 import { SqliteSearchEngine } from '../search/search-engine.ts';
 import { serveRequests } from './worker-client.ts';
 
-/** A request for a page of up to `limit` books, or for the number of books. */
 export interface SearchRequest {
   readonly query: BookQuery;
   readonly after: BookPosition | undefined;

@@ -34,11 +34,7 @@ export class WorkerClient<Request, Response> {
     });
   }
 
-  /**
-   * @param module calls {@link serveRequests}
-   * @param path the SQLite file
-   * @throws StoreNotReady when the file cannot be opened or prepared
-   */
+  /** @param module calls {@link serveRequests} @throws StoreNotReady when the file cannot be opened or prepared */
   static async start<Request, Response>(module: URL, path: string): Promise<WorkerClient<Request, Response>> {
     const cache = getCompileCacheDir();
     // The names of modules end in .js in a build, which rewrites imports only.
@@ -78,7 +74,6 @@ export class LazyWorker<Request, Response> {
   #worker: Promise<WorkerClient<Request, Response>> | undefined;
   #isClosed = false;
 
-  /** See {@link WorkerClient.start}. @param name its name for the observer */
   constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
     this.#part = new Part(name, observer);
     this.#module = module;
@@ -108,13 +103,11 @@ export class LazyWorker<Request, Response> {
     } catch (error) {
       this.#worker = undefined;
       this.#part.failure = error instanceof Error ? error : String(error);
-      // Any other error is a defect.
       throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
     }
   }
 }
 
-/** Handles the requests in a worker thread. */
 export interface RequestHandler<Request, Response> {
   /** @throws StoreLost when no response may be sent any more; otherwise errors of SQLite or of the BookStore interface */
   handle(request: Request): Response | Promise<Response>;
