@@ -11,7 +11,6 @@ const OTHER = 'other';
 
 /** Exposed as 0 from the start: Prometheus does not see the first one of a new series as an increase. */
 const FAILURES: ReadonlySet<number> = new Set([500, 503]);
-
 /** Likewise for malformed, slow or long headers, and for connections beyond the limit. */
 const REJECTIONS = [400, 408, 431, 503];
 

@@ -6,7 +6,6 @@ import { WorkerMetrics } from './worker-metrics.ts';
 
 /** The wait before a worker is replaced: it limits the load of workers that crash at every start. */
 const REPLACEMENT_DELAY_MS = 1_000;
-
 /** After the stop delay, workers need 4.5 seconds to exit; then they are killed. */
 const STOP_MS_MAX = 4_700;
 

@@ -2,7 +2,6 @@ import type { BookFields } from '../book/book.ts';
 
 /** The most books in a page of the list; it bounds the latency of other calls and the garbage that a list creates. */
 export const PAGE_BOOKS_MAX = 500;
-
 /** The most bytes of text in a page of several books. */
 export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
 

@@ -71,7 +71,6 @@ const LAG = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_ge
 
 /** Blocks inserts of others until the end of the transaction. */
 export const LOCK_IDS = 'lock table books in share row exclusive mode';
-
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
 

@@ -4,7 +4,7 @@ import type { Needles } from './folding.ts';
 
 /** The part of a search that depends on the engine: statements over the search index, and over the books themselves. */
 export interface SearchEngine {
-  /** Runs one call of a search, which sees every acknowledged write; without the index if this is not up to date. */
+  /** Runs one call of a search, which sees every acknowledged write, by the index if that is up to date. */
   run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
   /** Reads the next books within the years of a query, in its order, without the index. */

@@ -9,7 +9,6 @@ import { expectSuitable, readTimeline, UnsuitableServer } from './session-settin
 
 /** The time to open a connection, unless `connect_timeout` is set. */
 const CONNECT_TIMEOUT_MS = 1_500;
-
 /** Preparing may scan all rows of a large adopted table. */
 export const PREPARE_TIMEOUT_MS = 300_000;
 

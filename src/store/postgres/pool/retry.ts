@@ -7,7 +7,7 @@ const ATTEMPTS_MAX = 5;
 const WAIT_MS = 10;
 
 /**
- * Retries after a random wait, so that the same transactions do not conflict again; on distributed engines reads do, too.
+ * Retries after a random wait, so that the same transactions do not conflict again. On distributed engines, so do reads.
  *
  * @param isRetryable whether a failed attempt had no effect, and another one may succeed
  */

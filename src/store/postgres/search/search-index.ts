@@ -11,13 +11,11 @@ import { isBehind, prepareIndex, VersionMismatch } from './search-schema.ts';
 
 /** The longest time that a search waits for the index; after it the search runs without. */
 const SEARCH_WAITS_MS = 100;
-
 /** The pause between transactions in the background, for other users of the database. */
 const PAUSE_MS = 5;
 
 /** The server does not permit an index, or its tables belong to another user. */
 const DENIED = /^42/;
-
 /** A busy server may permit an index later, and another process may create it at the same time. */
 const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
 

@@ -4,7 +4,6 @@ import { FOLDING_VERSION } from '../../search/folding.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
 const TABLES_VERSION = 'schema 2';
-
 /** The version of the tables and of text folding; stored as the comment of the table of the index. */
 const INDEX_VERSION = `${TABLES_VERSION}, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
 

@@ -2,7 +2,6 @@ import type { Needles } from '../../search/folding.ts';
 
 /** The index has this, which no word contains, instead of the trigrams of long texts, which take seconds. */
 export const LONG_MARK = '\u0001'.repeat(3);
-
 /** The longest text, in characters, whose trigrams are indexed, within milliseconds. */
 const INDEXED_LENGTH_MAX = 8_192;
 

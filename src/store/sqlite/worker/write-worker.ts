@@ -5,16 +5,7 @@ import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
-import {
-  DELETE,
-  DELETE_EXPECTED,
-  INSERT,
-  INSERT_MANY,
-  SELECT_ABOVE,
-  SELECT_HIGHEST_ID,
-  UPDATE,
-  UPDATE_EXPECTED,
-} from '../sql.ts';
+import * as sql from '../sql.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
 import { type RequestHandler, serveRequests } from './worker-client.ts';
 
@@ -131,14 +122,14 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    insert: database.prepare(INSERT),
-    insertMany: database.prepare(INSERT_MANY),
-    selectHighestId: database.prepare(SELECT_HIGHEST_ID),
-    selectAbove: database.prepare(SELECT_ABOVE),
-    update: database.prepare(UPDATE),
-    updateExpected: database.prepare(UPDATE_EXPECTED),
-    delete: database.prepare(DELETE),
-    deleteExpected: database.prepare(DELETE_EXPECTED),
+    insert: database.prepare(sql.INSERT),
+    insertMany: database.prepare(sql.INSERT_MANY),
+    selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
+    selectAbove: database.prepare(sql.SELECT_ABOVE),
+    update: database.prepare(sql.UPDATE),
+    updateExpected: database.prepare(sql.UPDATE_EXPECTED),
+    delete: database.prepare(sql.DELETE),
+    deleteExpected: database.prepare(sql.DELETE_EXPECTED),
   };
 }
 
