@@ -18,8 +18,8 @@ export function counter(name: string, help: string, series: Series): Family {
   return { name, help, type: 'counter', samples: samplesOf(name, series) };
 }
 
-export function gauge(name: string, help: string, series: Series): Family {
-  return { name, help, type: 'gauge', samples: samplesOf(name, series) };
+export function gauge(name: string, help: string, series: Series, aggregation?: 'max'): Family {
+  return { name, help, type: 'gauge', ...(aggregation && { aggregation }), samples: samplesOf(name, series) };
 }
 
 function samplesOf(name: string, series: Series): Record<string, number> {
@@ -46,7 +46,6 @@ function linesOf({ name, help, type, samples }: Family): string {
   return values.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${values.join('')}`;
 }
 
-/** Combines the metrics of several processes; see {@link Family.aggregation}. */
 export function merge(processes: readonly (readonly Family[])[]): Family[] {
   const merged = new Map<string, Family>();
   for (const family of processes.flat()) {

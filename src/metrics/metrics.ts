@@ -49,18 +49,14 @@ export class Metrics {
   }
 
   #families(): Family[] {
+    const build = [[this.#build, 1]] as const;
     return [
       ...this.requests.families(),
       ...(this.#getSnapshot ? snapshotFamilies(this.#getSnapshot()) : []),
       ...this.store.families(),
       ...(this.#runtime?.families() ?? []),
       gauge('bookkeeping_processes', 'Number of processes that serve.', 1),
-      {
-        ...gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', [
-          [this.#build, 1],
-        ]),
-        aggregation: 'max',
-      },
+      gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', build, 'max'),
     ];
   }
 }

@@ -9,9 +9,7 @@ import { printStartupMessage } from './startup-message.ts';
 let app: App | undefined;
 let isStopping = false;
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.on(signal, () => void stop());
-}
+for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
 
 try {
   const configuration = loadConfig();

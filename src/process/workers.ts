@@ -63,7 +63,6 @@ export async function startWorkers(configuration: Configuration): Promise<App | 
   }
 }
 
-/** Resolves when a worker reports that it listens. */
 function urlOf(worker: Worker): Promise<string> {
   return new Promise((resolve) => {
     worker.on('message', (message) => {

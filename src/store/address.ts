@@ -4,11 +4,7 @@ export type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }
   | { readonly engine: 'postgres'; readonly conninfo: Conninfo };
 
-/**
- * Reads a `DB_URL`: `sqlite:PATH`, `postgres://…`, `postgresql://…`, or libpq's `host=… dbname=…`.
- *
- * @throws Error with a message that contains no value of the string
- */
+/** @throws Error with a message that contains no value of the string */
 export function parseStoreAddress(dbUrl: string): StoreAddress {
   const scheme = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(dbUrl)?.[1]?.toLowerCase();
   if (scheme === 'sqlite') return { engine: 'sqlite', path: sqlitePath(dbUrl.slice('sqlite:'.length)) };

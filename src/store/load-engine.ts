@@ -1,7 +1,6 @@
 import type { StoreAddress } from './address.ts';
 import type { Engine } from './store-engine.ts';
 
-/** Loads only the engine of the address. */
 export async function loadEngine(address: StoreAddress): Promise<Engine> {
   if (address.engine === 'sqlite') return (await import('./sqlite/engine.ts')).createEngine(address.path);
   return (await import('./postgres/engine.ts')).createEngine(address.conninfo);

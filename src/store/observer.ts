@@ -4,7 +4,6 @@ export interface StoreObserver {
   operation(name: string, waiting: () => number): OperationObserver;
   /** Called once for each {@link Part}. @returns is called with each new failure, and with undefined after recovery */
   part(name: string): (cause: FailureCause | undefined) => void;
-  /** Called once for each connection pool. */
   pool(name: string, connections: () => PoolState): void;
   /** Called after the store has moved to another of its servers. @param server its host and port */
   moved(server: string): void;

@@ -32,7 +32,6 @@ import {
   toPageRow,
 } from './sql.ts';
 
-/** See {@link Engine.openArchiveForReading}. */
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
     await expectUtf8(client);
@@ -42,7 +41,6 @@ export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> 
   });
 }
 
-/** See {@link Engine.openArchive}. */
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, prepareSchema);
 }

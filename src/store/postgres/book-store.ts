@@ -41,7 +41,6 @@ import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
 import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
-/** See {@link Engine.openStore}. */
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   const { servers, client } = await Servers.connect(conninfo, (connected) =>
     retry(() => prepareSchema(connected)),

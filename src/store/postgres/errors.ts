@@ -20,7 +20,6 @@ export function isSerializationFailure(error: unknown): boolean {
   return hasState(error, /^(40001|40P01)$/);
 }
 
-/** Whether a statement failed, without effect, because the server or transaction is read-only. */
 export function isReadOnly(error: unknown): boolean {
   return hasState(error, /^25006$/);
 }

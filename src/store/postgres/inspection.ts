@@ -6,7 +6,6 @@ import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
 import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
-/** See {@link Engine.inspect}. */
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
   const inspect = async (connected: ClientBase) => {

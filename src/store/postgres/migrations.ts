@@ -9,7 +9,6 @@ import { retry } from './pool/retry.ts';
 export const ID_CHECK = 'books_id_exact';
 
 export const CHECKS = [ID_CHECK, 'books_year_exact'];
-
 /** Violated by a key that exists. */
 export const KEY_CONSTRAINT = 'idempotency_keys_pkey';
 
@@ -95,8 +94,7 @@ export async function readState(client: ClientBase): Promise<State> {
 }
 
 /**
- * Applies and records the steps after a version. Several processes may do so at once: each step and its record are one
- * transaction, and only one process can insert the record.
+ * Several processes may migrate at once: each step and its record are one transaction, and only one inserts the record.
  *
  * @throws StoreNotReady when the structure is newer than this version of the service, or books cannot be created
  */

@@ -4,11 +4,7 @@ import { StoreNotReady } from '../store-errors.ts';
 import { isUnsupported } from './errors.ts';
 import { CHECKS, migrate, readState } from './migrations.ts';
 
-/**
- * Creates the tables, or adopts an existing table of books unchanged. Several processes may do so at once.
- *
- * @throws StoreNotReady when the database or an existing table of books is unsuitable
- */
+/** Creates the tables, or adopts an existing table of books unchanged. @throws StoreNotReady when this is impossible */
 export async function prepareSchema(client: ClientBase): Promise<void> {
   await expectUtf8(client);
   const { version, relations } = await readState(client);

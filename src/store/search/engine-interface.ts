@@ -9,7 +9,6 @@ export interface SearchEngine {
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
   /** Reads the next books within the years of a query, in its order, without the index. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
-  /** Counts the books within the years of a query, without the index. */
   countBooks(query: BookQuery): Promise<number>;
   /** Renders books as in {@link SearchPage}, without those that no longer exist. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;

@@ -30,7 +30,6 @@ export class PageBuilder {
     return performance.now() < this.#deadline;
   }
 
-  /** Records that no further book matches. */
   end(): void {
     this.more = 'no';
   }

@@ -18,7 +18,6 @@ import { FileGuard, StoreLost } from './files/file-guard.ts';
 import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
 import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
 
-/** See {@link Engine.openArchiveForReading}. */
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   try {
@@ -30,7 +29,7 @@ export async function openArchiveForReading(path: string): Promise<BookArchive> 
   }
 }
 
-/** See {@link Engine.openArchive}. The file is created with its folder when missing. */
+/** The file is created with its folder when missing. */
 export async function openArchive(path: string): Promise<BookArchive> {
   try {
     makeFolderOf(path);

@@ -22,7 +22,7 @@ import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
 import { LazyWorker, WorkerClient } from './worker/worker-client.ts';
 import type { Write, WriteResult } from './worker/write-worker.ts';
 
-/** See {@link Engine.openStore}. The file is created with its folder when missing. */
+/** The file is created with its folder when missing. */
 export async function openStore(path: string, observer?: StoreObserver): Promise<BookStore> {
   let writer: Writer | undefined;
   try {

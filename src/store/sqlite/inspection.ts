@@ -7,7 +7,6 @@ import { expectWritable, whileBusy } from './files/connection.ts';
 import { hasTable, readVersion } from './migrations.ts';
 import { expectBooks } from './schema.ts';
 
-/** See {@link Engine.inspect}. */
 export async function inspectStore(path: string): Promise<string> {
   try {
     if (!existsSync(path)) {

@@ -103,11 +103,7 @@ export class Inserts {
   }
 }
 
-/**
- * Inserts books; if other clients have inserted ids that the sequence has not reached, advances it and retries once.
- *
- * @throws IdsExhausted when no id is left; else what `insert` throws
- */
+/** Advances the id sequence and retries if other clients have inserted ids beyond it. @throws IdsExhausted */
 export async function insertWithUnusedIds<Result>(
   insert: () => Promise<Result>,
   advanceIdSequence: () => Promise<void>,

@@ -67,7 +67,6 @@ export class Database {
     }
   }
 
-  /** Waits for running statements, and closes all connections. */
   async close(): Promise<void> {
     await this.#pool.end();
   }

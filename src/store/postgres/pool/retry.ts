@@ -2,15 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSerializationFailure } from '../errors.ts';
 
 const ATTEMPTS_MAX = 5;
-
 /** The longest wait before the second attempt; each later one is longer by this time. */
 const WAIT_MS = 10;
 
-/**
- * Retries after a random wait, so that the same transactions do not conflict again. On distributed engines, so do reads.
- *
- * @param isRetryable whether a failed attempt had no effect, and another one may succeed
- */
+/** Retries after a random wait, so that the same transactions do not conflict again; on distributed engines reads may, too. */
 export async function retry<Result>(
   attempt: () => Promise<Result>,
   isRetryable: (error: unknown) => boolean = isSerializationFailure,

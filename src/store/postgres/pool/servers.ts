@@ -34,12 +34,7 @@ export class Servers {
     this.#known = known;
   }
 
-  /**
-   * Connects to the first suitable server.
-   *
-   * @param prepare uses the connection, which is closed if this fails
-   * @throws StoreNotReady when no host has a suitable server that accepts the connection, or `prepare` fails
-   */
+  /** @throws StoreNotReady when no host has a suitable server that accepts the connection, or `prepare` fails */
   static async connect(
     conninfo: Conninfo,
     prepare?: (client: Client) => Promise<void>,

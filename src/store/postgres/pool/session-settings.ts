@@ -69,7 +69,6 @@ export async function readTimeline(client: ClientBase, timeoutMs: number): Promi
   }
 }
 
-/** Calls back when the server becomes read-only or writable. */
 export function watch({ connection }: WithConnection, onChange: () => void): void {
   connection.on('parameterStatus', ({ parameterName }: { parameterName: string }) => {
     if (REPORTED.has(parameterName)) onChange();

@@ -21,7 +21,6 @@ const CHANGES_PER_STEP = 100;
 const BOOKS_PER_STEP = 500;
 /** The most bytes of text that a statement reads; a single book may have more. */
 const BYTES_PER_STEP = 4 * 1_024 * 1_024;
-
 /** The text that is folded in one turn of the event loop, in UTF-16 code units. */
 const LENGTH_PER_TURN = 16_384;
 
@@ -65,7 +64,6 @@ async function indexSingles(client: PoolClient, ids: readonly string[]): Promise
   return [...remaining].map((id) => ({ first: id, last: id }));
 }
 
-/** @returns the remaining ranges */
 async function indexRanges(client: PoolClient, ranges: readonly Change[]): Promise<Change[]> {
   const remaining = [...ranges];
   for (let room = BOOKS_PER_STEP; room > 0 && remaining.length > 0; ) {

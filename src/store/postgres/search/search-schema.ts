@@ -35,7 +35,6 @@ export async function prepareIndex(
   return table !== undefined;
 }
 
-/** Creates the index of this version, unless another process has just done so. */
 async function migrate(client: PoolClient): Promise<void> {
   // While it waits, later writers queue behind it: so it waits for at most a second, once a minute.
   await client.query("set local lock_timeout = '1s'");

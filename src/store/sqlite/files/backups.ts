@@ -25,7 +25,6 @@ const PAGES_PER_STEP = 1_000;
 
 const SIDE_FILES = ['-journal', '-wal', '-shm'] as const;
 
-/** See {@link Engine.backUp}. */
 export async function backUpStore(path: string, file: string, onProgress: OnProgress): Promise<void> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   if (existsSync(file)) throw alreadyThere(file);
@@ -46,7 +45,7 @@ export async function backUpStore(path: string, file: string, onProgress: OnProg
   }
 }
 
-/** See {@link Engine.restore}. It fails while another process has the store open. */
+/** Fails while another process has the store open. */
 export async function restoreStore(
   path: string,
   file: string,

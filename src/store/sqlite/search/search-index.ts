@@ -150,7 +150,6 @@ export class SearchIndex {
 
 type Statements = ReturnType<typeof prepareStatements>;
 
-/** Creates an empty index, and drops the previous one. */
 function createIndex(database: DatabaseSync): Statements {
   if (database.prepare("select 1 from pragma_database_list where name = 'search'").get())
     database.exec('detach search');

@@ -34,7 +34,6 @@ export class IdempotencyKeys {
     this.#replace.run(key, fingerprintOf(fields), id);
   }
 
-  /** Deletes some of the expired keys when that is due. */
   maintain(): void {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;

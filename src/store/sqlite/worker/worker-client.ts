@@ -118,7 +118,6 @@ export interface RequestHandler<Request, Response> {
   close(): void;
 }
 
-/** The interval between calls of `maintain` in an idle thread. */
 const MAINTENANCE_MS = 500;
 
 /** The main function of a worker thread. @param open opens the SQLite file at a path, or throws */

@@ -15,7 +15,6 @@ export type Write =
   | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
   | (Target & { readonly verb: 'delete' });
 
-/** A book by its id, and its fields if the write is conditional. */
 type Target = { readonly id: number; readonly expected?: BookFields };
 
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or that no id was left. */
