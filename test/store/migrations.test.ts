@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import { MIGRATIONS as POSTGRES_MIGRATIONS } from '../../src/store/postgres/migrations.ts';
+import * as postgres from '../../src/store/postgres/schema.ts';
+import { openConnection, transact } from '../../src/store/sqlite/files/connection.ts';
+import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
+import * as sqlite from '../../src/store/sqlite/schema.ts';
 import { engines } from '../support/engines.ts';
 import { query } from '../support/sql.ts';
 import { assertNotReady, engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
@@ -90,13 +96,43 @@ for (const engine of engines) {
       );
     });
 
+    for (const [what, prepare] of Object.entries({
+      'of an earlier version': async (dbUrl: string) => (await openStoreAt(dbUrl))[Symbol.asyncDispose](),
+      'without records of its migrations': async (dbUrl: string) => {
+        for (const statement of statements) await query(dbUrl, statement);
+      },
+      'without a table of books': async (dbUrl: string) => {
+        await (await openStoreAt(dbUrl))[Symbol.asyncDispose]();
+        await query(dbUrl, 'drop table books');
+      },
+    })) {
+      test(`${what} gets a column by a further migration, which is applied once and recorded`, async () => {
+        await using address = await engine.createAddress();
+        await prepare(address.dbUrl);
+        await Promise.all(Array.from({ length: 5 }, () => addLanguage(address.dbUrl)));
+        const records = await query(address.dbUrl, RECORDS);
+        assert.deepEqual(
+          records.map(({ version }) => version),
+          [1, 2, 3],
+        );
+        await query(
+          address.dbUrl,
+          "insert into books (title, author, year) values ('Dune', 'Frank Herbert', 1965)",
+        );
+        await addLanguage(address.dbUrl);
+        const [book] = await query(address.dbUrl, 'select language from books');
+        assert.equal(book?.language, 'en');
+        assert.deepEqual(await query(address.dbUrl, RECORDS), records);
+      });
+    }
+
     test('of a newer version is rejected, and remains unchanged', async () => {
       await using address = await engine.createAddress();
       await (await openStoreAt(address.dbUrl))[Symbol.asyncDispose]();
       await query(address.dbUrl, 'insert into bookkeeping_migrations (version) values (3)');
       await query(address.dbUrl, 'drop table idempotency_keys');
       const before = await objectsOf(address.dbUrl);
-      const message = /made by a newer version of the service \(structure 3, this one knows 2\)/;
+      const message = /made by a newer version of the service \(schema 3, this one knows 2\)/;
 
       await assertNotReady(address.dbUrl, message);
       await assert.rejects((await engineAt(address.dbUrl)).inspect(), message);
@@ -120,6 +156,22 @@ for (const engine of engines) {
       assert.equal((await query(address.dbUrl, RECORDS)).length, 2);
     });
   });
+}
+
+const ADD_LANGUAGE = "alter table books add column language text not null default 'en'";
+
+/** Prepares the schema of a version of the service with a further migration. */
+async function addLanguage(dbUrl: string): Promise<void> {
+  if (dbUrl.startsWith('sqlite:')) {
+    const database = await openConnection(dbUrl.slice('sqlite:'.length));
+    await transact(database, () => sqlite.prepareSchema(database, [...SQLITE_MIGRATIONS, ADD_LANGUAGE]));
+    database.close();
+    return;
+  }
+  const client = new Client(dbUrl);
+  await client.connect();
+  await postgres.prepareSchema(client, [...POSTGRES_MIGRATIONS, [{ sql: ADD_LANGUAGE }]]);
+  await client.end();
 }
 
 /** All tables and indexes of a store, with their definitions. */

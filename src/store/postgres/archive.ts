@@ -42,7 +42,7 @@ export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> 
 }
 
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
-  return open(conninfo, prepareSchema);
+  return open(conninfo, (client) => prepareSchema(client));
 }
 
 async function open(

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
-import { COUNTED_MAX, formatBookCount } from '../book-count.ts';
 import { StoreNotReady } from '../store-errors.ts';
+import { COUNTED_MAX, formatBookCount } from '../store-limits.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';

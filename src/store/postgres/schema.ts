@@ -2,18 +2,18 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
 import { isUnsupported } from './errors.ts';
-import { CHECKS, migrate, readState } from './migrations.ts';
+import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
 /** Creates the tables, or adopts an existing table of books unchanged. @throws StoreNotReady when this is impossible */
-export async function prepareSchema(client: ClientBase): Promise<void> {
+export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
   await expectUtf8(client);
-  const { version, relations } = await readState(client);
+  const { version, relations } = await readState(client, migrations);
   const isNew = !relations.has('books');
   // An existing table is checked before anything is changed.
-  if (isNew) await migrate(client, version);
+  if (isNew) await migrate(client, version, migrations);
   await expectPrivileges(client);
   await expectBooks(client);
-  if (!isNew) await migrate(client, version);
+  if (!isNew) await migrate(client, version, migrations);
   await advanceIdSequence(client);
 }
 
@@ -105,6 +105,7 @@ async function expectColumns(client: ClientBase): Promise<void> {
   if (required) throw new StoreNotReady(`the column ${required.name} of the table books requires a value`);
 }
 
+/** Those of the first migration: an adopted table has them before the others are applied. */
 const COLUMNS = { id: 'bigint', title: 'text', author: 'text', year: 'bigint' };
 
 /** An adopted table may contain numbers that a JSON number does not represent exactly. */

@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
-import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../store-errors.ts';
+import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 
 /** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
-const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly string[] = [
   // Without AUTOINCREMENT the highest id is reused after its book was deleted.
   `create table if not exists books (
     id integer primary key autoincrement check (id between 1 and ${ID_MAX}),
@@ -21,21 +21,23 @@ const MIGRATIONS: readonly string[] = [
   create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)`,
 ];
 
+const RECORD_TABLE = `
+  create table if not exists ${MIGRATIONS_TABLE} (
+    version integer primary key,
+    applied_at text not null default (strftime('%Y-%m-%dT%H:%M:%SZ'))
+  ) strict
+`;
+
 /** Applies and records the missing migrations. Call it in a write transaction, which also excludes other processes. */
-export function migrate(database: DatabaseSync): void {
-  const recorded = readVersion(database);
+export function migrate(database: DatabaseSync, migrations = MIGRATIONS): void {
+  const recorded = readVersion(database, migrations);
   // If the table of books was dropped, all migrations are applied again.
   const version = hasTable(database, 'books') ? recorded : 0;
-  if (version === MIGRATIONS.length) return;
-  database.exec(`
-    create table if not exists ${MIGRATIONS_TABLE} (
-      version integer primary key,
-      applied_at text not null default (strftime('%Y-%m-%dT%H:%M:%SZ'))
-    ) strict
-  `);
+  if (version === migrations.length) return;
+  database.exec(RECORD_TABLE);
   database.prepare(`delete from ${MIGRATIONS_TABLE} where version > ?`).run(version);
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
-  for (const [index, migration] of MIGRATIONS.entries()) {
+  for (const [index, migration] of migrations.entries()) {
     if (index < version) continue;
     database.exec(migration);
     record.run(index + 1);
@@ -43,10 +45,10 @@ export function migrate(database: DatabaseSync): void {
 }
 
 /** The version of the schema, or 0. @throws StoreNotReady when it is newer than this version of the service */
-export function readVersion(database: DatabaseSync): number {
+export function readVersion(database: DatabaseSync, migrations = MIGRATIONS): number {
   if (!hasTable(database, MIGRATIONS_TABLE)) return 0;
   const { version } = database.prepare(SELECT_VERSION).get() as { version: number };
-  expectKnownVersion(version, MIGRATIONS.length);
+  expectKnownVersion(version, migrations.length);
   return version;
 }
 
