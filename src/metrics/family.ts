@@ -5,7 +5,7 @@ export interface Family {
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   /** How the values of several processes are combined; by default they are added. */
-  readonly aggregation?: 'min' | 'max';
+  readonly aggregation?: 'max';
   /** Values by name and labels, such as `books_total{kind="read"}`. */
   readonly samples: Readonly<Record<string, number>>;
 }
@@ -60,7 +60,7 @@ function combine(one: Family, other: Family): Family {
   for (const [name, value] of Object.entries(other.samples)) {
     const present = samples[name];
     if (present === undefined) samples[name] = value;
-    else samples[name] = one.aggregation ? Math[one.aggregation](present, value) : present + value;
+    else samples[name] = one.aggregation === 'max' ? Math.max(present, value) : present + value;
   }
   return { ...one, samples };
 }
