@@ -16,6 +16,8 @@ export interface ClientsOptions {
   readonly keepsConnections?: boolean;
   /** Books that all clients use, from the start on. */
   readonly shared?: readonly number[];
+  /** How long a client waits between two requests, in milliseconds. Default: 0. */
+  readonly pauseMs?: number;
   /** The kinds of requests to choose from. */
   readonly kinds?: readonly [Operation['kind'], ...Operation['kind'][]];
 }
@@ -29,7 +31,7 @@ const SHARED_BOOKS = 8;
 const PAUSE_MS = 10;
 
 /**
- * Clients that send requests without a pause, each over its own connection, and record them in a journal. They never send
+ * Clients that send one request after another, each over its own connection, and record them in a journal. They never send
  * the same fields twice. While the service is unavailable, they retry.
  */
 export class Clients {
@@ -38,7 +40,7 @@ export class Clients {
   readonly #loops: Loops;
 
   constructor(options: ClientsOptions) {
-    this.#options = { keepsConnections: true, shared: [], kinds: KINDS, ...options };
+    this.#options = { keepsConnections: true, shared: [], pauseMs: 0, kinds: KINDS, ...options };
     this.#shared = [...this.#options.shared];
     this.#loops = new Loops(
       Array.from({ length: options.count }, (_, index) => (signal) => this.#run(index, signal)),
@@ -58,7 +60,7 @@ export class Clients {
   }
 
   async #run(index: number, signal: AbortSignal): Promise<void> {
-    const { target, journal, seed, keepsConnections } = this.#options;
+    const { target, journal, seed, keepsConnections, pauseMs } = this.#options;
     using client = new BookClient(target, journal);
     const random = new Random(seed * 1_000 + index);
     const own: number[] = [];
@@ -70,7 +72,7 @@ export class Clients {
       const operation = this.#choose(random, own);
       const outcome = await client.perform(operation);
       if (!keepsConnections) client.disconnect();
-      if (outcome.is === 'unknown') await sleep(PAUSE_MS);
+      if (pauseMs > 0 || outcome.is === 'unknown') await sleep(Math.max(pauseMs, PAUSE_MS));
       const id = createdId(operation, outcome);
       if (id !== undefined) (this.#shared.length < SHARED_BOOKS ? this.#shared : own).push(id);
       if (operation.kind !== 'create' && outcome.is === 'absent') {

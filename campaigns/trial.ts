@@ -71,6 +71,11 @@ export class Trial implements AsyncDisposable {
     return this.#on(this.target.port);
   }
 
+  /** The standard output of the last service on each port. */
+  get outputs(): readonly string[] {
+    return [...this.#services.values()].map(({ output }) => output);
+  }
+
   /** Starts a service. @returns milliseconds until it listens; @throws Error when it exits before */
   async start(port = this.target.port): Promise<number> {
     const started = performance.now();
