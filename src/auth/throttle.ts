@@ -9,7 +9,6 @@ export interface ThrottleLimits {
 
 /** Enough for typing errors, too few for guessing. */
 export const THROTTLE_LIMITS: ThrottleLimits = { failuresMax: 100, windowSeconds: 60 };
-
 /** Limits the memory; beyond it the oldest window is deleted. */
 const WINDOWS_MAX = 100_000;
 

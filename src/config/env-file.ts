@@ -36,11 +36,7 @@ function requireAssignments(text: string): void {
   if (errors.length > 0) throw new SyntaxError(errors.join('; '));
 }
 
-/**
- * Generates missing secrets and writes them to the file, with mode 0600. Concurrent processes get the same values.
- *
- * @throws the errors of {@link readEnvFile}, and Error when the file cannot be written
- */
+/** Generates missing secrets in the file, once for concurrent processes. @throws Error when it cannot be read or written */
 export function generateMissing(environment: Variables): { variables: Variables; generated: string[] } {
   const known = () => ({ ...readEnvFile(), ...environment });
   const before = known();

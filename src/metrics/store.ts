@@ -21,7 +21,6 @@ interface Pool {
   readonly waiting: number;
 }
 
-/** The observer of the store (src/store/observer.ts). */
 export class StoreMetrics {
   readonly #engine: string;
   readonly #operations: Operation[] = [];

@@ -71,7 +71,6 @@ function urlOf(worker: Worker): Promise<string> {
   });
 }
 
-/** Resolves when a worker has exited or failed to start. */
 function exited(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     worker.once('exit', () => resolve());

@@ -46,7 +46,6 @@ export function rangesAfter(query: BookQuery, position: BookPosition | undefined
   ];
 }
 
-/** The union of {@link rangesAfter} as one condition. */
 export function afterCondition(query: BookQuery, position: BookPosition | undefined): Condition {
   const ranges = rangesAfter(query, position);
   return (parameters) => `(${ranges.map((range) => `(${range(parameters)})`).join(' or ')})`;

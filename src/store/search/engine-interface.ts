@@ -27,7 +27,6 @@ export interface Scan {
   readonly hasTexts: boolean;
 }
 
-/** Books that have not been compared yet. */
 export interface ScannedBooks {
   readonly books: readonly (Match & { readonly title?: string; readonly author?: string })[];
   readonly isEnd: boolean;

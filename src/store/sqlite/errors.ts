@@ -25,7 +25,6 @@ function resultCode(error: unknown): number | undefined {
     : undefined;
 }
 
-/** Whether another process holds the lock. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5;
 }

@@ -12,12 +12,7 @@ const CONNECT_TIMEOUT_MS = 1_500;
 /** Preparing may scan all rows of a large adopted table. */
 export const PREPARE_TIMEOUT_MS = 300_000;
 
-/**
- * Opens a connection to a host by its `sslmode`.
- *
- * @returns the connection, the settings of further connections to this server, and its timeline (see readTimeline)
- * @throws UnsuitableServer when the server does not have the attributes; else what the driver throws
- */
+/** @throws UnsuitableServer when the server does not have the attributes; else what the driver throws */
 export async function connect(
   conninfo: Conninfo,
   host: Host,

@@ -33,12 +33,7 @@ export class SearchIndex {
     this.#part = part;
   }
 
-  /**
-   * Applies all changes of the books; when this takes too long for a search, it continues in the background.
-   *
-   * @returns whether the index contains every change that was committed before this call; false while it is unavailable
-   * @throws StoreUnavailable when the server cannot be reached
-   */
+  /** Updates the index, perhaps in the background. @returns whether it has every change that was committed before this call */
   async catchUp(): Promise<boolean> {
     if (!this.#feature.isEnabled) return false;
     this.#preparing ??= this.#prepare();

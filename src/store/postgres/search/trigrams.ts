@@ -18,7 +18,6 @@ export function trigramsOf(text: string): number[] {
 
 /** The longest text of words whose trigrams are indexed, in UTF-16 code units: those of 1 MiB would take seconds. */
 const INDEXED_LENGTH_MAX = 8_192;
-
 /** Indexed instead of the trigrams of longer texts, which every search compares. */
 export const LONG_MARK = 0;
 

@@ -153,7 +153,6 @@ function removeDatabase(path: string): void {
   for (const suffix of ['', ...SIDE_FILES]) rmSync(path + suffix, { force: true });
 }
 
-/** Syncs a file, or the entries of a folder. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -85,7 +85,6 @@ export async function whileBusy<Result>(operation: () => Result): Promise<Result
   }
 }
 
-/** Runs an operation in a write transaction, which is rolled back when it throws. */
 export async function transact<Result>(database: DatabaseSync, operation: () => Result): Promise<Result> {
   await whileBusy(() => database.exec('begin immediate'));
   try {

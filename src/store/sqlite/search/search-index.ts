@@ -8,7 +8,6 @@ import { indexedWordsOf } from './trigrams.ts';
 
 /** The longest step, which blocks searches. */
 const STEP_MS_MAX = 20;
-
 const CHANGES_AT_ONCE = 50;
 /** The time in which a search updates the index; after it, the search runs without the index. */
 const SEARCH_WAITS_MS = 100;
