@@ -2,7 +2,7 @@
 export interface StoreObserver {
   /** Called once for each kind of operation. @param waiting returns how many calls are queued at present */
   operation(name: string, waiting: () => number): OperationObserver;
-  /** Called once for each {@link Part}. @returns is called with each new failure, and with undefined after recovery */
+  /** Called once for each {@link DegradablePart}. @returns is called with each new failure, and with undefined after recovery */
   part(name: string): (cause: FailureCause | undefined) => void;
   pool(name: string, connections: () => PoolState): void;
   /** Called after the store has moved to another of its servers. @param server its host and port */
@@ -23,7 +23,7 @@ export interface PoolState {
 export type FailureCause = string | Error;
 
 /** A component that can fail while the rest of the store works. Reports each failure once, and each recovery. */
-export class Part {
+export class DegradablePart {
   readonly #report: ((cause: FailureCause | undefined) => void) | undefined;
   #cause: FailureCause | undefined;
 

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/changes.ts';
+import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/updates.ts';
 import { BATCH_LIMITS } from '../../src/store/store-limits.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase } from '../support/postgres.ts';

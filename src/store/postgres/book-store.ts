@@ -10,10 +10,11 @@ import type {
 } from '../../book/book-store-interface.ts';
 import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { Part, type StoreObserver } from '../observer.ts';
+import { DegradablePart, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { Searcher } from '../search/searcher.ts';
 import { BATCH_LIMITS, textLength } from '../store-limits.ts';
+import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import {
   deleteBooks,
   deleteExpectedBooks,
@@ -22,8 +23,7 @@ import {
   type Update,
   updateBooks,
   updateExpectedBooks,
-} from './batches/changes.ts';
-import { Inserts, type KeyedBook } from './batches/inserts.ts';
+} from './batches/updates.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
 import {
@@ -86,7 +86,7 @@ class PostgresBookStore implements BookStore {
     const bulkDatabase = new Database(poolOf('many', BULK_POOL));
     const searchIndex = new SearchIndex(
       poolOf('search_index', INDEX_POOL),
-      new Part('search index', observer),
+      new DegradablePart('search index', observer),
     );
     const searchEngine = new PostgresSearchEngine(new Database(poolOf('searches', SEARCH_POOL)), searchIndex);
     this.#database = database;

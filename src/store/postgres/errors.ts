@@ -46,7 +46,7 @@ export function isOutdatedPlan(error: unknown): boolean {
   return hasState(error, /^0A000$/);
 }
 
-/** Whether a server lacks or denies a feature, a function, a setting or a privilege; PostgreSQL-compatible engines lack some. */
+/** Whether a server lacks or denies a feature, a function, a setting or a privilege; PostgreSQL-compatible servers lack some. */
 export function isUnsupported(error: unknown): boolean {
   return hasState(error, /^(0A|42|22023|55P02)/);
 }

@@ -70,7 +70,7 @@ export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
 
-/** For checks that some engines do not support. */
+/** For checks that some PostgreSQL-compatible servers do not support. */
 function emptyIfUnsupported(error: unknown): [] {
   if (!isUnsupported(error)) throw error;
   return [];

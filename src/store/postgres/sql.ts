@@ -14,7 +14,7 @@ export interface Statement {
 }
 
 /** Adopted tables may contain NULL, which is read as empty. */
-export const BOOK = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
+export const BOOK_COLUMNS = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
 
 export const INSERT: Statement = {
   name: 'create',
@@ -23,7 +23,7 @@ export const INSERT: Statement = {
   select title, author, year
   from unnest($1::text[], $2::text[], $3::bigint[]) with ordinality as given (title, author, year, position)
   order by position
-  returning ${BOOK}
+  returning ${BOOK_COLUMNS}
 `,
 };
 
@@ -92,18 +92,18 @@ export const DELETE_EXPIRED_KEYS: Statement = {
 };
 export const SELECT: Statement = {
   name: 'find',
-  text: `select ${BOOK} from books where id = any($1::bigint[])`,
+  text: `select ${BOOK_COLUMNS} from books where id = any($1::bigint[])`,
 };
 export const SELECT_PAGE: Statement = {
   name: 'list',
   text: `
   with extent as materialized (
     select count(*) as count, max(id) as last, sum(octet_length(title) + octet_length(author)) as bytes
-    from (select ${BOOK} from books where id > $1 order by id limit $2) as page
+    from (select ${BOOK_COLUMNS} from books where id > $1 order by id limit $2) as page
   )
   select count, last, (
     select string_agg(row_to_json(page)::text, ',' order by id)
-    from (select ${BOOK} from books where id > $1 and id <= last) as page
+    from (select ${BOOK_COLUMNS} from books where id > $1 and id <= last) as page
     where bytes <= ${PAGE_TEXT_BYTES_MAX} or $2 = 1
   ) as json
   from extent
@@ -131,7 +131,7 @@ export const UPDATE = locking(
   update books set ${CHANGES}
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as given (id, title, author, year) ${join}
   where books.id = given.id
-  returning ${BOOK}
+  returning ${BOOK_COLUMNS}
 `,
 );
 export const DELETE = locking(
@@ -157,7 +157,7 @@ export const UPDATE_EXPECTED = locking(
   from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
       as given (id, title, author, year, expected_title, expected_author, expected_year) ${join}
   where books.id = given.id and ${IS_EXPECTED}
-  returning ${BOOK}
+  returning ${BOOK_COLUMNS}
 `,
 );
 export const DELETE_EXPECTED = locking(

@@ -22,15 +22,24 @@ export class Parameters {
 /** A condition, which adds its values to the parameters of a statement. */
 export type Condition = (parameters: Parameters) => string;
 
-export function yearsOf({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
+/** The condition on fields that are compared as stored, not as folded texts; the other filters are {@link Needles}. */
+export function fieldCondition({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
   const conditions = [];
   if (yearFrom > -YEAR_MAX) conditions.push(`year >= ${parameters.add(yearFrom)}`);
   if (yearTo < YEAR_MAX) conditions.push(`year <= ${parameters.add(yearTo)}`);
   return conditions.join(' and ') || 'true';
 }
 
-export function hasYears({ yearFrom, yearTo }: BookQuery): boolean {
-  return yearFrom > -YEAR_MAX || yearTo < YEAR_MAX;
+export function hasFieldCondition(query: BookQuery): boolean {
+  return fieldCondition(query, new Parameters('?')) !== 'true';
+}
+
+/** Whether books in the order of the query must be compared: an index returns only a range of its own key. */
+export function comparesFields(query: BookQuery): boolean {
+  return hasFieldCondition({
+    ...query,
+    ...(query.sort === 'year' && { yearFrom: -YEAR_MAX, yearTo: YEAR_MAX }),
+  });
 }
 
 /** The books after a position: consecutive ranges, each of which an index returns in the order of the query. */
@@ -64,4 +73,5 @@ export function keyColumnOf({ sort }: BookQuery): string {
   return sort === 'title' || sort === 'author' ? `${sort}_key` : sort;
 }
 
-export const COMPARED_BYTES = 'octet_length(title_lower) + octet_length(author_lower) + octet_length(words)';
+export const COMPARED_BYTES_SQL =
+  'octet_length(title_lower) + octet_length(author_lower) + octet_length(words)';

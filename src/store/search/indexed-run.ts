@@ -1,14 +1,14 @@
 import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 import {
   afterCondition,
-  COMPARED_BYTES,
+  COMPARED_BYTES_SQL,
   type Condition,
-  hasYears,
+  comparesFields,
+  fieldCondition,
   matchColumns,
   orderOf,
   Parameters,
   rangesAfter,
-  yearsOf,
 } from './conditions.ts';
 import type { AccessPath, IndexDialect, Match, SearchEngine } from './engine-interface.ts';
 import type { Needles } from './folding.ts';
@@ -55,7 +55,7 @@ export class IndexedRun {
       const parameters = new Parameters(parameterSign);
       const candidates = this.#dialect.candidatesOf(path, parameters, candidatesMax + 1);
       const [row] = await this.#dialect.rows(
-        `select count(*) as count, sum(${COMPARED_BYTES}) as bytes from ${candidates}`,
+        `select count(*) as count, sum(${COMPARED_BYTES_SQL}) as bytes from ${candidates}`,
         parameters,
       );
       if (Number(row?.count) <= candidatesMax && Number(row?.bytes) <= candidateBytesMax) return path;
@@ -78,10 +78,10 @@ export class IndexedRun {
   }
 
   readonly #match: Condition = (parameters) =>
-    `${yearsOf(this.#query, parameters)} and ${this.#dialect.textsOf(parameters)}`;
+    `${fieldCondition(this.#query, parameters)} and ${this.#dialect.textCondition(parameters)}`;
 
   async #walk(page: PageBuilder): Promise<void> {
-    const isComparing = this.#needles !== undefined || (this.#query.sort !== 'year' && hasYears(this.#query));
+    const isComparing = this.#needles !== undefined || comparesFields(this.#query);
     let ranges = rangesAfter(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const { matches, end } = isComparing
@@ -97,7 +97,7 @@ export class IndexedRun {
 
   #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
     const isWithin: Condition = (parameters) =>
-      `${range(parameters)} and ${yearsOf(this.#query, parameters)}`;
+      `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
     return this.#select(limit, (parameters) => `book_search where ${isWithin(parameters)}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
-import { hasYears } from './conditions.ts';
+import { hasFieldCondition } from './conditions.ts';
 import type { SearchEngine } from './engine-interface.ts';
 import { needlesOf } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
@@ -32,7 +32,7 @@ export class Searcher {
 
   #run<Result>(query: BookQuery, call: (run: IndexedRun | ScanRun) => Promise<Result>): Promise<Result> {
     const needles = needlesOf(query);
-    const needsIndex = query.sort !== 'id' || needles !== undefined || hasYears(query);
+    const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
     return this.#engine.run(needsIndex, (isIndexed) =>
       call(new (isIndexed ? IndexedRun : ScanRun)(query, needles, this.#engine)),
     );

@@ -10,7 +10,7 @@ import type {
 } from '../../book/book-store-interface.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { Part, type StoreObserver } from '../observer.ts';
+import { DegradablePart, type StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted } from '../store-errors.ts';
 import { BATCH_LIMITS, performUntilTextMax, textLength } from '../store-limits.ts';
@@ -48,7 +48,7 @@ class SqliteBookStore implements BookStore {
   readonly #writer: Writer;
   readonly #reader: LazyWorker<PageRequest, PageRow>;
   readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
-  readonly #searchIndex: Part;
+  readonly #searchIndex: DegradablePart;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
@@ -61,7 +61,7 @@ class SqliteBookStore implements BookStore {
     this.#writer = writer;
     this.#reader = new LazyWorker(READ_WORKER, path, 'list thread', observer);
     this.#searcher = new LazyWorker(SEARCH_WORKER, path, 'search thread', observer);
-    this.#searchIndex = new Part('search index', observer);
+    this.#searchIndex = new DegradablePart('search index', observer);
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     const options = { ...BATCH_LIMITS, observer };

@@ -1,9 +1,9 @@
 import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 
 /** NULL, which occurs in tables that other programs created, reads as empty. */
-export const BOOK = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
+export const BOOK_COLUMNS = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
 
-export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK}`;
+export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK_COLUMNS}`;
 export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, ?, ?)';
 
 export const INSERT_WITH_ID =
@@ -25,7 +25,7 @@ export const SELECT_ABOVE = `
   from (select * from books where id > ? order by id)
 `;
 
-export const SELECT = `select ${BOOK} from books where id = ?`;
+export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 
 export const SELECT_PAGE = `
   with extent as materialized (
@@ -38,7 +38,7 @@ export const SELECT_PAGE = `
   )
   select count, last, (
     select cast(group_concat(${RENDERED}, ',') as blob)
-    from (select ${BOOK} from books where id > :after and id <= last order by id)
+    from (select ${BOOK_COLUMNS} from books where id > :after and id <= last order by id)
     where bytes <= ${PAGE_TEXT_BYTES_MAX} or :limit = 1
   ) as json
   from extent
@@ -46,7 +46,7 @@ export const SELECT_PAGE = `
 
 export const UPDATE = `
   update books set title = coalesce(?, title), author = coalesce(?, author), year = coalesce(?, year)
-  where id = ? returning ${BOOK}
+  where id = ? returning ${BOOK_COLUMNS}
 `;
 
 export const DELETE = 'delete from books where id = ?';

@@ -71,7 +71,7 @@ export class Inserts {
     throw new StoreUnavailable('a key keeps expiring');
   }
 
-  /** One statement is one transaction, also on engines that support no longer ones; so all books are one parameter. */
+  /** One statement, so that it is atomic also on servers without transactions of several statements. */
   async createMany(arrays: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
     const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
@@ -119,7 +119,7 @@ export async function insertWithUnusedIds<Result>(
   }
 }
 
-/** Returns the rows in the order of their books. PostgreSQL does not guarantee this order; other engines change it. */
+/** Returns the rows in the order of their books. PostgreSQL does not guarantee this order; PostgreSQL-compatible servers change it. */
 function matchCreated(books: readonly BookFields[], rows: readonly Book[]): Book[] {
   const isInOrder = books.every(({ title, author, year }, index) => {
     const row = rows[index];

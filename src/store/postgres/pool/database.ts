@@ -13,7 +13,7 @@ export class Database {
   readonly #preparing = new OptionalFeature();
   /** Part of the names: connections keep the statements that were prepared before the table was altered. */
   #generation = 0;
-  /** Locking rows in a fixed order avoids deadlocks; some distributed engines do not support it. */
+  /** Locking rows in a fixed order avoids deadlocks; some PostgreSQL-compatible servers do not support it. */
   readonly #locking = new OptionalFeature();
 
   constructor(pool: ConnectionPool) {

@@ -5,7 +5,7 @@ const ATTEMPTS_MAX = 5;
 /** The longest wait before the second attempt; each later one is longer by this time. */
 const WAIT_MS = 10;
 
-/** Retries after a random wait, so that the same transactions do not conflict again; on distributed engines reads may, too. */
+/** Retries after a random wait, so that the same transactions do not conflict again; on distributed servers reads may, too. */
 export async function retry<Result>(
   attempt: () => Promise<Result>,
   isRetryable: (error: unknown) => boolean = isSerializationFailure,

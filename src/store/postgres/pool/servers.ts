@@ -25,13 +25,13 @@ export class Servers {
   /** Called with the host and port when another server is used. */
   onMove: ((server: string) => void) | undefined;
   readonly #conninfo: Conninfo;
-  #known: Server;
+  #current: Server;
   #needsRecheck = false;
-  #search: Promise<Server> | undefined;
+  #pendingLookup: Promise<Server> | undefined;
 
-  private constructor(conninfo: Conninfo, known: Server) {
+  private constructor(conninfo: Conninfo, current: Server) {
     this.#conninfo = conninfo;
-    this.#known = known;
+    this.#current = current;
   }
 
   /** @throws StoreNotReady when no host has a suitable server that accepts the connection, or `prepare` fails */
@@ -40,7 +40,7 @@ export class Servers {
     prepare?: (client: Client) => Promise<void>,
     task: 'prepared' | 'inspected' = 'prepared',
   ): Promise<{ servers: Servers; client: Client }> {
-    const { client, ...server } = await search(conninfo).catch((error: unknown) => {
+    const { client, ...server } = await findServer(conninfo).catch((error: unknown) => {
       throw error instanceof NoServer ? error.toStoreNotReady(conninfo) : error;
     });
     try {
@@ -59,9 +59,9 @@ export class Servers {
 
   /** The server in use. @throws StoreUnavailable when there is none */
   async current(): Promise<Server> {
-    if (!this.#needsRecheck) return this.#known;
-    this.#search ??= this.#searchAgain();
-    return this.#search;
+    if (!this.#needsRecheck) return this.#current;
+    this.#pendingLookup ??= this.#findAgain();
+    return this.#pendingLookup;
   }
 
   get hasSeveral(): boolean {
@@ -70,29 +70,29 @@ export class Servers {
 
   /** Searches for a server again before the next use; it may be the same. */
   recheck(server: Server): void {
-    if (server === this.#known) this.#needsRecheck = this.hasSeveral;
+    if (server === this.#current) this.#needsRecheck = this.hasSeveral;
   }
 
   /** Like {@link recheck}, and existing connections to the server are no longer used. */
   evict(server: Server): void {
-    if (server !== this.#known) return;
-    this.#known = { ...server };
-    this.recheck(this.#known);
+    if (server !== this.#current) return;
+    this.#current = { ...server };
+    this.recheck(this.#current);
   }
 
-  async #searchAgain(): Promise<Server> {
+  async #findAgain(): Promise<Server> {
     try {
-      const { client, ...found } = await search(this.#conninfo, this.#known.host);
+      const { client, ...found } = await findServer(this.#conninfo, this.#current.host);
       void client.end();
-      const hasMoved = found.host !== this.#known.host;
-      if (hasMoved) this.#known = found;
+      const hasMoved = found.host !== this.#current.host;
+      if (hasMoved) this.#current = found;
       this.#needsRecheck = false;
-      this.#search = undefined;
+      this.#pendingLookup = undefined;
       if (hasMoved) this.onMove?.(`${client.host}:${client.port}`);
-      return this.#known;
+      return this.#current;
     } catch (error) {
       setTimeout(() => {
-        this.#search = undefined;
+        this.#pendingLookup = undefined;
       }, PAUSE_MS).unref();
       throw error instanceof NoServer ? error.toStoreUnavailable() : error;
     }
@@ -105,21 +105,21 @@ interface Found extends Server {
 }
 
 /** Tries the `last` host first: a primary that was demoted may still report that it is one. @throws NoServer */
-async function search(conninfo: Conninfo, last?: Host): Promise<Found> {
+async function findServer(conninfo: Conninfo, last?: Host): Promise<Found> {
   const { hosts, isBalanced, sessionAttributes } = conninfo;
   const order = hosts
     .map((host) => ({ host, rank: host === last ? -1 : isBalanced ? Math.random() : 0 }))
     .toSorted((one, other) => one.rank - other.rank)
     .map(({ host }) => host);
-  if (sessionAttributes !== 'prefer-standby') return searchFor(sessionAttributes, order, conninfo);
-  return searchFor('standby', order, conninfo).catch(() => searchFor('any', order, conninfo));
+  if (sessionAttributes !== 'prefer-standby') return findServerWith(sessionAttributes, order, conninfo);
+  return findServerWith('standby', order, conninfo).catch(() => findServerWith('any', order, conninfo));
 }
 
 /**
  * Tries hosts in order, the next one when those before have failed or take long. The first suitable server wins; but of
  * several primaries, the one that was promoted last, since a manager that dies leaves the former one running.
  */
-async function searchFor(
+async function findServerWith(
   attributes: SessionAttributes,
   hosts: readonly Host[],
   conninfo: Conninfo,

@@ -5,7 +5,6 @@ import { lowerCase, wordsOf } from '../../search/folding.ts';
 import { textLength } from '../../store-limits.ts';
 import { columnsOf, idsOf, SELECT } from '../sql.ts';
 import {
-  DELETE_CHANGES,
   DELETE_INDEXED,
   INSERT_CHANGES,
   INSERT_INDEXED,
@@ -13,6 +12,7 @@ import {
   LOCK_INDEX,
   SELECT_RANGE,
   SELECT_SIZES,
+  TAKE_CHANGES,
 } from './search-schema.ts';
 import { indexedTrigramsOf } from './trigrams.ts';
 
@@ -43,7 +43,7 @@ export async function applyChanges(client: PoolClient): Promise<boolean> {
   // One process at a time; the next one finds the remaining changes.
   await client.query(LOCK_INDEX);
   if (!(await isBehind(client))) return true;
-  const { rows: changes } = await client.query<Change>(DELETE_CHANGES, [CHANGES_PER_STEP]);
+  const { rows: changes } = await client.query<Change>(TAKE_CHANGES, [CHANGES_PER_STEP]);
   const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
   const ranges = changes.filter(({ first, last }) => first !== last);
   const remaining = [...(await indexSingles(client, singles)), ...(await indexRanges(client, ranges))];

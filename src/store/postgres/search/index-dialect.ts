@@ -1,18 +1,18 @@
 import type { BookCount, BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
-  COMPARED_BYTES,
+  COMPARED_BYTES_SQL,
   type Condition,
-  hasYears,
+  fieldCondition,
+  hasFieldCondition,
   keyColumnOf,
   matchColumns,
   orderOf,
   Parameters,
-  yearsOf,
 } from '../../search/conditions.ts';
 import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
-import { isShortened, textsOf } from './text-conditions.ts';
+import { isShortened, textCondition } from './text-conditions.ts';
 import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
 
 /** The most books that a statement compares, for a page and for a count. */
@@ -48,8 +48,8 @@ export class PostgresIndexDialect implements IndexDialect {
     return `(${candidates}) as candidates`;
   }
 
-  textsOf(parameters: Parameters): string {
-    return textsOf(this.#needles, parameters);
+  textCondition(parameters: Parameters): string {
+    return textCondition(this.#needles, parameters);
   }
 
   rows(sql: string, { values }: Parameters): Promise<Row[]> {
@@ -141,7 +141,7 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
   const byTrigrams: AccessPath = (parameters) =>
     `(trigrams @> ${parameters.add(trigrams)}::integer[] or trigrams @> '{${LONG_MARK}}'::integer[])`;
   if (trigrams.length > 0) paths.push(byTrigrams);
-  if (hasYears(query)) paths.push((parameters) => yearsOf(query, parameters));
+  if (hasFieldCondition(query)) paths.push((parameters) => fieldCondition(query, parameters));
   return paths;
 }
 
@@ -152,7 +152,7 @@ function windowOf(condition: string, order: string, limit: number): string {
   return `(
     select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits
     from (
-      select *, row_number() over preceding as number, sum(${COMPARED_BYTES}) over preceding as total
+      select *, row_number() over preceding as number, sum(${COMPARED_BYTES_SQL}) over preceding as total
       from (
         select ${COLUMNS} from book_search where ${condition} order by ${order} limit ${limit}
       ) as books_in_order

@@ -4,12 +4,18 @@ import {
   type SearchPage,
   SORT_KEY_LENGTH,
 } from '../../../book/book-store-interface.ts';
-import { afterCondition, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
+import {
+  afterCondition,
+  fieldCondition,
+  matchColumns,
+  orderOf,
+  Parameters,
+} from '../../search/conditions.ts';
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { toStoreError } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
-import { BOOK } from '../sql.ts';
+import { BOOK_COLUMNS } from '../sql.ts';
 import { PostgresIndexDialect } from './index-dialect.ts';
 import type { SearchIndex } from './search-index.ts';
 
@@ -50,7 +56,7 @@ export class PostgresSearchEngine implements SearchEngine {
          select *, count(*) over () as read, row_number() over preceding as number, sum(bytes) over preceding as total
          from (
            select * from ${BOOKS_TO_SCAN}
-           where ${afterCondition(query, after)(parameters)} and ${yearsOf(query, parameters)}
+           where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
            order by ${order} limit ${limit}
          ) as next
          window preceding as (order by ${order} rows unbounded preceding)
@@ -67,9 +73,9 @@ export class PostgresSearchEngine implements SearchEngine {
 
   async countBooks(query: BookQuery): Promise<number> {
     const parameters = new Parameters('$');
-    const years = yearsOf(query, parameters);
+    const condition = fieldCondition(query, parameters);
     const [row] = await this.#rows(
-      `select count(*) as count from (select coalesce(year, 0) as year from books) as years where ${years}`,
+      `select count(*) as count from ${BOOKS_TO_SCAN} where ${condition}`,
       parameters.values,
     );
     return Number(row?.count);
@@ -101,5 +107,5 @@ const BOOKS_TO_SCAN = `(
 const RENDER = `
   select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
   from unnest($1::bigint[]) with ordinality as given (id, position)
-    cross join lateral (select ${BOOK} from books where books.id = given.id) as page
+    cross join lateral (select ${BOOK_COLUMNS} from books where books.id = given.id) as page
 `;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import type { FailureCause, Part } from '../../observer.ts';
+import type { DegradablePart, FailureCause } from '../../observer.ts';
 import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
@@ -22,20 +22,20 @@ const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
 /** The search index of a database, which several processes update. */
 export class SearchIndex {
   readonly #pool: ConnectionPool;
-  readonly #feature = new OptionalFeature();
-  readonly #part: Part;
+  readonly #availability = new OptionalFeature();
+  readonly #part: DegradablePart;
   #preparing: Promise<boolean> | undefined;
   #applying: Promise<boolean> | undefined;
   #isClosed = false;
 
-  constructor(pool: ConnectionPool, part: Part) {
+  constructor(pool: ConnectionPool, part: DegradablePart) {
     this.#pool = pool;
     this.#part = part;
   }
 
   /** Updates the index, perhaps in the background. @returns whether it has every change that was committed before this call */
   async catchUp(): Promise<boolean> {
-    if (!this.#feature.isEnabled) return false;
+    if (!this.#availability.isEnabled) return false;
     this.#preparing ??= this.#prepare();
     if (!(await this.#preparing)) return false;
     try {
@@ -74,7 +74,7 @@ export class SearchIndex {
 
   #disable(reason: string): false {
     this.#part.failure = reason;
-    this.#feature.disable();
+    this.#availability.disable();
     this.#preparing = undefined;
     return false;
   }

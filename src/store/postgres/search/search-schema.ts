@@ -73,12 +73,15 @@ const SELECT_STATE = `
 function markAllChanged(schema: string): string {
   return `
     select one from ${schema}.book_search_lock for update;
-    insert into ${schema}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+    insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
     comment on table ${schema}.book_search is '${INDEX_VERSION}';
   `;
 }
 
-/** Triggers record the ids of changed books in the transaction of any client; the next search folds their texts. */
+/**
+ * Triggers record the ids of changed books in the transaction of any client; the next search folds their texts.
+ * `note` numbers the changes; the row of `book_search_lock` is locked by the process that applies them.
+ */
 function createTables(schema: string): string {
   return `
     drop table if exists ${schema}.book_search;
@@ -124,7 +127,7 @@ function createTables(schema: string): string {
       elsif tg_op = 'DELETE' then
         insert into ${schema}.book_changes (first_id, last_id) select id, id from removed;
       else
-        insert into ${schema}.book_changes (first_id, last_id) values (${EVERYTHING.join(', ')});
+        insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
       end if;
       return null;
     end
@@ -144,10 +147,10 @@ function createTables(schema: string): string {
   `;
 }
 
-const EVERYTHING = ['-9223372036854775808', '9223372036854775807'] as const;
+const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;
 
 export const LOCK_INDEX = 'select one from book_search_lock for update';
-export const DELETE_CHANGES = `
+export const TAKE_CHANGES = `
   delete from book_changes where note in (select note from book_changes order by note limit $1)
   returning first_id::text as first, last_id::text as last
 `;

@@ -15,7 +15,7 @@ export function isShortened({ words, title, author }: Needles): boolean {
   return words.length > WORDS_MAX || parts.some((part) => shorten(part) !== part);
 }
 
-export function textsOf(needles: Needles | undefined, parameters: Parameters): string {
+export function textCondition(needles: Needles | undefined, parameters: Parameters): string {
   const contains = (column: string, part: string) =>
     `position(${parameters.add(shorten(part))} in ${column}) > 0`;
   const conditions: string[] = [];

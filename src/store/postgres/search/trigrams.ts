@@ -4,7 +4,7 @@ import type { Needles } from '../../search/folding.ts';
  * The hashes of all sequences of three characters in a text. As hashes may collide, a text with all hashes of a part need
  * not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
  */
-export function trigramsOf(text: string): number[] {
+export function trigramHashesOf(text: string): number[] {
   const trigrams = new Set<number>();
   let [first, second] = [0, 0];
   let length = 0;
@@ -22,7 +22,7 @@ const INDEXED_LENGTH_MAX = 8_192;
 export const LONG_MARK = 0;
 
 export function indexedTrigramsOf(words: string): number[] {
-  return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramsOf(words);
+  return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramHashesOf(words);
 }
 
 /** The most parts of a query, and the most trigrams of each, that are looked up. */
@@ -32,7 +32,7 @@ const TRIGRAMS_MAX = 64;
 /** Trigrams that every match contains, except those with {@link LONG_MARK}. */
 export function neededTrigramsOf(needles: Needles | undefined): number[] {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])].slice(0, PARTS_MAX);
-  return [...new Set(parts.flatMap((part) => trigramsOf(part).slice(0, TRIGRAMS_MAX)))];
+  return [...new Set(parts.flatMap((part) => trigramHashesOf(part).slice(0, TRIGRAMS_MAX)))];
 }
 
 function mix(first: number, second: number, third: number): number {

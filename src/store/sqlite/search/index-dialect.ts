@@ -3,17 +3,17 @@ import type { BookCount, BookPosition, BookQuery } from '../../../book/book-stor
 import {
   afterCondition,
   type Condition,
-  hasYears,
+  fieldCondition,
+  hasFieldCondition,
   keyColumnOf,
   matchColumns,
   orderOf,
   Parameters,
-  yearsOf,
 } from '../../search/conditions.ts';
 import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { type MatchFunctions, TooMuchText } from './match-functions.ts';
-import { areExact, LONG_MARK, trigramsOf } from './trigrams.ts';
+import { areExact, ftsQueryOf, LONG_MARK } from './trigrams.ts';
 
 /** The most books, and the most characters of their texts, that a statement compares. */
 const WINDOW_BOOKS = 20_000;
@@ -49,7 +49,7 @@ export class SqliteIndexDialect implements IndexDialect {
     return `(${ids}) as candidates cross join book_search using (id)`;
   }
 
-  textsOf(): string {
+  textCondition(): string {
     if (!this.#needles) return 'true';
     const { title, author, words } = this.#needles;
     return `is_match(${title ? 'title_lower' : 'null'}, ${author ? 'author_lower' : 'null'}, ${words.length > 0 ? 'words' : 'null'})`;
@@ -71,14 +71,14 @@ export class SqliteIndexDialect implements IndexDialect {
 
   /** The full-text index can count the matches of short words, if it has all texts, without long ones. */
   async countByIndex(): Promise<number | undefined> {
-    if (!this.#needles || !areExact(this.#needles) || hasYears(this.#query)) return undefined;
+    if (!this.#needles || !areExact(this.#needles) || hasFieldCondition(this.#query)) return undefined;
     const count = (words: string, limit: string) => {
       const parameters = new Parameters('?');
       const rows = `select 1 from book_words where book_words match ${parameters.add(words)} ${limit}`;
       return this.count(`(${rows})`, parameters);
     };
     if ((await count(`"${LONG_MARK}"`, 'limit 1')) > 0) return undefined;
-    return count(trigramsOf(this.#needles) ?? '', '');
+    return count(ftsQueryOf(this.#needles) ?? '', '');
   }
 
   async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
@@ -129,14 +129,14 @@ export class SqliteIndexDialect implements IndexDialect {
 }
 
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
-  const trigrams = trigramsOf(needles);
+  const ftsQuery = ftsQueryOf(needles);
   const paths: AccessPath[] = [];
-  if (trigrams !== undefined)
+  if (ftsQuery !== undefined)
     paths.push(
       (parameters) =>
-        `select rowid as id from book_words where book_words match ${parameters.add(`(${trigrams}) OR "${LONG_MARK}"`)}`,
+        `select rowid as id from book_words where book_words match ${parameters.add(`(${ftsQuery}) OR "${LONG_MARK}"`)}`,
     );
-  if (hasYears(query))
-    paths.push((parameters) => `select id from book_search where ${yearsOf(query, parameters)}`);
+  if (hasFieldCondition(query))
+    paths.push((parameters) => `select id from book_search where ${fieldCondition(query, parameters)}`);
   return paths;
 }

@@ -5,11 +5,17 @@ import {
   type SearchPage,
   SORT_KEY_LENGTH,
 } from '../../../book/book-store-interface.ts';
-import { afterCondition, matchColumns, orderOf, Parameters, yearsOf } from '../../search/conditions.ts';
+import {
+  afterCondition,
+  fieldCondition,
+  matchColumns,
+  orderOf,
+  Parameters,
+} from '../../search/conditions.ts';
 import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { reasonOf, toStoreError } from '../errors.ts';
-import { BOOK } from '../sql.ts';
+import { BOOK_COLUMNS } from '../sql.ts';
 import { SqliteIndexDialect } from './index-dialect.ts';
 import { MatchFunctions } from './match-functions.ts';
 import { SearchIndex } from './search-index.ts';
@@ -64,7 +70,7 @@ export class SqliteSearchEngine implements SearchEngine {
     const parameters = new Parameters('?');
     const sql = `
       select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''} from ${booksToScan(query)}
-      where ${afterCondition(query, after)(parameters)} and ${yearsOf(query, parameters)}
+      where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
       order by ${orderOf(query)} limit ${limit}
     `;
     this.#functions.begin(undefined, 0);
@@ -81,8 +87,8 @@ export class SqliteSearchEngine implements SearchEngine {
 
   async countBooks(query: BookQuery): Promise<number> {
     const parameters = new Parameters('?');
-    const years = yearsOf(query, parameters);
-    const sql = `select count(*) as count from (select coalesce(year, 0) as year from books) where ${years}`;
+    const condition = fieldCondition(query, parameters);
+    const sql = `select count(*) as count from ${booksToScan({ ...query, sort: 'id' })} where ${condition}`;
     return Number(this.#prepare(sql).get(...(parameters.values as (string | number)[]))?.count);
   }
 
@@ -134,7 +140,7 @@ function booksToScan({ sort }: BookQuery): string {
 const RENDER = `
   select count(*) as count, cast(group_concat(json_object('id', id, 'title', title, 'author', author, 'year', year), ',') as blob) as json
   from (
-    select ${BOOK} from json_each(?) as requested cross join books on books.id = requested.value
+    select ${BOOK_COLUMNS} from json_each(?) as requested cross join books on books.id = requested.value
     order by requested.key
   )
 `;

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../../book/book.ts';
 import { lowerCase, wordsOf } from '../../search/folding.ts';
 import { transact } from '../files/connection.ts';
-import { BOOK, SELECT } from '../sql.ts';
+import { BOOK_COLUMNS, SELECT } from '../sql.ts';
 import { ADD, CHANGE_LOG, INDEX } from './search-schema.ts';
 import { indexedWordsOf } from './trigrams.ts';
 
@@ -166,7 +166,7 @@ function prepareStatements(database: DatabaseSync) {
       `select note as change, id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
     ),
     book: database.prepare(SELECT),
-    newBooks: database.prepare(`select ${BOOK} from books where id > ? order by id`),
+    newBooks: database.prepare(`select ${BOOK_COLUMNS} from books where id > ? order by id`),
     lastInserted: database.prepare("select max(seq) as last from sqlite_sequence where name = 'books'"),
     remove: prepareWrite(database, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),

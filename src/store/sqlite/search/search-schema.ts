@@ -1,6 +1,6 @@
 import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 
-/** The log of the latest changes. The triggers must not fail, as they run in the transactions of all writers. */
+/** The log of the latest changes, numbered by `note`. The triggers must not fail, as they run in the transactions of all writers. */
 export const CHANGE_LOG = `
   create table if not exists book_changes (note integer primary key autoincrement, id integer not null) strict;
   create trigger if not exists book_search_insert after insert on books

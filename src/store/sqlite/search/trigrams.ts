@@ -15,7 +15,7 @@ const PART_LENGTH_MAX = 64;
 const PART = new RegExp(`^.{3,${PART_LENGTH_MAX}}`, 'su');
 
 /** An FTS5 query for books that may match (sqlite.org/fts5.html, sections 3 and 4.3.4). */
-export function trigramsOf(needles: Needles | undefined): string | undefined {
+export function ftsQueryOf(needles: Needles | undefined): string | undefined {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])]
     .map((part) => PART.exec(part)?.[0])
     .filter((part) => part !== undefined)
@@ -23,7 +23,7 @@ export function trigramsOf(needles: Needles | undefined): string | undefined {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join(' AND ') || undefined;
 }
 
-/** Whether all results of {@link trigramsOf} match. */
+/** Whether all results of {@link ftsQueryOf} match. */
 export function areExact({ words, prefilters }: Needles): boolean {
   return (
     prefilters.length === 0 &&

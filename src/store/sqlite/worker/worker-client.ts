@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname, extname } from 'node:path';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { Part, type StoreObserver } from '../../observer.ts';
+import { DegradablePart, type StoreObserver } from '../../observer.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { toNotReady, toStoreError } from '../errors.ts';
 import { StoreLost } from '../files/file-guard.ts';
@@ -70,12 +70,12 @@ export class WorkerClient<Request, Response> {
 export class LazyWorker<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
-  readonly #part: Part;
+  readonly #part: DegradablePart;
   #worker: Promise<WorkerClient<Request, Response>> | undefined;
   #isClosed = false;
 
   constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
-    this.#part = new Part(name, observer);
+    this.#part = new DegradablePart(name, observer);
     this.#module = module;
     this.#path = path;
   }
