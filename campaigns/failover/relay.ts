@@ -7,14 +7,25 @@ export class Relay implements AsyncDisposable {
   target: number;
   /** How many connections it has accepted. */
   accepted = 0;
+  /** How many connections it has cut. */
+  cuts = 0;
+  /**
+   * Is passed each piece of a message, in both directions. Returns how many of its bytes are relayed before the connection is
+   * cut; undefined relays all.
+   */
+  truncate: ((piece: Buffer) => number | undefined) | undefined;
+  #isStalled = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #forgotten = new WeakSet<Socket>();
 
   private constructor(target: number) {
     this.target = target;
     this.#server = createServer((client) => {
       this.accepted++;
-      this.#join(client, connect(this.target, '127.0.0.1'));
+      const server = connect(this.target, '127.0.0.1');
+      this.#forward(client, server);
+      this.#forward(server, client);
     });
   }
 
@@ -29,6 +40,25 @@ export class Relay implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Relays nothing until {@link resume}, which relays it late. Connections are accepted, and none is closed. */
+  stall(): void {
+    this.#isStalled = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  resume(): void {
+    this.#isStalled = false;
+    for (const socket of this.#sockets) if (!this.#forgotten.has(socket)) socket.resume();
+  }
+
+  /** Relays nothing more of the present connections, which stay open, as a firewall that has restarted. */
+  forget(): void {
+    for (const socket of this.#sockets) {
+      socket.pause();
+      this.#forgotten.add(socket);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const isClosed = once(this.#server, 'close');
     this.#server.close();
@@ -36,18 +66,26 @@ export class Relay implements AsyncDisposable {
     await isClosed;
   }
 
-  #join(client: Socket, server: Socket): void {
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      this.#sockets.add(socket);
-      socket.on('error', () => {});
-      socket.once('close', () => {
-        this.#sockets.delete(socket);
-        other.destroy();
-      });
-      socket.pipe(other);
-    }
+  #forward(from: Socket, to: Socket): void {
+    this.#sockets.add(from);
+    from.on('error', () => {});
+    from.once('close', () => {
+      this.#sockets.delete(from);
+      to.destroySoon();
+    });
+    from.on('data', (piece: Buffer) => {
+      const kept = this.truncate?.(piece);
+      if (kept !== undefined) {
+        this.cuts++;
+        to.write(piece.subarray(0, kept));
+        from.destroy();
+      } else if (!to.write(piece)) {
+        from.pause();
+        to.once('drain', () => {
+          if (!this.#isStalled) from.resume();
+        });
+      }
+    });
+    if (this.#isStalled) from.pause();
   }
 }

@@ -1,5 +1,5 @@
-import { execFile } from 'node:child_process';
-import { cp, writeFile } from 'node:fs/promises';
+import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { appendFile, cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,6 +8,14 @@ export interface Place {
   /** The folder of PostgreSQL's programs. */
   readonly programs: string;
   readonly port: number;
+  /** Without it, the server listens on loopback. */
+  readonly network?: Network;
+}
+
+/** A named network namespace (see `ip-netns(8)`) that a server runs in, and the address that it listens on. Needs root. */
+export interface Network {
+  readonly namespace: string;
+  readonly address: string;
 }
 
 /**
@@ -34,7 +42,7 @@ function packageFolder(): string {
 }
 
 /** Creates a cluster with the superuser `postgres`, independent of the system's locale. */
-export async function initialise({ folder, programs }: Place, password: string): Promise<void> {
+export async function initialise({ folder, programs, network }: Place, password: string): Promise<void> {
   await writeFile(join(folder, 'password'), password);
   const options = await processOptions(folder);
   if (options.uid !== undefined) await run('chown', ['-R', `${options.uid}:${options.gid}`, folder]);
@@ -50,6 +58,25 @@ export async function initialise({ folder, programs }: Place, password: string):
     '--no-sync', // Only for initdb; the server syncs.
   ];
   await run(join(programs, 'initdb'), flags, options);
+  if (network) await appendFile(join(folder, 'data', 'pg_hba.conf'), 'host all all all scram-sha-256\n');
+}
+
+/** Starts the server. Its standard error is a pipe. */
+export async function spawnServer(place: Place, flags: readonly string[]): Promise<ChildProcess> {
+  const { folder, programs, network } = place;
+  const { uid, gid, ...options } = await processOptions(folder);
+  // The tests handle an interrupt at the terminal.
+  const others: SpawnOptions = { ...options, detached: true, stdio: ['ignore', 'ignore', 'pipe'] };
+  const program = join(programs, 'postgres');
+  if (!network) {
+    return spawn(program, flags, {
+      ...others,
+      ...(uid !== undefined && { uid }),
+      ...(gid !== undefined && { gid }),
+    });
+  }
+  const entering = [`--net=/run/netns/${network.namespace}`, `--setuid=${uid}`, `--setgid=${gid}`];
+  return spawn('/usr/bin/nsenter', [...entering, program, ...flags], others);
 }
 
 /** The options of PostgreSQL's processes. */

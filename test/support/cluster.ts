@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
@@ -7,21 +7,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { type Janitor, startJanitor } from './cluster-janitor.ts';
-import { copyPrograms, initialise, type Place, processOptions } from './cluster-place.ts';
+import { copyPrograms, initialise, type Network, type Place, spawnServer } from './cluster-place.ts';
 import { findFreePort } from './free-port.ts';
 
 /**
- * Starts a new PostgreSQL server on loopback, with its data in the system's temporary folder. The server stops and its folder
+ * Starts a new PostgreSQL server, by default on loopback, with its data in the system's temporary folder. The server stops and its folder
  * is deleted when the cluster is disposed or the calling process exits in any way.
  *
  * @throws Error with one line when PostgreSQL cannot run here
  */
-export async function startCluster(): Promise<Cluster> {
+export async function startCluster(network?: Network): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-postgres-'));
   const janitor = startJanitor(folder);
   try {
     const programs = process.env.TEST_POSTGRES_PROGRAMS ?? (await copyPrograms(folder));
-    const place = { folder, programs, port: await findFreePort() };
+    const place = { folder, programs, port: await findFreePort(), ...(network && { network }) };
     const password = randomUUID();
     await initialise(place, password);
     const cluster = new Cluster(place, password, janitor);
@@ -41,7 +41,9 @@ export type StopMode = keyof typeof STOP_SIGNALS;
 const STOP_SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
 
 /** All other settings, such as durability, are PostgreSQL's defaults. */
-const SETTINGS = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=300'];
+const SETTINGS = ['unix_socket_directories=', 'max_connections=300'];
+
+const LOOPBACK = '127.0.0.1';
 
 /** A PostgreSQL server that tests can stop, kill, freeze and start again. */
 export class Cluster implements AsyncDisposable {
@@ -50,17 +52,17 @@ export class Cluster implements AsyncDisposable {
   readonly port: number;
   /** The folder of PostgreSQL's programs. */
   readonly programs: string;
-  readonly #folder: string;
+  readonly #place: Place;
   readonly #janitor: Janitor;
   #server: ChildProcess | undefined;
   #halted: number[] = [];
   #ending: Promise<void> | undefined;
 
   constructor(place: Place, password: string, janitor: Janitor) {
-    this.url = `postgres://postgres:${password}@127.0.0.1:${place.port}/postgres`;
+    this.url = `postgres://postgres:${password}@${place.network?.address ?? LOOPBACK}:${place.port}/postgres`;
     this.port = place.port;
     this.programs = place.programs;
-    this.#folder = place.folder;
+    this.#place = place;
     this.#janitor = janitor;
   }
 
@@ -71,16 +73,16 @@ export class Cluster implements AsyncDisposable {
 
   /** Starts the stopped server; resolves when it accepts connections. */
   async start(): Promise<void> {
-    const settings = SETTINGS.flatMap((setting) => ['-c', setting]);
-    const options = ['-D', join(this.#folder, 'data'), '-p', `${this.port}`, ...settings];
-    const server = spawn(join(this.programs, 'postgres'), options, {
-      ...(await processOptions(this.#folder)),
-      detached: true, // The tests handle an interrupt at the terminal.
-      stdio: ['ignore', 'ignore', 'pipe'],
-    });
+    const { folder, network } = this.#place;
+    const settings = [`listen_addresses=${network?.address ?? LOOPBACK}`, ...SETTINGS];
+    const flags = ['-D', join(folder, 'data'), '-p', `${this.port}`];
+    const server = await spawnServer(this.#place, [
+      ...flags,
+      ...settings.flatMap((setting) => ['-c', setting]),
+    ]);
     const { promise: ready, resolve, reject } = Promise.withResolvers<void>();
     let log = '';
-    server.stderr.setEncoding('utf8').on('data', (text: string) => {
+    server.stderr?.setEncoding('utf8').on('data', (text: string) => {
       log = `${log}${text}`.slice(-10_000);
       if (log.includes('ready to accept connections')) resolve();
     });

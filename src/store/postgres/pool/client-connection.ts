@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
-import { Client, type ClientConfig, types } from 'pg';
+import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../store-errors.ts';
 import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
@@ -9,6 +10,10 @@ import { expectSuitable, readTimeline, UnsuitableServer } from './session-settin
 
 /** The time to open a connection, unless `connect_timeout` is set. */
 const CONNECT_TIMEOUT_MS = 1_500;
+/** The time for the server to close a connection after its last message; an unreachable one never does. */
+const CLOSE_MS = 1_000;
+/** The time after which the kernel asks whether the server is still there; then it does so ten times, once a second. */
+const KEEP_ALIVE_MS = 10_000;
 /** Preparing may scan all rows of a large adopted table. */
 export const PREPARE_TIMEOUT_MS = 300_000;
 
@@ -25,6 +30,7 @@ export async function connect(
     client.on('error', () => {});
     try {
       await client.connect();
+      closeInTime(client);
       await expectSuitable(client, attributes, CONNECT_TIMEOUT_MS);
       const timeline = conninfo.hosts.length > 1 ? await readTimeline(client, CONNECT_TIMEOUT_MS) : 0;
       return { client, config, timeline };
@@ -36,6 +42,20 @@ export async function connect(
     if (failure instanceof UnsuitableServer || !mayRequireOtherMode(failure)) break;
   }
   throw failure;
+}
+
+/** Closes a socket some time after its last message was sent, also if the server does not. */
+export function closeInTime(client: ClientBase): void {
+  const { stream } = (client as WithStream).connection;
+  stream.once('finish', () => {
+    const timer = setTimeout(() => stream.destroy(), CLOSE_MS).unref();
+    stream.once('close', () => clearTimeout(timer));
+  });
+}
+
+/** All clients of the driver have this, but not all of their types. */
+interface WithStream extends ClientBase {
+  readonly connection: { readonly stream: Duplex };
 }
 
 /** After a failure of the network the mode is kept: otherwise all later connections would be unencrypted. */
@@ -59,6 +79,7 @@ function clientConfig(conninfo: Conninfo, { name, address = name, port }: Host):
     client_encoding: 'UTF8',
     connectionTimeoutMillis: connectTimeoutSeconds ? connectTimeoutSeconds * 1_000 : CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: {
       getTypeParser: (oid, format) =>
         oid === types.builtins.INT8 ? Number : types.getTypeParser(oid, format),

@@ -2,18 +2,29 @@ import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryRe
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { PoolState } from '../../observer.ts';
 import { isConnectionLost, isConnectionRefused, isReadOnly, isSerializationFailure } from '../errors.ts';
+import { closeInTime } from './client-connection.ts';
 import type { SessionAttributes } from './conninfo.ts';
 import type { Server, Servers } from './servers.ts';
-import { configure, expectSuitable, UnsuitableServer, watch } from './session-settings.ts';
+import {
+  configure,
+  expectSuitable,
+  type SessionTimeouts,
+  UnsuitableServer,
+  watch,
+} from './session-settings.ts';
 
-export interface PoolLimits {
+/** The server cancels a statement after its time, and the service closes the connection {@link GRACE_MS} later. */
+export interface PoolLimits extends SessionTimeouts {
   readonly connectionsMax: number;
-  /** The server cancels a statement after this time, and the service closes the connection {@link GRACE_MS} later. */
-  readonly statementTimeoutMs: number;
 }
 
 /** For single books and pages: each kind of call runs one batch at a time, and fails within 2 seconds if the server hangs. */
-export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
+export const BOOK_POOL = {
+  connectionsMax: 8,
+  statementTimeoutMs: 1_400,
+  /** A transaction of several statements locks the table, and other processes wait for it. */
+  transactionTimeoutMs: 5_000,
+} satisfies PoolLimits;
 /** For thousands of books in one statement. */
 export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 /** For searches, so that they do not occupy the connections for single books. */
@@ -33,6 +44,10 @@ export class ConnectionPool {
   #server: Server | undefined;
   #pool: Pool | undefined;
   #isEnded = false;
+  /** When a connection was lost. Those that were idle at that time are probably lost, too. */
+  #lostMs = 0;
+  /** When a connection became idle. */
+  readonly #releasedMs = new WeakMap<PoolClient, number>();
 
   constructor(servers: Servers, limits: PoolLimits) {
     this.#servers = servers;
@@ -44,13 +59,7 @@ export class ConnectionPool {
     query: string | QueryConfig,
     values?: unknown[],
   ): Promise<QueryResult<Row>> {
-    const [server, pool] = await this.#current();
-    try {
-      return await pool.query<Row>(query, values);
-    } catch (error) {
-      this.#onError(error, server);
-      throw error;
-    }
+    return this.withConnection((client) => client.query<Row>(query, values));
   }
 
   /** Runs several statements on a connection, which is closed if `run` throws. @throws like {@link query}, or like `run` */
@@ -58,10 +67,11 @@ export class ConnectionPool {
     const [server, pool] = await this.#current();
     let client: PoolClient | undefined;
     try {
-      client = await pool.connect();
+      client = await this.#connect(pool);
       // The pool does not listen to a connection in use; its loss also rejects its query.
       client.on('error', ignoreLoss);
       const result = await run(client);
+      this.#releasedMs.set(client, performance.now());
       client.off('error', ignoreLoss).release();
       return result;
     } catch (error) {
@@ -82,6 +92,14 @@ export class ConnectionPool {
     await this.#pool?.end();
   }
 
+  async #connect(pool: Pool): Promise<PoolClient> {
+    for (;;) {
+      const client = await pool.connect();
+      if ((this.#releasedMs.get(client) ?? Number.POSITIVE_INFINITY) >= this.#lostMs) return client;
+      client.release(true);
+    }
+  }
+
   async #current(): Promise<readonly [Server, Pool]> {
     const server = await this.#servers.current();
     if (this.#isEnded) throw new StoreUnavailable('closed');
@@ -95,15 +113,16 @@ export class ConnectionPool {
 
   #createPool(server: Server): Pool {
     const { attributes } = this.#servers;
-    const { connectionsMax, statementTimeoutMs } = this.#limits;
+    const { connectionsMax, ...timeouts } = this.#limits;
     const pool = new Pool({
       ...server.config,
       max: connectionsMax,
-      query_timeout: statementTimeoutMs + GRACE_MS,
+      query_timeout: timeouts.statementTimeoutMs + GRACE_MS,
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
       onConnect: async (client) => {
-        await configure(client, statementTimeoutMs);
-        await expectSuitable(client, attributes, statementTimeoutMs);
+        closeInTime(client);
+        await configure(client, timeouts);
+        await expectSuitable(client, attributes, timeouts.statementTimeoutMs);
         if (attributes !== 'any') watch(client as PoolClient, () => this.#servers.evict(server));
       },
     });
@@ -121,6 +140,7 @@ export class ConnectionPool {
 
   /** After these errors, another server may be the right one. */
   #onError(error: unknown, server: Server): void {
+    if (isConnectionLost(error)) this.#lostMs = performance.now();
     if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
     else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
   }

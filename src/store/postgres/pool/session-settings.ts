@@ -6,26 +6,61 @@ import type { SessionAttributes } from './conninfo.ts';
 /** Commits must be on disk before the server acknowledges them. */
 const DURABLE = `case current_setting('synchronous_commit', true) when 'off' then set_config('synchronous_commit', 'on', false) end`;
 
-/** A prepared statement may keep the plan from when the table was small; it must never be a sequential scan. */
-const BY_INDEX = `(select set_config(name, 'off', false) from pg_settings where name = 'enable_seqscan')`;
+/**
+ * The time after which the server closes a connection whose packets get no reply. Without it, a connection that a failed
+ * network has cut occupies the server for hours, with its locks.
+ */
+const UNREACHABLE_MS = 30_000;
+
+const SETTINGS = {
+  // A prepared statement may keep the plan from when the table was small; it must never be a sequential scan.
+  enable_seqscan: 'off',
+  tcp_keepalives_idle: 10,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 4,
+  tcp_user_timeout: UNREACHABLE_MS,
+};
+
+/** The times after which the server ends a statement or a transaction. */
+export interface SessionTimeouts {
+  readonly statementTimeoutMs: number;
+  /** The server closes the connection, and releases its locks. Without it, transactions may take any time. */
+  readonly transactionTimeoutMs?: number;
+}
 
 /**
  * Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters. Settings
- * that the server does not support are omitted, except durability.
+ * that the server does not have or does not permit are omitted, except durability.
  */
-export async function configure(client: ClientBase, statementTimeoutMs: number): Promise<void> {
+export async function configure(client: ClientBase, timeouts: SessionTimeouts): Promise<void> {
+  const { statementTimeoutMs, transactionTimeoutMs } = timeouts;
+  const settings = {
+    ...SETTINGS,
+    // The first is new in PostgreSQL 17; the second does not apply before the end of a statement.
+    ...(transactionTimeoutMs !== undefined && {
+      transaction_timeout: transactionTimeoutMs,
+      idle_in_transaction_session_timeout: transactionTimeoutMs,
+    }),
+  };
   const timeout = `set_config('statement_timeout', '${statementTimeoutMs}', false)`;
+  const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
   try {
-    await client.query(`select ${DURABLE}, ${timeout}, ${BY_INDEX}`);
+    await client.query(`select ${DURABLE}, ${timeout}, ${applied(values)}`);
   } catch (error) {
     if (!isUnsupported(error)) throw error;
     await client.query(`select ${DURABLE}`);
-    for (const setting of [timeout, BY_INDEX]) {
+    for (const setting of [timeout, ...values.map((value) => applied([value]))]) {
       await client.query(`select ${setting}`).catch((rejection: unknown) => {
         if (!isUnsupported(rejection)) throw rejection;
       });
     }
   }
+}
+
+/** Applies those settings that the server has. */
+function applied(values: readonly string[]): string {
+  const wanted = `(values ${values.join(', ')}) as wanted (name, value)`;
+  return `(select count(set_config(name, value, false)) from ${wanted} join pg_settings using (name))`;
 }
 
 /** The condition on a server, and the problem where it is not met. */

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createDatabase, startCluster } from '../../test/support/postgres.ts';
+import { query } from '../../test/support/sql.ts';
+import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
+import { Relay } from '../failover/relay.ts';
+import { withHosts } from '../failover/with-hosts.ts';
+import { raise } from '../figures.ts';
+import { describeWaits } from '../outage/campaign.ts';
+import { type Outage, runOutage } from '../outage/run-outage.ts';
+import { Random } from '../random.ts';
+import { Trial } from '../trial.ts';
+import { lossesOf, relayFaultsOf } from './faults.ts';
+import { Link } from './link.ts';
+import { type Held, RATE, readHeld, underPressure } from './pressure.ts';
+
+export const campaign: Campaign = {
+  summary:
+    'the network between the service and PostgreSQL loses packets without a reset, or a relay in it stalls and cuts connections, under 16 clients',
+  needs: 'root and iproute2',
+  rounds: [3],
+  engines: ['PostgreSQL'],
+  async run(options) {
+    const throughLink = await loseThroughLink(options, { share: 1, isTimed: true });
+    return { ...throughLink, ...(await failInRelay(options, { share: 1, isTimed: true })) };
+  },
+};
+
+/** How to run the faults. */
+export interface FaultOptions {
+  /** The fraction of their full length that the long ones take. */
+  readonly share: number;
+  /** Whether times and memory are checked. */
+  readonly isTimed: boolean;
+}
+
+/** The time limit of every response: 1.5 seconds for a connection or 1.6 for a statement, and the delays of a busy machine. */
+const RESPONSE_MS_MAX = 2_500;
+
+/** The time limit from the end of a fault to the first acknowledged write. */
+const WRITING_MS_MAX = 5_000;
+
+/** PostgreSQL runs in a network namespace of its own. */
+export async function loseThroughLink(options: CampaignOptions, how: FaultOptions): Promise<Figures> {
+  await using link = await Link.create();
+  await using cluster = await startCluster(link);
+  const { url } = await createDatabase({ server: cluster.url });
+  return await runFaults(options, how, { url, dbUrl: url, faultsOf: () => lossesOf(link, how.share) });
+}
+
+/** A relay is between the service and PostgreSQL. */
+export async function failInRelay(options: CampaignOptions, how: FaultOptions): Promise<Figures> {
+  await using cluster = await startCluster();
+  const { url } = await createDatabase({ server: cluster.url });
+  await using relay = await Relay.open(cluster.port);
+  const random = new Random(options.seed);
+  const faultsOf = () => relayFaultsOf(relay, random, how.share);
+  return await runFaults(options, how, { url, dbUrl: withHosts(url, [relay.port]), faultsOf });
+}
+
+/** A database, its address for the service, and what happens between them. */
+interface Place {
+  readonly url: string;
+  readonly dbUrl: string;
+  faultsOf(): Readonly<Record<string, Outage>>;
+}
+
+/** Causes every fault in every round. @returns the worst of each */
+async function runFaults(
+  { rounds, seed, report }: CampaignOptions,
+  { isTimed }: FaultOptions,
+  { url, dbUrl, faultsOf }: Place,
+): Promise<Figures> {
+  await using trial = await Trial.open({ dbUrl, seed });
+  await trial.start();
+  const figures: Record<string, number> = {};
+  for (let round = 1; round <= rounds; round++) {
+    for (const [name, fault] of Object.entries(faultsOf())) {
+      const before = await readHeld(trial);
+      const { result, most, slowestMs } = await underPressure(trial, () => runOutage(trial, fault));
+      const waits = { ...result, slowestMs: Math.max(slowestMs, result.slowestMs) };
+      const server = await serverConnections(trial, url);
+      const seen = { ...most, ...server };
+      report(`${round}: ${name}: ${describeWaits(waits)}; ${JSON.stringify(seen)}`);
+      assertBounded(before, most);
+      if (isTimed) {
+        assert.ok(waits.slowestMs <= RESPONSE_MS_MAX, `a response took ${waits.slowestMs} ms`);
+        assert.ok(waits.firstMs <= WRITING_MS_MAX, `no write was acknowledged for ${waits.firstMs} ms`);
+      }
+      for (const [what, value] of Object.entries({ ...waits, ...seen })) {
+        raise(figures, `${name}, ${what}`, Math.round(value));
+      }
+    }
+  }
+  await trial.stop();
+  return { ...trial.writes, ...figures };
+}
+
+/** The connections of a process (SECURITY.md). */
+const POOLS_MAX = 13;
+
+/** The requests of 16 clients and of two seconds, and some. */
+const REQUESTS_MAX = 16 + 2 * RATE + 10;
+
+const MEMORY_MAX = 64 * 1_024 * 1_024;
+
+/** Asserts that nothing piled up. */
+function assertBounded(before: Held, most: Held): void {
+  const bounds: Held = {
+    'HTTP connections': REQUESTS_MAX,
+    'waiting calls': REQUESTS_MAX,
+    'connections of the pools': POOLS_MAX,
+    'callers that wait for a connection': POOLS_MAX,
+    'open files': before['open files'] + REQUESTS_MAX + 2 * POOLS_MAX,
+    'resident bytes': before['resident bytes'] + MEMORY_MAX,
+  };
+  for (const [name, bound] of Object.entries(bounds)) {
+    const value = most[name as keyof Held];
+    assert.ok(value <= bound, `${name}: ${value}, more than ${bound}`);
+  }
+}
+
+/** How long the server may take to notice that a client is gone. */
+const NOTICE_MS_MAX = 60_000;
+
+/** The connections at the server; resolves when those that the service has given up are closed there, too. */
+async function serverConnections(trial: Trial, url: string): Promise<Record<string, number>> {
+  const startMs = performance.now();
+  const first = await countConnections(url);
+  for (let count = first; ; count = await countConnections(url)) {
+    const { 'connections of the pools': used } = await readHeld(trial);
+    if (count <= used) break;
+    assert.ok(
+      performance.now() - startMs < NOTICE_MS_MAX,
+      `the server keeps ${count} connections, not ${used}`,
+    );
+    await sleep(200);
+  }
+  return { 'connections at the server': first, 'until closed there, ms': performance.now() - startMs };
+}
+
+async function countConnections(url: string): Promise<number> {
+  const sql = `select count(*)::integer as count from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`;
+  const [row] = await query(url, sql);
+  return Number(row?.count);
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Relay } from '../../campaigns/failover/relay.ts';
+import { withHosts } from '../../campaigns/failover/with-hosts.ts';
+import { failInRelay } from '../../campaigns/network/campaign.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { createDatabase } from '../support/postgres.ts';
+import { openStoreAt } from '../support/stores.ts';
+
+const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
+
+test('while the network to PostgreSQL stalls, or cuts connections within messages, requests get 503; afterwards they succeed, and no write is lost', async () => {
+  const seed = Date.now() % 1_000_000;
+  const options = { engine: 'PostgreSQL', rounds: 1, seed, report: () => {} } as const;
+  const { acknowledged } = await failInRelay(options, { share: 0, isTimed: false });
+  assert.ok(Number(acknowledged) >= 2 * 200);
+});
+
+describe('When the network to PostgreSQL stalls', () => {
+  test('in a transaction that locks the table, the server ends it, and other processes can write', async () => {
+    await using database = await createDatabase();
+    await using relay = await Relay.open(Number(new URL(database.url).port));
+    await using store = await openStoreAt(withHosts(database.url, [relay.port]));
+    await using other = await openStoreAt(database.url);
+    await database.query(
+      "insert into books (id, title, author, year) select id, '', '', 0 from generate_series(1, 5) as id",
+    );
+    relay.truncate = (piece) => {
+      // The lock is granted, and the transaction does not continue.
+      if (piece.includes('lock table')) setImmediate(() => relay.stall());
+      return undefined;
+    };
+    await assert.rejects(store.create(BOOK), StoreUnavailable);
+    await success(() => other.create(BOOK));
+    relay.resume();
+    await success(() => store.create(BOOK));
+  });
+
+  test('for existing connections only, a call abandons those that were idle', async () => {
+    await using database = await createDatabase();
+    await using relay = await Relay.open(Number(new URL(database.url).port));
+    await using store = await openStoreAt(withHosts(database.url, [relay.port]));
+    const { id } = await store.create(BOOK);
+    // Each uses a connection of its own.
+    await Promise.all([
+      store.create(BOOK),
+      store.find(id),
+      store.list(),
+      store.update(id, { year: 1 }),
+      store.delete(id),
+    ]);
+    relay.forget();
+    await assert.rejects(store.find(id), StoreUnavailable);
+    assert.equal(await store.find(id), undefined);
+  });
+});
+
+/** Repeats a call until the store is available. */
+async function success(call: () => ReturnType<BookStore['create']>): Promise<void> {
+  for (;;) {
+    try {
+      await call();
+      return;
+    } catch (error) {
+      assert.ok(error instanceof StoreUnavailable, String(error));
+    }
+  }
+}
