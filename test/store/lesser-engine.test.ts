@@ -3,7 +3,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
-import { listBooks, openStoreAt } from '../support/stores.ts';
+import { assertNotReady, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 const ALL = { yearFrom: -10_000, yearTo: 10_000, sort: 'title', isDescending: false } as const;
@@ -63,6 +63,91 @@ describe('On an engine that rejects', () => {
       assert.ok(rejections.count > 0);
     });
   }
+});
+
+describe('On an engine without LOCK TABLE', () => {
+  // A sequence that lags a little is advanced in another way than one that lags far behind.
+  for (const id of [5, 1_000_000]) {
+    test(`new ids are higher than those that others have inserted, up to ${id}`, async () => {
+      await using database = await createDatabase();
+      await using store = await openStoreAt(database.url);
+      await database.query(
+        `insert into books (id, title, author, year) values (1, '', '', 0), (2, '', '', 0), (${id}, '', '', 0)`,
+      );
+      using rejections = rejectStatements(({ text }) => text.startsWith('lock table'));
+      assert.equal((await store.create(BOOK)).id, id + 1);
+      assert.equal(rejections.count, 1);
+      // The start advances the sequence, too.
+      await database.query(`insert into books (id, title, author, year) values (${2 * id}, '', '', 0)`);
+      await using another = await openStoreAt(database.url);
+      assert.equal((await another.create(BOOK)).id, 2 * id + 1);
+      assert.equal(rejections.count, 2);
+    });
+  }
+
+  test('books are imported under their own ids, in one transaction or several', async () => {
+    await using database = await createDatabase();
+    using rejections = rejectStatements(({ text }) => text.startsWith('lock table'));
+    await using archive = await openArchiveAt(database.url);
+    assert.deepEqual(await archive.addWithIds([{ id: 3, ...BOOK }]), ['stored']);
+    await archive.begin();
+    await archive.addWithIds([{ id: 7, ...BOOK }]);
+    assert.deepEqual(await archive.addWithIds([{ id: 3, ...BOOK }]), ['present']);
+    await archive.commit();
+    assert.ok(rejections.count > 0);
+    await using store = await openStoreAt(database.url);
+    assert.equal((await store.create(BOOK)).id, 8);
+  });
+});
+
+describe('The table of books', () => {
+  test('is rejected, with the remedy, when unique_rowid() generates its ids, as for SERIAL on CockroachDB', async () => {
+    await using database = await createDatabase();
+    await database.query('create function unique_rowid() returns bigint return 1036413000000000001');
+    await database.query(`create table books (
+      id bigint primary key default unique_rowid(), title text, author text, year bigint)`);
+    const remedy = /unique_rowid\(\).*2\^53.*serial_normalization = 'sql_sequence'$/;
+    await assertNotReady(database.url, remedy);
+    await database.query("insert into books (title, author, year) values ('', '', 0)");
+    await assertNotReady(database.url, remedy);
+  });
+
+  test('says how many ids its sequence caches, which Aurora DSQL demands', async () => {
+    await using database = await createDatabase();
+    await database.query(`
+      create function demand_cache() returns event_trigger language plpgsql as $$
+      begin
+        if current_query() ~ 'identity' and current_query() !~ 'identity \\(cache 1\\)' then
+          raise exception 'CACHE must be specified' using errcode = '0A000';
+        end if;
+      end $$;
+      create event trigger demanding on ddl_command_start execute function demand_cache()`);
+    await using store = await openStoreAt(database.url);
+    assert.equal((await store.create(BOOK)).id, 1);
+  });
+
+  test('is ordered by its key where the server has the setting of YugabyteDB', async () => {
+    await using database = await createDatabase();
+    const { pathname } = new URL(database.url);
+    await database.query(`
+      create table applied (name text, value text, has_books boolean);
+      create view pg_settings as
+        select name from pg_catalog.pg_settings union select 'yb_use_hash_splitting_by_default';
+      create function set_config(name text, value text, is_local boolean) returns text language plpgsql as $$
+      begin
+        if name like 'yb%' then
+          insert into applied values (name, value, to_regclass('books') is not null);
+          return value;
+        end if;
+        return pg_catalog.set_config(name, value, is_local);
+      end $$;
+      alter database ${pathname.slice(1)} set search_path = public, pg_catalog`);
+    await using store = await openStoreAt(database.url);
+    assert.equal((await store.create(BOOK)).id, 1);
+    assert.deepEqual(await database.query('select * from applied'), [
+      { name: 'yb_use_hash_splitting_by_default', value: 'off', has_books: false },
+    ]);
+  });
 });
 
 // A feature can become available, for example when a privilege is granted.

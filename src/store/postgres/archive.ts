@@ -4,7 +4,7 @@ import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-a
 import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
-import { toStoreError, violatedConstraint } from './errors.ts';
+import { isUnsupported, toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
@@ -59,7 +59,8 @@ async function open(
 class PostgresArchive implements BookArchive {
   readonly #client: Client;
   #isInTransaction = false;
-  /** Whether the transaction has locked ids; the lock lasts until its end. */
+  /** Whether the transaction has inserted given ids; it has locked ids then, until its end, if the server supports that. */
+  #hasGivenIds = false;
   #hasLock = false;
 
   constructor(client: Client) {
@@ -84,8 +85,10 @@ class PostgresArchive implements BookArchive {
     const insert = () => this.#client.query(INSERT_PLAIN, columnsOf(books));
     await this.#report(() => {
       if (this.#isInTransaction) return insert();
-      const advance = () => retry(() => advanceIdSequence(this.#client));
-      return insertWithUnusedIds(() => retry(insert), advance);
+      return insertWithUnusedIds(
+        () => retry(insert),
+        () => this.#advance(),
+      );
     });
   }
 
@@ -105,7 +108,9 @@ class PostgresArchive implements BookArchive {
   async commit(): Promise<void> {
     if (this.#hasLock) await this.#query(ADVANCE_ID_SEQUENCE);
     await this.#query('commit');
+    if (this.#hasGivenIds && !this.#hasLock) await this.#report(() => this.#advance());
     this.#isInTransaction = false;
+    this.#hasGivenIds = false;
     this.#hasLock = false;
   }
 
@@ -118,8 +123,8 @@ class PostgresArchive implements BookArchive {
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    if (!this.#hasLock) await this.#query(LOCK_IDS);
-    this.#hasLock = true;
+    if (!this.#hasGivenIds) this.#hasLock = await this.#lockIds();
+    this.#hasGivenIds = true;
     const ids = idsOf(books);
     const rows = await this.#query<{ id: number }>(INSERT_WITH_IDS, [ids, ...columnsOf(books)]);
     const stored = new Set(idsOf(rows));
@@ -129,6 +134,25 @@ class PostgresArchive implements BookArchive {
     const conflicting = ids.filter((_, index) => !isStored[index]);
     const others = matchIds(ids, await this.#query<Book>(SELECT.text, [conflicting]));
     return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
+  }
+
+  #advance(): Promise<void> {
+    return retry(() => advanceIdSequence(this.#client));
+  }
+
+  /** @returns false when the server has no such locks */
+  async #lockIds(): Promise<boolean> {
+    return this.#report(async () => {
+      await this.#client.query('savepoint ids');
+      try {
+        await this.#client.query(LOCK_IDS);
+        return true;
+      } catch (error) {
+        if (!isUnsupported(error)) throw error;
+        await this.#client.query('rollback to savepoint ids');
+        return false;
+      }
+    });
   }
 
   async #query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -59,16 +59,31 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
-    throw error;
+    if (!isUnsupported(error)) throw error;
+    for (const statement of ADVANCE_WITHOUT_LOCK) await client.query(statement);
   }
 }
 
-const LAG = `(select max(id) from books) > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0)`;
+const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;
+const LAST_ID = `coalesce(pg_sequence_last_value(${ID_SEQUENCE}::regclass), 0)`;
+const LAG = `(select max(id) from books) > ${LAST_ID}`;
 
 /** Blocks inserts of others until the end of the transaction. */
 export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
-export const ADVANCE_ID_SEQUENCE = `select setval(pg_get_serial_sequence('books', 'id'), (select max(id) from books)) where ${LAG}`;
+export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, (select max(id) from books)) where ${LAG}`;
+
+/** How far the sequence advances by drawing ids. */
+const DRAWN_IDS = 10_000;
+
+/**
+ * For engines without LOCK TABLE. A sequence that lags far behind is set: other clients do not draw as many ids meanwhile as it
+ * lags behind, so it is not set back. Otherwise ids are drawn, which never sets it back.
+ */
+const ADVANCE_WITHOUT_LOCK = [
+  `select setval(${ID_SEQUENCE}, (select max(id) from books)) where (select max(id) from books) - ${DRAWN_IDS} > ${LAST_ID}`,
+  `select max(nextval(${ID_SEQUENCE})) from generate_series(1, (select max(id) from books) - ${LAST_ID})`,
+];
 
 /** For checks that some PostgreSQL-compatible servers do not support. */
 function emptyIfUnsupported(error: unknown): [] {
@@ -84,9 +99,16 @@ async function expectColumns(client: ClientBase): Promise<void> {
   if (!table) throw new StoreNotReady('there is no table books');
   if (!table.isTable) throw new StoreNotReady('books is not a table');
 
-  const columns = await query<{ name: string; type: string; hasDefault: boolean; isRequired: boolean }>(
+  const columns = await query<{
+    name: string;
+    type: string;
+    default: string | null;
+    hasDefault: boolean;
+    isRequired: boolean;
+  }>(
     client,
     `select attname as name, format_type(atttypid, atttypmod) as type,
+       (select pg_get_expr(adbin, adrelid) from pg_attrdef where adrelid = attrelid and adnum = attnum) as default,
        atthasdef or attidentity <> '' as "hasDefault", attnotnull as "isRequired"
      from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not attisdropped`,
   );
@@ -98,6 +120,7 @@ async function expectColumns(client: ClientBase): Promise<void> {
     }
     if (name === 'id' && !column.hasDefault)
       throw new StoreNotReady('the table books does not generate its ids');
+    if (name === 'id' && column.default?.includes('unique_rowid(')) throw new StoreNotReady(UNIQUE_ROWID);
   }
   const required = columns.find(
     ({ name, isRequired, hasDefault }) => !(name in COLUMNS) && isRequired && !hasDefault,
@@ -107,6 +130,10 @@ async function expectColumns(client: ClientBase): Promise<void> {
 
 /** Those of the first migration: an adopted table has them before the others are applied. */
 const COLUMNS = { id: 'bigint', title: 'text', author: 'text', year: 'bigint' };
+
+/** CockroachDB generates such ids for SERIAL, and all of them are beyond 2^53. */
+const UNIQUE_ROWID =
+  "the table books generates its ids with unique_rowid(), which is beyond 2^53-1: create it with serial_normalization = 'sql_sequence'";
 
 /** An adopted table may contain numbers that a JSON number does not represent exactly. */
 async function expectExactNumbers(client: ClientBase): Promise<void> {
