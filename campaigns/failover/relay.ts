@@ -17,6 +17,8 @@ export class Relay implements AsyncDisposable {
   #isStalled = false;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  /** The connections of clients, each with the one to the target. */
+  readonly #pairs = new Map<Socket, Socket>();
   readonly #forgotten = new WeakSet<Socket>();
 
   private constructor(target: number) {
@@ -24,6 +26,8 @@ export class Relay implements AsyncDisposable {
     this.#server = createServer((client) => {
       this.accepted++;
       const server = connect(this.target, '127.0.0.1');
+      this.#pairs.set(client, server);
+      client.once('close', () => this.#pairs.delete(client));
       this.#forward(client, server);
       this.#forward(server, client);
     });
@@ -51,12 +55,14 @@ export class Relay implements AsyncDisposable {
     for (const socket of this.#sockets) if (!this.#forgotten.has(socket)) socket.resume();
   }
 
-  /** Relays nothing more of the present connections, which stay open, as a firewall that has restarted. */
+  /** Ends the connections to the target; those of clients stay open in silence, as if a firewall had forgotten them. */
   forget(): void {
-    for (const socket of this.#sockets) {
-      socket.pause();
-      this.#forgotten.add(socket);
+    for (const [client, server] of this.#pairs) {
+      this.#forgotten.add(client);
+      client.pause();
+      server.destroy();
     }
+    this.#pairs.clear();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -71,7 +77,7 @@ export class Relay implements AsyncDisposable {
     from.on('error', () => {});
     from.once('close', () => {
       this.#sockets.delete(from);
-      to.destroySoon();
+      if (!this.#forgotten.has(to)) to.destroySoon();
     });
     from.on('data', (piece: Buffer) => {
       const kept = this.truncate?.(piece);

@@ -41,7 +41,7 @@ const RESPONSE_MS_MAX = 2_500;
 const WRITING_MS_MAX = 5_000;
 
 /** PostgreSQL runs in a network namespace of its own. */
-export async function loseThroughLink(options: CampaignOptions, how: FaultOptions): Promise<Figures> {
+async function loseThroughLink(options: CampaignOptions, how: FaultOptions): Promise<Figures> {
   await using link = await Link.create();
   await using cluster = await startCluster(link);
   const { url } = await createDatabase({ server: cluster.url });
@@ -62,7 +62,7 @@ export async function failInRelay(options: CampaignOptions, how: FaultOptions): 
 interface Place {
   readonly url: string;
   readonly dbUrl: string;
-  faultsOf(): Readonly<Record<string, Outage>>;
+  readonly faultsOf: () => Readonly<Record<string, Outage>>;
 }
 
 /** Causes every fault in every round. @returns the worst of each */
@@ -80,16 +80,21 @@ async function runFaults(
       const { result, most, slowestMs } = await underPressure(trial, () => runOutage(trial, fault));
       const waits = { ...result, slowestMs: Math.max(slowestMs, result.slowestMs) };
       const server = await serverConnections(trial, url);
-      const seen = { ...most, ...server };
-      report(`${round}: ${name}: ${describeWaits(waits)}; ${JSON.stringify(seen)}`);
-      assertBounded(before, most);
+      report(`${round}: ${name}: ${describeWaits(waits)}; at most ${JSON.stringify({ ...most, ...server })}`);
       if (isTimed) {
+        assertBounded(before, most);
+        assert.ok(server[UNTIL_CLOSED] <= NOTICE_MS_MAX, 'the server keeps connections that are given up');
         assert.ok(waits.slowestMs <= RESPONSE_MS_MAX, `a response took ${waits.slowestMs} ms`);
         assert.ok(waits.firstMs <= WRITING_MS_MAX, `no write was acknowledged for ${waits.firstMs} ms`);
       }
-      for (const [what, value] of Object.entries({ ...waits, ...seen })) {
-        raise(figures, `${name}, ${what}`, Math.round(value));
-      }
+      const seen = {
+        'slowest response, ms': waits.slowestMs,
+        'first write after it, ms': waits.firstMs,
+        'waiting calls': most['waiting calls'],
+        'more memory, kB': (most['resident bytes'] - before['resident bytes']) / 1_000,
+        ...server,
+      };
+      for (const [what, value] of Object.entries(seen)) raise(figures, `${name}: ${what}`, Math.round(value));
     }
   }
   await trial.stop();
@@ -120,23 +125,24 @@ function assertBounded(before: Held, most: Held): void {
   }
 }
 
-/** How long the server may take to notice that a client is gone. */
-const NOTICE_MS_MAX = 60_000;
+/** The time limit for the server to close connections that the service has given up. It does so after 30 seconds. */
+const NOTICE_MS_MAX = 40_000;
+
+const AFTER = 'connections at the server after it';
+const UNTIL_CLOSED = 'until those given up are closed, ms';
 
 /** The connections at the server; resolves when those that the service has given up are closed there, too. */
-async function serverConnections(trial: Trial, url: string): Promise<Record<string, number>> {
+async function serverConnections(
+  trial: Trial,
+  url: string,
+): Promise<{ [AFTER]: number; [UNTIL_CLOSED]: number }> {
   const startMs = performance.now();
   const first = await countConnections(url);
   for (let count = first; ; count = await countConnections(url)) {
     const { 'connections of the pools': used } = await readHeld(trial);
-    if (count <= used) break;
-    assert.ok(
-      performance.now() - startMs < NOTICE_MS_MAX,
-      `the server keeps ${count} connections, not ${used}`,
-    );
+    if (count <= used) return { [AFTER]: first, [UNTIL_CLOSED]: performance.now() - startMs };
     await sleep(200);
   }
-  return { 'connections at the server': first, 'until closed there, ms': performance.now() - startMs };
 }
 
 async function countConnections(url: string): Promise<number> {

@@ -30,6 +30,12 @@ export function relayFaultsOf(relay: Relay, random: Random, share: number): Read
       begin: async () => relay.stall(),
       end: async () => relay.resume(),
     },
+    'relay forgets its connections': {
+      isDown: false,
+      lastsMs: 0,
+      begin: async () => relay.forget(),
+      end: async () => {},
+    },
     'relay cuts within messages': {
       isDown: false,
       lastsMs: 0,

@@ -53,8 +53,13 @@ export async function underPressure<Result>(
       }
     },
   ]);
-  const result = await run().finally(() => loops.stop());
-  return { result, most, slowestMs: Math.max(...latenciesMs) };
+  try {
+    const result = await run();
+    await loops.stop();
+    return { result, most, slowestMs: Math.max(...latenciesMs) };
+  } finally {
+    await loops.stop();
+  }
 }
 
 /** What a service holds now. */
