@@ -15,7 +15,7 @@ import { createDatabase } from '../tables/postgres.ts';
  * `node bench/extras/search.ts [books] [engine]`. A million books take some minutes, most of them for the index.
  */
 
-const [, , books = '1000000', engine] = process.argv;
+const [, , books = '1000000', only] = process.argv;
 const SEARCHERS = 8;
 const READERS = 8;
 const SECONDS = 3;
@@ -33,14 +33,14 @@ const SEARCHES = {
 };
 
 for (const name of ['sqlite', 'postgres'] as const) {
-  if (engine === undefined || engine === name) await measure(name);
+  if (only === undefined || only === name) await measure(name);
 }
 
-async function measure(name: ServiceName): Promise<void> {
+async function measure(engine: ServiceName): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-search-'));
-  await using cluster = name === 'postgres' ? await startCluster() : undefined;
+  await using cluster = engine === 'postgres' ? await startCluster() : undefined;
   {
-    await using service = await startService(name, {
+    await using service = await startService(engine, {
       folder,
       createDatabase: () => createDatabase(cluster?.url ?? '', 'search'),
     });
@@ -53,7 +53,7 @@ async function measure(name: ServiceName): Promise<void> {
     const indexSeconds = (performance.now() - startedAt) / 1_000;
     const reads = quantiles(await timeRequests(url, [''], READERS, SECONDS, '/book/1'));
     const rows = [];
-    for (const [name, query] of Object.entries(SEARCHES)) {
+    for (const [label, query] of Object.entries(SEARCHES)) {
       const queries = query.endsWith('after=')
         ? await laterPages(url, query.slice(0, -'&after='.length))
         : [query];
@@ -63,13 +63,13 @@ async function measure(name: ServiceName): Promise<void> {
         timeRequests(url, [''], READERS, SECONDS, '/book/1'),
       ]);
       rows.push([
-        name,
+        label,
         ...[searches.median, searches.p99, searches.max, quantiles(readsDuringSearches).p99].map((ms) =>
           decimal(ms, 1),
         ),
       ]);
     }
-    console.log(`${name}, ${books} books; the index was complete after ${decimal(indexSeconds)} s.`);
+    console.log(`${engine}, ${books} books; the index was complete after ${decimal(indexSeconds)} s.`);
     console.log(`GET one at ${READERS} connections without searches: p99 ${decimal(reads.p99, 1)} ms.\n`);
     console.log(table(['ms', '>median', '>p99', '>max', '>GET one meanwhile, p99'], rows), '\n');
   }

@@ -3,7 +3,7 @@ import { named } from './forging.ts';
 
 /** Base64url that only lenient decoders accept. */
 export function nonCanonical(valid: string): Record<string, string> {
-  const inserted = [...' \t\n\0=*%"+/,\xa0\xff~', '\r\n', '==', '%3D'];
+  const inserted = [...Array.from(' \t\n\0=*%"+/,\xa0\xff~'), '\r\n', '==', '%3D'];
   const parts = valid.split('.');
   const places = parts.flatMap((part, index) => [0, 5, part.length].map((at) => ({ part, index, at })));
   return {

@@ -4,7 +4,7 @@ import type { OperationObserver, StoreObserver } from './observer.ts';
 export class ConcurrencyLimiter {
   readonly #runningMax: number;
   readonly #observe: OperationObserver | undefined;
-  readonly #queue = new Set<() => void>();
+  readonly #queue = new Set<() => Promise<void>>();
   #running = 0;
 
   constructor(name: string, runningMax: number, observer: StoreObserver | undefined) {
@@ -30,7 +30,7 @@ export class ConcurrencyLimiter {
       this.#observe?.(1, performance.now() - startedMs, hasFailed);
       this.#running--;
       const [next] = this.#queue;
-      next?.();
+      void next?.();
     };
     const abort = () => {
       this.#queue.delete(start);

@@ -24,8 +24,8 @@ async function describe(client: ClientBase, hasBooks: boolean): Promise<string> 
     const { rows } = await client.query<{ mayCreate: boolean | null }>(
       `select has_schema_privilege(current_schema(), 'create') as "mayCreate"`,
     );
-    const [{ mayCreate = null } = {}] = rows;
-    if (mayCreate === null) throw new StoreNotReady(NO_SCHEMA);
+    const mayCreate = rows[0]?.mayCreate ?? undefined;
+    if (mayCreate === undefined) throw new StoreNotReady(NO_SCHEMA);
     if (!mayCreate) throw new StoreNotReady(MAY_NOT_CREATE);
     return 'the PostgreSQL database has no table books yet; it will be created';
   }
