@@ -10,11 +10,10 @@ export const campaign: Campaign = {
     'wrong passwords from a few addresses, directly and through a proxy, and valid logins; a round is a valid login',
   rounds: [1_000_000],
   engines: ['SQLite'],
-  run,
+  run: (options) => logIn(options, 10_000),
 };
 
-/** How many wrong passwords are sent directly and through the proxy each, and from how many addresses. */
-const GUESSES = 10_000;
+/** From how many addresses wrong passwords are sent. */
 const GUESSERS = 4;
 
 /** The limit of failed logins from an address within a minute. */
@@ -29,7 +28,8 @@ const CLIENTS = 8;
 /** The address of the trusted proxy. All addresses of 127.0.0.0/8 are this machine's. */
 const PROXY = '127.0.0.200';
 
-async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
+/** @param guesses how many wrong passwords are sent directly and through the proxy each */
+export async function logIn({ rounds, report }: CampaignOptions, guesses: number): Promise<Figures> {
   // The time is fixed, so that no window ends, however slow the machine is.
   const now = Date.now();
   await using service = await startService({ trustProxy: [PROXY], now: () => now });
@@ -40,15 +40,15 @@ async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
   const forgingBehindProxy = (host: number) =>
     Client.open(service, PROXY, [`X-Forwarded-For: 203.0.113.${host}, 203.0.113.99`]);
 
-  const rejected = { directly: await guess(directly), throughProxy: await guess(throughProxy) };
+  const rejected = { directly: await guess(directly, guesses), throughProxy: await guess(throughProxy, guesses) };
   // A client that is no proxy counts by its own address, whatever X-Forwarded-For it sends.
-  await assertThrottled(await Promise.all([1, 2, 3, 4].map(forging)), GUESSES);
+  await assertThrottled(await Promise.all([1, 2, 3, 4].map(forging)), guesses);
   // Behind the proxy, the entry that the proxy has added counts.
-  await assertThrottled(await Promise.all([1, 2, 3, 4].map(forgingBehindProxy)), GUESSES);
+  await assertThrottled(await Promise.all([1, 2, 3, 4].map(forgingBehindProxy)), guesses);
   report('sent all wrong passwords');
   await assertSuccessesNotCounted(directly, rounds, report);
   return {
-    'wrong passwords, directly and through a proxy each': GUESSES,
+    'wrong passwords, directly and through a proxy each': guesses,
     '429 responses, directly': rejected.directly,
     '429 responses, through a proxy': rejected.throughProxy,
     'valid logins, none counted as failed': rounds,
@@ -56,10 +56,10 @@ async function run({ rounds, report }: CampaignOptions): Promise<Figures> {
 }
 
 /** Asserts that addresses with many wrong passwords are throttled, and no others. @returns the number of 429 responses */
-async function guess(open: (host: number) => Promise<Client>): Promise<number> {
+async function guess(open: (host: number) => Promise<Client>, guesses: number): Promise<number> {
   let rejected = 0;
   for (let host = 1; host <= GUESSERS; host++) {
-    rejected += await assertThrottled([await open(host)], GUESSES / GUESSERS);
+    rejected += await assertThrottled([await open(host)], guesses / GUESSERS);
     using neighbour = await open(host + GUESSERS);
     assertSuccess(await neighbour.logIn(), 200, 'Token generated successfully');
   }

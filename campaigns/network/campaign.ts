@@ -43,7 +43,7 @@ const WRITING_MS_MAX = 5_000;
 /** PostgreSQL runs in a network namespace of its own. */
 async function loseThroughLink(options: CampaignOptions, how: FaultOptions): Promise<Figures> {
   await using link = await Link.create();
-  await using cluster = await startCluster(link);
+  await using cluster = await startCluster({ network: link });
   const { url } = await createDatabase({ server: cluster.url });
   return await runFaults(options, how, { url, dbUrl: url, faultsOf: () => lossesOf(link, how.share) });
 }

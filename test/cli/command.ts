@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseStoreAddress } from '../../src/store/address.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 /** The command of a clone. */
 export const BOOKKEEPING = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
@@ -14,7 +15,7 @@ const MEMORY_OPTION = '--max-semi-space-size=16';
 export interface RunOptions {
   /** The working directory. */
   readonly folder: string;
-  /** The whole environment. */
+  /** The whole environment, but for COMPILE_CACHE. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Standard input; empty by default. */
   readonly input?: string | Uint8Array;
@@ -36,7 +37,7 @@ export function startCommand(
 ): ChildProcess {
   const child = spawn(process.execPath, [MEMORY_OPTION, BOOKKEEPING, ...args], {
     cwd: folder,
-    env: { ...variables },
+    env: { ...COMPILE_CACHE, ...variables },
   });
   // An invalid command does not read.
   child.stdin.on('error', () => {});

@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection, request } from '../http/connection.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createDatabase } from '../support/postgres.ts';
@@ -126,7 +127,7 @@ async function startLoggingTo(
   const port = await findFreePort();
   const child = spawn(process.execPath, [...WITH_PROCESS_IDS, MAIN], {
     cwd: folder,
-    env: { HOST: '127.0.0.1', PORT: `${port}`, ...variables },
+    env: { ...COMPILE_CACHE, HOST: '127.0.0.1', PORT: `${port}`, ...variables },
     stdio: ['ignore', log.fd, 'ignore'],
   });
   const exited = once(child, 'exit');

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { assertNothingConfidential } from '../http/confidential.ts';
 import { assertNothingConfidentialInLog } from '../http/log.ts';
+import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
 
@@ -35,7 +36,7 @@ export class ServiceProcess implements AsyncDisposable {
   /**
    * Starts `node src/main.ts` in a folder, on a free port of loopback.
    *
-   * @param variables the whole environment
+   * @param variables the whole environment, but for COMPILE_CACHE
    * @param nodeOptions the options of `node`
    * @param main another main module
    */
@@ -48,7 +49,7 @@ export class ServiceProcess implements AsyncDisposable {
     this.#confidential = confidentialIn(variables);
     this.#process = spawn(process.execPath, [...nodeOptions, main], {
       cwd: folder,
-      env: { HOST: '127.0.0.1', PORT: '0', ...variables },
+      env: { ...COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => {

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
+import { appendFile, mkdtemp } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +11,12 @@ import { copyPrograms, initialise, type Network, type Place, spawnServer } from 
 import { findFreePort } from './free-port.ts';
 
 /**
- * Starts a new PostgreSQL server, by default on loopback, with its data in the system's temporary folder. The server stops and its folder
- * is deleted when the cluster is disposed or the calling process exits in any way.
+ * Starts a new PostgreSQL server with its data in the system's temporary folder. The server stops and its folder is deleted
+ * when the cluster is disposed or the calling process exits in any way.
  *
  * @throws Error with one line when PostgreSQL cannot run here
  */
-export async function startCluster(network?: Network): Promise<Cluster> {
+export async function startCluster({ network, isSynced = true }: ClusterOptions = {}): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-postgres-'));
   const janitor = startJanitor(folder);
   try {
@@ -24,6 +24,7 @@ export async function startCluster(network?: Network): Promise<Cluster> {
     const place = { folder, programs, port: await findFreePort(), ...(network && { network }) };
     const password = randomUUID();
     await initialise(place, password);
+    if (!isSynced) await appendFile(join(folder, 'data', 'postgresql.conf'), 'fsync = off\n');
     const cluster = new Cluster(place, password, janitor);
     await cluster.start();
     return cluster;
@@ -40,10 +41,21 @@ export type StopMode = keyof typeof STOP_SIGNALS;
 
 const STOP_SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
 
-/** All other settings, such as durability, are PostgreSQL's defaults. */
+/** All other settings are PostgreSQL's defaults. */
 const SETTINGS = ['unix_socket_directories=', 'max_connections=300'];
 
 const LOOPBACK = '127.0.0.1';
+
+/** How a cluster differs from the defaults. */
+export interface ClusterOptions {
+  /** The network of the server; by default loopback. */
+  readonly network?: Network;
+  /**
+   * Whether the server syncs its files, so that its data survives a crash of the system. Default: true. A process that is
+   * killed, be it the server, loses nothing without it.
+   */
+  readonly isSynced?: boolean;
+}
 
 /** A PostgreSQL server that tests can stop, kill, freeze and start again. */
 export class Cluster implements AsyncDisposable {
