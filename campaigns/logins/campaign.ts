@@ -40,7 +40,10 @@ export async function logIn({ rounds, report }: CampaignOptions, guesses: number
   const forgingBehindProxy = (host: number) =>
     Client.open(service, PROXY, [`X-Forwarded-For: 203.0.113.${host}, 203.0.113.99`]);
 
-  const rejected = { directly: await guess(directly, guesses), throughProxy: await guess(throughProxy, guesses) };
+  const rejected = {
+    directly: await guess(directly, guesses),
+    throughProxy: await guess(throughProxy, guesses),
+  };
   // A client that is no proxy counts by its own address, whatever X-Forwarded-For it sends.
   await assertThrottled(await Promise.all([1, 2, 3, 4].map(forging)), guesses);
   // Behind the proxy, the entry that the proxy has added counts.
