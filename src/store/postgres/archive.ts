@@ -50,7 +50,7 @@ async function open(
   prepare: (client: ClientBase) => Promise<void>,
 ): Promise<BookArchive> {
   const { client } = await Servers.connect(conninfo, async (connected) => {
-    await configure(connected, { statementTimeoutMs: PREPARE_TIMEOUT_MS });
+    await configure(connected, PREPARE_TIMEOUT_MS);
     await retry(() => prepare(connected));
   });
   return new PostgresArchive(client);

@@ -54,6 +54,7 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
   if (lagging.length === 0) return;
   try {
     await client.query('begin');
+    await client.query(END_IF_IDLE);
     await client.query(LOCK_IDS);
     await client.query(ADVANCE_ID_SEQUENCE);
     await client.query('commit');
@@ -67,6 +68,12 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
 const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;
 const LAST_ID = `coalesce(pg_sequence_last_value(${ID_SEQUENCE}::regclass), 0)`;
 const LAG = `(select max(id) from books) > ${LAST_ID}`;
+
+/** Others wait for a lock of the table, so it must not outlive a service that is cut off from the server. */
+const LOCKED_TIMEOUT_MS = 5_000;
+
+/** The server ends the transaction, and closes its connection, when the next statement does not follow in time. */
+export const END_IF_IDLE = `set local idle_in_transaction_session_timeout = ${LOCKED_TIMEOUT_MS}`;
 
 /** Blocks inserts of others until the end of the transaction. */
 export const LOCK_IDS = 'lock table books in share row exclusive mode';

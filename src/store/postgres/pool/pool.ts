@@ -5,26 +5,16 @@ import { isConnectionLost, isConnectionRefused, isReadOnly, isSerializationFailu
 import { closeInTime } from './client-connection.ts';
 import type { SessionAttributes } from './conninfo.ts';
 import type { Server, Servers } from './servers.ts';
-import {
-  configure,
-  expectSuitable,
-  type SessionTimeouts,
-  UnsuitableServer,
-  watch,
-} from './session-settings.ts';
+import { configure, expectSuitable, UnsuitableServer, watch } from './session-settings.ts';
 
-/** The server cancels a statement after its time, and the service closes the connection {@link GRACE_MS} later. */
-export interface PoolLimits extends SessionTimeouts {
+export interface PoolLimits {
   readonly connectionsMax: number;
+  /** The server cancels a statement after this time, and the service closes the connection {@link GRACE_MS} later. */
+  readonly statementTimeoutMs: number;
 }
 
 /** For single books and pages: each kind of call runs one batch at a time, and fails within 2 seconds if the server hangs. */
-export const BOOK_POOL = {
-  connectionsMax: 8,
-  statementTimeoutMs: 1_400,
-  /** A transaction of several statements locks the table, and other processes wait for it. */
-  transactionTimeoutMs: 5_000,
-} satisfies PoolLimits;
+export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
 /** For thousands of books in one statement. */
 export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 /** For searches, so that they do not occupy the connections for single books. */
@@ -113,16 +103,16 @@ export class ConnectionPool {
 
   #createPool(server: Server): Pool {
     const { attributes } = this.#servers;
-    const { connectionsMax, ...timeouts } = this.#limits;
+    const { connectionsMax, statementTimeoutMs } = this.#limits;
     const pool = new Pool({
       ...server.config,
       max: connectionsMax,
-      query_timeout: timeouts.statementTimeoutMs + GRACE_MS,
+      query_timeout: statementTimeoutMs + GRACE_MS,
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
       onConnect: async (client) => {
         closeInTime(client);
-        await configure(client, timeouts);
-        await expectSuitable(client, attributes, timeouts.statementTimeoutMs);
+        await configure(client, statementTimeoutMs);
+        await expectSuitable(client, attributes, statementTimeoutMs);
         if (attributes !== 'any') watch(client as PoolClient, () => this.#servers.evict(server));
       },
     });

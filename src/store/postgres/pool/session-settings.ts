@@ -21,29 +21,13 @@ const SETTINGS = {
   tcp_user_timeout: UNREACHABLE_MS,
 };
 
-/** The times after which the server ends a statement or a transaction. */
-export interface SessionTimeouts {
-  readonly statementTimeoutMs: number;
-  /** The server closes the connection, and releases its locks. Without it, transactions may take any time. */
-  readonly transactionTimeoutMs?: number;
-}
-
 /**
  * Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters. Settings
  * that the server does not have or does not permit are omitted, except durability.
  */
-export async function configure(client: ClientBase, timeouts: SessionTimeouts): Promise<void> {
-  const { statementTimeoutMs, transactionTimeoutMs } = timeouts;
-  const settings = {
-    ...SETTINGS,
-    // The first is new in PostgreSQL 17; the second does not apply before the end of a statement.
-    ...(transactionTimeoutMs !== undefined && {
-      transaction_timeout: transactionTimeoutMs,
-      idle_in_transaction_session_timeout: transactionTimeoutMs,
-    }),
-  };
+export async function configure(client: ClientBase, statementTimeoutMs: number): Promise<void> {
   const timeout = `set_config('statement_timeout', '${statementTimeoutMs}', false)`;
-  const values = Object.entries(settings).map(([name, value]) => `('${name}', '${value}')`);
+  const values = Object.entries(SETTINGS).map(([name, value]) => `('${name}', '${value}')`);
   try {
     await client.query(`select ${DURABLE}, ${timeout}, ${applied(values)}`);
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { PoolClient } from 'pg';
 import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 import { FOLDING_VERSION } from '../../search/folding.ts';
+import { END_IF_IDLE } from '../schema.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
 const TABLES_VERSION = 'schema 2';
@@ -38,6 +39,7 @@ export async function prepareIndex(
 async function migrate(client: PoolClient): Promise<void> {
   // While it waits, later writers queue behind it: so it waits for at most a second, once a minute.
   await client.query("set local lock_timeout = '1s'");
+  await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');
   const table = await selectVersion(client);
   if (!table || table.version === INDEX_VERSION) return;
