@@ -3,7 +3,7 @@ import { createServer } from './api/server.ts';
 import { Credentials } from './auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS, type ThrottleLimits } from './auth/throttle.ts';
 import { Tokens } from './auth/tokens.ts';
-import type { Config, Secrets } from './config/config.ts';
+import type { Secrets, ServiceConfig } from './config/config.ts';
 import { readVersion } from './config/version.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { type LogStream, openLogger } from './log/log.ts';
@@ -36,20 +36,24 @@ const STORE_CLOSE_MS_MAX = 500;
  * @throws StoreNotReady when the store cannot be reached or prepared
  * @throws Error with a code such as `EADDRINUSE` when the service cannot listen
  */
-export async function startApp(config: Config, secrets: Secrets, dependencies: Dependencies): Promise<App> {
+export async function startApp(
+  config: ServiceConfig,
+  secrets: Secrets,
+  dependencies: Dependencies,
+): Promise<App> {
   const { logStream, now = Date.now, shareMetrics } = dependencies;
   const metrics = config.hasMetrics
     ? new Metrics(readVersion(), config.store.engine, shareMetrics)
     : undefined;
   const engine = await loadEngine(config.store);
   const store = await engine.openStore(observerOf(metrics, openLogger(logStream, config.logLevel)));
-  const tokens = new Tokens(secrets.token, now, secrets.previousToken);
+  const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
     store,
     tokens,
     credentials: new Credentials(secrets.username, secrets.password),
     throttle: new LoginThrottle({ ...THROTTLE_LIMITS, ...dependencies.throttleLimits }, now),
-    limits: { ...FIXED_LIMITS, ...config.clientLimits, ...dependencies.httpLimits },
+    limits: { ...FIXED_LIMITS, ...config.configuredLimits, ...dependencies.httpLimits },
     corsOrigins: config.corsOrigins,
     trustProxy: config.trustProxy,
     logStream,

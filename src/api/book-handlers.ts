@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, readBook, readBookChanges, readBookId } from '../book/book.ts';
 import { type BookStore, StoreUnavailable } from '../book/book-store-interface.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../book/contract.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../http/limits.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import type { HttpResult } from '../http/response.ts';

@@ -28,19 +28,19 @@ export function createServer(options: ServerOptions): ApiServer {
   });
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const unread = new MemoryBudget(limits.unreadBytesAtOnce);
-  const token = new TokenHandlers(options.tokens, options.credentials, options.throttle, bodies);
+  const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, bodies);
   const books = new BookHandlers(store, bodies, unread);
-  const list = new ListHandler(store, unread, limits.searchMs);
+  const listHandler = new ListHandler(store, unread, limits.searchMs);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
   const { app } = server;
   serveDocs(app);
   serveConsole(app);
-  const protect = { onRequest: token.authenticate };
-  app.post('/token', { schema: operations.issueToken }, respondWith(token.issue));
+  const protect = { onRequest: tokenHandlers.authenticate };
+  app.post('/token', { schema: operations.issueToken }, respondWith(tokenHandlers.issue));
   app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));
   app.post('/books', { ...protect, schema: operations.createBooks }, respondWith(books.createMany));
-  app.get('/books', { ...protect, schema: operations.listBooks }, respondWith(list.list));
+  app.get('/books', { ...protect, schema: operations.listBooks }, respondWith(listHandler.handle));
   app.get('/book/:id', { ...protect, schema: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, schema: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
@@ -59,9 +59,9 @@ export function createServer(options: ServerOptions): ApiServer {
     close: () => server.close(),
     state: () => ({
       connections: server.connections.counts,
-      heldBytes: { bodies: bodies.budget.bytesHeld, answers: unread.bytesHeld },
-      searches: list.searches,
-      logins: token.logins,
+      heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
+      searches: listHandler.searches,
+      logins: tokenHandlers.logins,
     }),
   };
 }
@@ -95,7 +95,7 @@ export interface ServerState {
   /** The number of connections; active ones have a pending response. */
   readonly connections: { readonly active: number; readonly idle: number };
   /** The memory of long request bodies, and of responses that clients have not read yet. */
-  readonly heldBytes: { readonly bodies: number; readonly answers: number };
+  readonly heldBytes: { readonly bodies: number; readonly responses: number };
   /** The number of searches that are running or being sent. */
   readonly searches: number;
   readonly logins: TokenHandlers['logins'];

@@ -30,13 +30,13 @@ export class LoginThrottle {
   }
 
   secondsToWait(address: string): number {
-    const window = this.#windows.get(network(address));
+    const window = this.#windows.get(networkOf(address));
     return window && window.failures >= this.#limits.failuresMax ? this.#secondsLeft(window) : 0;
   }
 
   /** Counts a failed login. @returns the seconds until this address may log in, if concurrent logins reached the limit */
   fail(address: string): number {
-    const key = network(address);
+    const key = networkOf(address);
     let window = this.#windows.get(key);
     if (!window || this.#secondsLeft(window) === 0) window = this.#begin(key);
     window.failures++;
@@ -63,7 +63,7 @@ export class LoginThrottle {
 const NAME_LENGTH_MAX = 64;
 
 /** The key of a client: its IPv4 address, or the /64 of its IPv6 address, which one customer commonly has (RFC 6177). */
-export function network(client: string): string {
+export function networkOf(client: string): string {
   const address = plainAddress(client);
   if (!isIPv6(address)) return address.slice(0, NAME_LENGTH_MAX);
   const [left = [], right = []] = canonical(address)

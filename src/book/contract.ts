@@ -1,4 +1,4 @@
-/** The types of the contract that the service and its client share. */
+/** The types and limits of the contract that the service shares with its client, the command line and the console. */
 
 /** A book as it is stored and sent, with its keys in this order. */
 export interface Book {
@@ -18,4 +18,12 @@ export interface Envelope<Data> {
   readonly status: number;
   readonly message: string;
   readonly data: Data;
+}
+
+/** The length of a request body, and of one with many books. */
+export const BODY_BYTES_MAX = 1_024 * 1_024;
+export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
+
+export function formatMebibytes(bytes: number): string {
+  return `${bytes / 1_024 / 1_024} MiB`;
 }

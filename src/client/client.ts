@@ -1,6 +1,6 @@
 import type { Book, BookFields } from '../book/contract.ts';
 import { RefusedError } from './client-errors.ts';
-import { type ApiResponse, type Call, createSender, type Send } from './exchange.ts';
+import { type ApiRequest, type ApiResponse, createSender, type Send } from './exchange.ts';
 import { type BookList, type BookQuery, createBookList } from './list.ts';
 import { DEPENDENCIES, type Dependencies, withRetries } from './retries.ts';
 import { type Credentials, fetchToken, type Login, type Token, withAuthorization } from './session.ts';
@@ -117,13 +117,19 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
   return {
     async create(fields, { signal, idempotencyKey = randomKey() } = {}) {
       const headers = { 'Idempotency-Key': idempotencyKey };
-      const call: Call = { ...WRITE, method: 'POST', path: 'book', headers, body: JSON.stringify(fields) };
-      return toVersionedBook(await send(call, signal));
+      const request: ApiRequest = {
+        ...WRITE,
+        method: 'POST',
+        path: 'book',
+        headers,
+        body: JSON.stringify(fields),
+      };
+      return toVersionedBook(await send(request, signal));
     },
 
     async createMany(books, { signal } = {}) {
-      const call: Call = { ...WRITE, method: 'POST', path: 'books', body: JSON.stringify(books) };
-      return expectSuccess(await send({ ...call, isRetryable: false }, signal)).data as Book[];
+      const request: ApiRequest = { ...WRITE, method: 'POST', path: 'books', body: JSON.stringify(books) };
+      return expectSuccess(await send({ ...request, isRetryable: false }, signal)).data as Book[];
     },
 
     async find(id, { signal, known } = {}) {
@@ -138,14 +144,24 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
     },
 
     async update(id, changes, { signal, ...condition } = {}) {
-      const call: Call = { ...WRITE, method: 'PUT', path: pathOf(id), body: JSON.stringify(changes) };
-      const response = await send({ ...call, headers: headersOf(condition) }, signal);
+      const request: ApiRequest = {
+        ...WRITE,
+        method: 'PUT',
+        path: pathOf(id),
+        body: JSON.stringify(changes),
+      };
+      const response = await send({ ...request, headers: headersOf(condition) }, signal);
       return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
     async delete(id, { signal, ...condition } = {}) {
-      const call: Call = { ...WRITE, method: 'DELETE', path: pathOf(id), headers: headersOf(condition) };
-      const response = await send(call, signal);
+      const request: ApiRequest = {
+        ...WRITE,
+        method: 'DELETE',
+        path: pathOf(id),
+        headers: headersOf(condition),
+      };
+      const response = await send(request, signal);
       return !isNotFound(response) && expectSuccess(response).status === 200;
     },
   };

@@ -1,8 +1,8 @@
 import type { Envelope } from '../book/contract.ts';
 import { type ErrorResponse, NoAnswerError } from './client-errors.ts';
 
-/** A call of the API, without its token. */
-export interface Call {
+/** A request to the API, without its token. */
+export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Relative to the URL of the service, without a leading slash, with the query. */
   readonly path: string;
@@ -20,18 +20,18 @@ export interface ApiResponse extends ErrorResponse {
   readonly headers: Headers;
 }
 
-/** Sends a call. @throws {NoAnswerError} @throws the reason of the signal when it is aborted */
-export type Send = (call: Call, signal?: AbortSignal) => Promise<ApiResponse>;
+/** Sends a request. @throws {NoAnswerError} @throws the reason of the signal when it is aborted */
+export type Send = (request: ApiRequest, signal?: AbortSignal) => Promise<ApiResponse>;
 
-/** @returns a function that sends a call once, to a URL that ends in a slash, with a timeout for a whole response */
+/** @returns a function that sends a request once, to a URL that ends in a slash, with a timeout for a whole response */
 export function createSender(baseUrl: string, timeoutMs: number): Send {
-  return async (call, signal) => {
+  return async (request, signal) => {
     signal?.throwIfAborted();
-    const { method, path, body, isWrite } = call;
-    const headers = new Headers(call.headers);
+    const { method, path, body, isWrite } = request;
+    const headers = new Headers(request.headers);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
     const fail = (reason: NoAnswerError['reason'], cause?: unknown) =>
-      new NoAnswerError(describeCall(call), reason, isWrite, cause);
+      new NoAnswerError(describeRequest(request), reason, isWrite, cause);
     const abortion = new AbortController();
     const abort = () => abortion.abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -60,7 +60,7 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
   };
 }
 
-export function describeCall({ method, path }: Call): string {
+export function describeRequest({ method, path }: ApiRequest): string {
   return `${method} /${path}`;
 }
 

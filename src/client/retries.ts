@@ -23,15 +23,15 @@ const BACKOFF_MS_MAX = 10_000;
 /** Temporary errors of the service, or of a proxy in front of it. */
 const RETRYABLE_STATUSES: readonly number[] = [429, 502, 503, 504];
 
-/** Retries calls after no response or a temporary error: exponential backoff, full jitter, and `Retry-After` in addition. */
+/** Retries requests after no response or a temporary error: exponential backoff, full jitter, and `Retry-After` in addition. */
 export function withRetries(send: Send, attemptsMax: number, dependencies: Dependencies): Send {
-  return async (call, signal) => {
+  return async (request, signal) => {
     let mayHaveHappened = false;
     for (let attempt = 1; ; attempt++) {
-      const isLast = attempt >= attemptsMax || !call.isRetryable;
+      const isLast = attempt >= attemptsMax || !request.isRetryable;
       let waitMs = dependencies.random() * Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** (attempt - 1));
       try {
-        const response = await send(call, signal);
+        const response = await send(request, signal);
         mayHaveHappened ||= response.mayHaveHappened;
         const { status, retryAfterSeconds = 0 } = response;
         const isTemporary =
@@ -40,7 +40,7 @@ export function withRetries(send: Send, attemptsMax: number, dependencies: Depen
         waitMs += retryAfterSeconds * 1_000;
       } catch (error) {
         if (isLast || !(error instanceof NoAnswerError) || error.reason === 'unreadable') throw error;
-        mayHaveHappened ||= call.isWrite;
+        mayHaveHappened ||= request.isWrite;
       }
       await dependencies.sleep(waitMs, signal);
     }

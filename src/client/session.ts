@@ -1,6 +1,6 @@
 import { abortable, shareInFlight } from './abort.ts';
 import { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
-import { type ApiResponse, type Call, describeCall, type Send } from './exchange.ts';
+import { type ApiRequest, type ApiResponse, describeRequest, type Send } from './exchange.ts';
 
 /** The username and password of the service. */
 export interface Login {
@@ -30,7 +30,7 @@ export interface Token {
 }
 
 /** A token is renewed this long before it expires, for long calls and clock differences. */
-const RENEWAL_MARGIN_MS = 60_000;
+const EXPIRY_MARGIN_MS = 60_000;
 
 /**
  * Keeps a token until it is about to expire or the service rejects it, and then signs in again. `provideToken` is the
@@ -55,7 +55,7 @@ export class Session {
   /** The current token; undefined when there is none, or it expires within a minute. */
   get token(): Token | undefined {
     const token = this.#token;
-    return token && this.#now() < token.expiresAt - RENEWAL_MARGIN_MS ? token : undefined;
+    return token && this.#now() < token.expiresAt - EXPIRY_MARGIN_MS ? token : undefined;
   }
 
   set token(token: Token | undefined) {
@@ -71,21 +71,21 @@ export class Session {
   };
 }
 
-/** Adds a token to calls, and sends a call once more when its token is rejected. @throws {RefusedError} for a wrong login */
+/** Adds a token to requests, and sends a request once more when its token is rejected. @throws {RefusedError} for a wrong login */
 export function withAuthorization(send: Send, credentials: Credentials, now: () => number): Send {
   const provide = createProvider(send, credentials, now);
-  return async (call, signal) => {
+  return async (request, signal) => {
     const token = await provide(undefined, signal);
-    const response = await send(withToken(call, token), signal);
-    // With a rejected token the call was not executed, so any call may be sent again.
+    const response = await send(withToken(request, token), signal);
+    // With a rejected token the request was not executed, so any request may be sent again.
     if (!isTokenRejected(response)) return response;
     const newToken = await provide(token, signal).catch((error: unknown) => {
       if (!response.mayHaveHappened || !(error instanceof BookkeepingError)) throw error;
       // An earlier attempt may have happened, and there is no token to find out.
-      throw new NoAnswerError(describeCall(call), 'network', true, error);
+      throw new NoAnswerError(describeRequest(request), 'network', true, error);
     });
     if (newToken === token) return response;
-    const retried = await send(withToken(call, newToken), signal);
+    const retried = await send(withToken(request, newToken), signal);
     return { ...retried, mayHaveHappened: retried.mayHaveHappened || response.mayHaveHappened };
   };
 }
@@ -106,16 +106,16 @@ export async function fetchToken(
   signal?: AbortSignal,
 ): Promise<Token> {
   const body = JSON.stringify({ username, password });
-  const call: Call = { method: 'POST', path: 'token', body, isRetryable: true, isWrite: false };
-  const response = await send(call, signal);
+  const request: ApiRequest = { method: 'POST', path: 'token', body, isRetryable: true, isWrite: false };
+  const response = await send(request, signal);
   if (response.status !== 200) throw new RefusedError(response);
   const { token: text } = (response.data ?? {}) as { token?: unknown };
-  if (typeof text !== 'string') throw new NoAnswerError(describeCall(call), 'unreadable', false);
+  if (typeof text !== 'string') throw new NoAnswerError(describeRequest(request), 'unreadable', false);
   return { text, expiresAt: now() + lifetimeOf(text, response, now()) };
 }
 
-function withToken(call: Call, token: string): Call {
-  return { ...call, headers: { ...call.headers, Authorization: token } };
+function withToken(request: ApiRequest, token: string): ApiRequest {
+  return { ...request, headers: { ...request.headers, Authorization: token } };
 }
 
 function isTokenRejected({ status, message }: ApiResponse): boolean {
@@ -128,7 +128,7 @@ function isTokenRejected({ status, message }: ApiResponse): boolean {
  */
 function lifetimeOf(token: string, { headers }: ApiResponse, now: number): number {
   const lifetime = expiryOf(token) - (Date.parse(headers.get('Date') ?? '') || now);
-  return lifetime > RENEWAL_MARGIN_MS ? lifetime : Number.POSITIVE_INFINITY;
+  return lifetime > EXPIRY_MARGIN_MS ? lifetime : Number.POSITIVE_INFINITY;
 }
 
 /** The `exp` of a token (RFC 7519, section 4.1.4) in milliseconds since 1970; NaN when there is none. */

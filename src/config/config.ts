@@ -5,7 +5,7 @@ import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } 
 import { Secret } from './secret.ts';
 import { parseVariables } from './variables.ts';
 
-export interface Config {
+export interface ServiceConfig {
   readonly port: number;
   /** The address to listen on; all interfaces when absent. */
   readonly host?: string;
@@ -13,7 +13,7 @@ export interface Config {
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
   /** The other limits are `FIXED_LIMITS` of src/http/limits.ts. */
-  readonly clientLimits: Pick<
+  readonly configuredLimits: Pick<
     HttpLimits,
     'headersMs' | 'requestMs' | 'stallMs' | 'connections' | 'stopDelayMs'
   >;
@@ -23,9 +23,9 @@ export interface Config {
 
 export interface Secrets {
   /** The key that signs and verifies tokens. */
-  readonly token: Secret;
+  readonly tokenKey: Secret;
   /** The key before a rotation: it only verifies. */
-  readonly previousToken?: Secret;
+  readonly previousTokenKey?: Secret;
   readonly username: string;
   readonly password: Secret;
 }
@@ -38,8 +38,8 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-export interface Configuration {
-  readonly config: Config;
+export interface LoadedConfiguration {
+  readonly config: ServiceConfig;
   readonly secrets: Secrets;
   readonly workers: number;
   readonly passwordIn: 'environment' | 'file';
@@ -56,7 +56,7 @@ export interface Configuration {
  *
  * @throws ConfigError with all errors at once
  */
-export function loadConfig(): Configuration {
+export function loadConfig(): LoadedConfiguration {
   const known = loadVariables();
   const environment = withoutEmpty(process.env);
   try {
@@ -98,14 +98,15 @@ function toConfigError(error: unknown): unknown {
 /** Reads the configuration from variables. @throws ConfigError with all errors at once */
 export function readConfig(
   variables: Variables,
-): Omit<Configuration, 'generated' | 'passwordIn' | 'variables'> {
+): Omit<LoadedConfiguration, 'generated' | 'passwordIn' | 'variables'> {
   const parsed = parseVariables(variables);
   if ('errors' in parsed) throw new ConfigError(parsed.errors.join('; '));
   const { values } = parsed;
-  const { SECRET_TOKEN: token, SECRET_TOKEN_PREVIOUS: previousToken } = values;
-  const weakSecrets = Object.entries({ SECRET_TOKEN: token, SECRET_TOKEN_PREVIOUS: previousToken }).filter(
-    ([, secret]) => secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES_RECOMMENDED,
-  );
+  const { SECRET_TOKEN: tokenKey, SECRET_TOKEN_PREVIOUS: previousTokenKey } = values;
+  const weakSecrets = Object.entries({
+    SECRET_TOKEN: tokenKey,
+    SECRET_TOKEN_PREVIOUS: previousTokenKey,
+  }).filter(([, secret]) => secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES_RECOMMENDED);
   const isSqlite = values.DB_URL.engine === 'sqlite';
   return {
     config: {
@@ -114,7 +115,7 @@ export function readConfig(
       store: values.DB_URL,
       corsOrigins: values.CORS_ORIGINS,
       trustProxy: values.TRUST_PROXY,
-      clientLimits: {
+      configuredLimits: {
         headersMs: Math.min(values.HEADERS_TIMEOUT_SECONDS, values.REQUEST_TIMEOUT_SECONDS),
         requestMs: values.REQUEST_TIMEOUT_SECONDS,
         stallMs: values.STALL_TIMEOUT_SECONDS,
@@ -125,8 +126,8 @@ export function readConfig(
       hasMetrics: values.METRICS,
     },
     secrets: {
-      token: new Secret(token),
-      ...(previousToken && { previousToken: new Secret(previousToken) }),
+      tokenKey: new Secret(tokenKey),
+      ...(previousTokenKey && { previousTokenKey: new Secret(previousTokenKey) }),
       username: values.AUTH_USERNAME,
       password: new Secret(values.AUTH_PASSWORD),
     },

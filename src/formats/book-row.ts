@@ -1,4 +1,5 @@
 import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK } from '../book/book.ts';
+import { BODY_BYTES_MAX } from '../book/contract.ts';
 import { isText, readJsonObject, toAsciiLowerCase } from '../book/json-object.ts';
 import type { Mapping } from './mapping.ts';
 import { unescapeFormula } from './rendering.ts';
@@ -110,14 +111,11 @@ export function displayText(value: unknown, lengthMax = 60): string {
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
 }
 
-/** The maximum body of a request with one book. */
-const BOOK_BYTES_MAX = 1_024 * 1_024;
-
 /** The maximum length of a character in JSON, as an escape sequence. */
 const BYTES_PER_CHARACTER = 6;
 
 function isTooLong(book: BookFields): boolean {
   const length = book.title.length + book.author.length;
-  if (length * BYTES_PER_CHARACTER < BOOK_BYTES_MAX / 2) return false;
-  return new TextEncoder().encode(JSON.stringify(book)).length > BOOK_BYTES_MAX;
+  if (length * BYTES_PER_CHARACTER < BODY_BYTES_MAX / 2) return false;
+  return new TextEncoder().encode(JSON.stringify(book)).length > BODY_BYTES_MAX;
 }

@@ -1,9 +1,15 @@
+import { BODY_BYTES_MAX, formatMebibytes } from '../book/contract.ts';
+
 /** The fields of a book that are read from a file. */
 export const FIELDS = ['title', 'author', 'year'] as const;
 export type Field = (typeof FIELDS)[number];
 
-/** The maximum length of a row, in bytes: a book has at most 1 MiB, and a row may have columns that are not imported. */
+/** The maximum length of a row, in bytes: longer than a book, since a row may have columns that are not imported. */
 export const ROW_BYTES_MAX = 8 * 1_024 * 1_024;
+
+/** The maximum lengths of a book and of a row in words. */
+export const BOOK_SIZE_MAX = formatMebibytes(BODY_BYTES_MAX);
+export const ROW_SIZE_MAX = formatMebibytes(ROW_BYTES_MAX);
 
 /** The position of a row in its file; both numbers start at 1. */
 export interface RowPosition {

@@ -1,3 +1,5 @@
+import { BODY_BYTES_MAX } from '../book/contract.ts';
+
 /** The limits of what clients may use. Times are in milliseconds. */
 export interface HttpLimits {
   readonly bodyBytes: number;
@@ -28,10 +30,6 @@ export interface HttpLimits {
   readonly drainMs: number;
 }
 
-/** The length of a request body, and of one with many books. */
-export const BODY_BYTES_MAX = 1_024 * 1_024;
-export const BOOKS_BYTES_MAX = 16 * BODY_BYTES_MAX;
-
 /** The limits that operators do not choose. */
 export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
@@ -47,8 +45,8 @@ export const FIXED_LIMITS = {
 } as const satisfies Partial<HttpLimits>;
 
 /** The limits of reading and discarding a rejected body, so that a client that is still sending gets its response. */
-export const DRAIN_BYTES_MAX = 16 * 1_024 * 1_024;
-export const DRAIN_TIMEOUT_MS = 5_000;
+export const DISCARDED_BYTES_MAX = 16 * 1_024 * 1_024;
+export const DISCARD_TIMEOUT_MS = 5_000;
 
 /** The time for a client to stop sending after its last response, so that it can read the response. */
 export const LINGER_MS = 2_000;

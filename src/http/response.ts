@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { drain } from './body/body-reader.ts';
+import { discardBody } from './body/body-reader.ts';
 import { stateOf } from './connections/connection-state.ts';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from './outcomes.ts';
 
@@ -94,7 +94,7 @@ function sendWhileDraining(reply: FastifyReply): FastifyReply {
   const body = JSON.stringify(envelope('payloadTooLarge', null));
   async function* responseThenDrain(): AsyncGenerator<string> {
     yield body;
-    await drain(reply.request.raw);
+    await discardBody(reply.request.raw);
   }
   return reply.header('content-length', Buffer.byteLength(body)).send(Readable.from(responseThenDrain()));
 }

@@ -6,7 +6,7 @@ import { StoreMetrics } from './store.ts';
 /** The state of the server at the time of a scrape: `ServerState` of src/api/server.ts, and the use of the token cache. */
 export interface ServerSnapshot {
   readonly connections: { readonly active: number; readonly idle: number };
-  readonly heldBytes: { readonly bodies: number; readonly answers: number };
+  readonly heldBytes: { readonly bodies: number; readonly responses: number };
   readonly searches: number;
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
@@ -69,7 +69,7 @@ function snapshotFamilies({ connections, heldBytes, searches, logins, tokens }: 
     ]),
     gauge('bookkeeping_http_held_bytes', 'Memory of long request bodies and of unread responses.', [
       [{ kind: 'bodies' }, heldBytes.bodies],
-      [{ kind: 'answers' }, heldBytes.answers],
+      [{ kind: 'answers' }, heldBytes.responses],
     ]),
     gauge('bookkeeping_searches_under_way', 'Searches in progress.', searches),
     counter(

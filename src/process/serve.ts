@@ -1,5 +1,5 @@
 import type { App } from '../app.ts';
-import { ConfigError, type Configuration, loadConfig } from '../config/config.ts';
+import { ConfigError, type LoadedConfiguration, loadConfig } from '../config/config.ts';
 import type { LogStream } from '../log/log.ts';
 import { StoreNotReady } from '../store/store-errors.ts';
 import { printStartupMessage } from './startup-message.ts';
@@ -29,7 +29,7 @@ try {
 }
 
 /** Serves in this process. A primary does not, and never loads these modules, which are most of the code. */
-async function serve({ config, secrets, workers }: Configuration): Promise<App> {
+async function serve({ config, secrets, workers }: LoadedConfiguration): Promise<App> {
   const [{ startApp }, { openLog, openLogger }] = await Promise.all([
     import('../app.ts'),
     import('../log/log.ts'),

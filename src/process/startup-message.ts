@@ -1,9 +1,9 @@
-import type { Configuration } from '../config/config.ts';
+import type { LoadedConfiguration } from '../config/config.ts';
 import { ENV_FILE } from '../config/env-file.ts';
 import { hasConsole } from '../web/console.ts';
 
 /** Prints warnings to standard error, and instructions to a terminal; otherwise the log has the address. */
-export function printStartupMessage(configuration: Configuration, url: string): void {
+export function printStartupMessage(configuration: LoadedConfiguration, url: string): void {
   const { generated, warnings, passwordIn, secrets } = configuration;
   for (const warning of warnings) console.error(`bookkeeping: warning: ${warning}`);
   if (generated.length > 0) console.error(`bookkeeping: generated ${generated.join(', ')} in ${ENV_FILE}`);

@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
-import type { Configuration } from '../config/config.ts';
+import type { LoadedConfiguration } from '../config/config.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
 /** The wait before a worker is replaced: it limits the load of workers that crash at every start. */
@@ -16,8 +16,8 @@ export const { isWorker } = cluster;
  *
  * @returns undefined when the first worker fails to start; the error has been printed
  */
-export async function startWorkers(configuration: Configuration): Promise<App | undefined> {
-  const { stopDelayMs } = configuration.config.clientLimits;
+export async function startWorkers(configuration: LoadedConfiguration): Promise<App | undefined> {
+  const { stopDelayMs } = configuration.config.configuredLimits;
   const workers = new Set<Worker>();
   const metrics = new WorkerMetrics();
   let isStopping = false;

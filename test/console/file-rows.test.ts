@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { encodingOf, readChunks, UnreadableFileError } from '../../console/src/files/read/file-bytes.ts';
 import { formatOf, openRowFile, readRows } from '../../console/src/files/read/row-file.ts';
 import { readSample } from '../../console/src/files/read/sample.ts';
+import type { RowError } from '../../src/formats/row.ts';
 
 /** The columns and cells of the rows of a CSV file. */
 async function cellsOf(content: string | Uint8Array<ArrayBuffer>): Promise<unknown[]> {
@@ -89,4 +90,19 @@ test('A file is read in chunks without gaps, with pauses for other tasks', async
   assert.equal(bytes, file.size);
   assert.ok(turns > 3, String(turns));
   assert.equal(await encodingOf(file), 'utf-8');
+});
+
+test('The error of a row names the field that is invalid', async () => {
+  // What the modules of the console need of a browser when they are loaded.
+  const browser = {
+    localStorage: { getItem: () => null, removeItem: () => {} },
+    document: { documentElement: { dataset: {} } },
+  };
+  for (const [name, value] of Object.entries(browser)) Object.defineProperty(globalThis, name, { value });
+  // A literal would make `tsc` check the module without the types of a browser.
+  const path = '../../console/src/language/file-texts.ts';
+  const { explainRowError } = (await import(path)) as { explainRowError: (error: RowError) => string };
+  assert.match(explainRowError({ kind: 'year', value: 'x' }), /^The year .*“x”$/);
+  assert.match(explainRowError({ kind: 'id', value: '0' }), /^The id .*“0”$/);
+  assert.match(explainRowError({ kind: 'text', field: 'title' }), /title/i);
 });

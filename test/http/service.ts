@@ -4,7 +4,7 @@ import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
 import type { BookStore } from '../../src/book/book-store-interface.ts';
-import { type Config, readConfig } from '../../src/config/config.ts';
+import { readConfig, type ServiceConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
@@ -33,9 +33,9 @@ export interface ServiceOptions extends Omit<Dependencies, 'logStream'> {
   /** The engine of a new store; by default SQLite. */
   readonly engine?: Engine['name'];
   readonly corsOrigins?: readonly string[];
-  readonly trustProxy?: Config['trustProxy'];
+  readonly trustProxy?: ServiceConfig['trustProxy'];
   readonly secret?: string;
-  readonly logLevel?: Config['logLevel'];
+  readonly logLevel?: ServiceConfig['logLevel'];
   readonly hasMetrics?: boolean;
 }
 
@@ -115,7 +115,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const log: string[] = [];
   const app = await startApp(
     { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy, logLevel, hasMetrics },
-    { token: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
+    { tokenKey: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     {
       ...dependencies,
       httpLimits: { ...NO_GRACE, ...dependencies.httpLimits },
@@ -136,7 +136,7 @@ export async function startServiceOn(store: BookStore): Promise<Service> {
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
-    limits: { ...FIXED_LIMITS, ...DEFAULTS.clientLimits, ...NO_GRACE },
+    limits: { ...FIXED_LIMITS, ...DEFAULTS.configuredLimits, ...NO_GRACE },
     corsOrigins: [],
     trustProxy: false,
     logStream: { write: (line) => log.push(line) },

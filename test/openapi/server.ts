@@ -28,10 +28,10 @@ export async function startBareServer(): Promise<BareServer> {
   diagnostics.subscribe('fastify.initialization', onServer);
   const server = createServer({
     store: UNAVAILABLE,
-    tokens: new Tokens(secrets.token, Date.now),
+    tokens: new Tokens(secrets.tokenKey, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
-    limits: { ...FIXED_LIMITS, ...config.clientLimits, graceMs: 0 },
+    limits: { ...FIXED_LIMITS, ...config.configuredLimits, graceMs: 0 },
     corsOrigins: [],
     trustProxy: false,
     logLevel: 'silent',

@@ -32,7 +32,7 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'data/books.db' },
       corsOrigins: [],
       trustProxy: false,
-      clientLimits: {
+      configuredLimits: {
         headersMs: 10_000,
         requestMs: 30_000,
         stallMs: 30_000,
@@ -69,7 +69,7 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'other.db' },
       corsOrigins: ['https://a.example'],
       trustProxy: 1,
-      clientLimits: {
+      configuredLimits: {
         headersMs: 1_000,
         requestMs: 2_000,
         stallMs: 3_000,
@@ -79,7 +79,7 @@ describe('The configuration', () => {
       logLevel: 'debug',
       hasMetrics: false,
     });
-    assert.equal(secrets.token.reveal(), SECRETS.SECRET_TOKEN);
+    assert.equal(secrets.tokenKey.reveal(), SECRETS.SECRET_TOKEN);
     assert.equal(secrets.username, 'librarian');
     assert.equal(secrets.password.reveal(), 'hunter2');
   });
@@ -111,8 +111,8 @@ describe('The configuration', () => {
 
   test('has the previous secret if SECRET_TOKEN_PREVIOUS is set', () => {
     const { secrets } = read({ SECRET_TOKEN_PREVIOUS: 'p'.repeat(32) });
-    assert.equal(secrets.previousToken?.reveal(), 'p'.repeat(32));
-    assert.ok(!('previousToken' in read({ SECRET_TOKEN_PREVIOUS: '' }).secrets));
+    assert.equal(secrets.previousTokenKey?.reveal(), 'p'.repeat(32));
+    assert.ok(!('previousTokenKey' in read({ SECRET_TOKEN_PREVIOUS: '' }).secrets));
     assert.deepEqual(read({ SECRET_TOKEN_PREVIOUS: 'p' }).warnings, [
       'SECRET_TOKEN_PREVIOUS is shorter than 32 bytes',
     ]);
@@ -265,7 +265,7 @@ describe('STOP_DELAY_SECONDS', () => {
       ['0', 0],
       ['3600', 3_600_000],
     ] as const) {
-      assert.equal(read({ STOP_DELAY_SECONDS: text }).config.clientLimits.stopDelayMs, ms);
+      assert.equal(read({ STOP_DELAY_SECONDS: text }).config.configuredLimits.stopDelayMs, ms);
     }
     for (const text of ['3601', '-1', '0.5', 'long', ' 1']) {
       const message = errorOf({ ...SECRETS, STOP_DELAY_SECONDS: text });
@@ -291,7 +291,7 @@ describe('The client limits', () => {
   });
 
   test('limit the time for headers to the time for the request', () => {
-    const { clientLimits } = read({ REQUEST_TIMEOUT_SECONDS: '5' }).config;
-    assert.equal(clientLimits.headersMs, 5_000);
+    const { configuredLimits } = read({ REQUEST_TIMEOUT_SECONDS: '5' }).config;
+    assert.equal(configuredLimits.headersMs, 5_000);
   });
 });

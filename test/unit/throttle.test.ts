@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { LoginThrottle, network, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
+import { LoginThrottle, networkOf, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 
 const LIMITS = { failuresMax: 3, windowSeconds: 60 };
 
@@ -78,7 +78,7 @@ describe('The login throttle', () => {
   });
 });
 
-describe('The network of an address', () => {
+describe('The networkOf of an address', () => {
   const NETWORKS = {
     '192.0.2.1': '192.0.2.1',
     '::ffff:192.0.2.1': '192.0.2.1',
@@ -101,6 +101,6 @@ describe('The network of an address', () => {
   };
   for (const [address, expected] of Object.entries(NETWORKS)) {
     test(`${address || 'an empty text'} is ${expected || 'empty'}`, () =>
-      assert.equal(network(address), expected));
+      assert.equal(networkOf(address), expected));
   }
 });

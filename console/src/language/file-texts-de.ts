@@ -1,3 +1,4 @@
+import { BOOK_SIZE_MAX, ROW_SIZE_MAX } from '../../../src/formats/row.ts';
 import type { FileTexts } from './file-texts-en.ts';
 import { formatNumber, plural } from './language.ts';
 
@@ -108,8 +109,9 @@ export const fileTextsDe: FileTexts = {
       `Die Zeile hat ${found === 1 ? '1 Zelle' : `${found} Zellen`}, die erste Zeile ${expected}.`,
     text: (field) => `Der Inhalt von „${field}“ ist kein Text, der gespeichert werden kann.`,
     year: (value) => `Das Jahr ist keine ganze Zahl, die gespeichert werden kann: „${value}“`,
+    id: (value) => `Die Nummer ist keine ganze Zahl ab 1: „${value}“`,
     empty: 'Titel, Autor und Jahr fehlen.',
-    'book-too-long': 'Die Zeile ist länger, als ein Buch sein darf (1 MiB).',
-    'row-too-long': 'Die Zeile ist länger als 8 MiB; der Rest der Datei ist vielleicht nicht gelesen.',
+    'book-too-long': `Die Zeile ist länger, als ein Buch sein darf (${BOOK_SIZE_MAX}).`,
+    'row-too-long': `Die Zeile ist länger als ${ROW_SIZE_MAX}; der Rest der Datei ist vielleicht nicht gelesen.`,
   },
 };

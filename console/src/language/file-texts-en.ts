@@ -1,3 +1,4 @@
+import { BOOK_SIZE_MAX, ROW_SIZE_MAX } from '../../../src/formats/row.ts';
 import { formatNumber, plural } from './language.ts';
 
 /** The English texts of import and export; other languages have the same keys. */
@@ -104,9 +105,10 @@ export const fileTextsEn = {
       `The row has ${found === 1 ? '1 cell' : `${found} cells`}, and the first row ${expected}.`,
     text: (field: string) => `The content of “${field}” is not a text that can be stored.`,
     year: (value: string) => `The year is not a whole number that can be stored: “${value}”`,
+    id: (value: string) => `The id is not a whole number from 1: “${value}”`,
     empty: 'There is no title, no author and no year.',
-    'book-too-long': 'The row is longer than a book may be (1 MiB).',
-    'row-too-long': 'The row is longer than 8 MiB; the rest of the file may be unread.',
+    'book-too-long': `The row is longer than a book may be (${BOOK_SIZE_MAX}).`,
+    'row-too-long': `The row is longer than ${ROW_SIZE_MAX}; the rest of the file may be unread.`,
   },
 };
 

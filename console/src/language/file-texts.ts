@@ -20,7 +20,7 @@ export function explainRowError(error: RowError): string {
       return rowErrors.text(columns[error.field]);
     case 'year':
     case 'id':
-      return rowErrors.year(error.value);
+      return rowErrors[error.kind](error.value);
     default:
       return rowErrors[error.kind];
   }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { STATUS_HEADERS } from '../../http/response.ts';
 import {
@@ -53,7 +54,7 @@ HTTP status; \`data\` is null unless an operation says otherwise. Messages are e
 
 Paths are exact: any other path is 404 \`Not found\`. \`HEAD\` works like \`GET\`, without content.
 
-A body is one JSON object in UTF-8 of at most 1 MiB, or for \`POST /books\` an array of them of at most 16 MiB, whatever \
+A body is one JSON object in UTF-8 of at most ${formatMebibytes(BODY_BYTES_MAX)}, or for \`POST /books\` an array of them of at most ${formatMebibytes(BOOKS_BYTES_MAX)}, whatever \
 its \`Content-Type\`; a body with a \`Content-Encoding\` is rejected. Strings are well-formed Unicode. Field names are \
 case-insensitive; of duplicates, the last one counts.`;
 

@@ -1,3 +1,4 @@
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
 import type { ErrorName } from './operations.ts';
 
 /** The condition of each error response, in CommonMark, for `/openapi.json` and the table in README.md. */
@@ -18,7 +19,7 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   notFound: 'there is no such path; paths are exact, and the token is not checked',
   methodNotAllowed: 'the path does not have this method; see `Allow`',
   requestTimeout: 'the request did not arrive in time; see `REQUEST_TIMEOUT_SECONDS`',
-  payloadTooLarge: 'the body is longer than 1 MiB, or that of `POST /books` than 16 MiB',
+  payloadTooLarge: `the body is longer than ${formatMebibytes(BODY_BYTES_MAX)}, or that of \`POST /books\` than ${formatMebibytes(BOOKS_BYTES_MAX)}`,
   expectationFailed: '`Expect` has a value other than `100-continue`',
   tooManyRequests:
     '`POST /token` after 100 failed logins from one address within a minute; see `Retry-After`',

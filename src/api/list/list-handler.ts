@@ -37,7 +37,7 @@ export class ListHandler {
     this.#searchMs = searchMs;
   }
 
-  readonly list = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const list = readListRequest(request.raw.url ?? '');
     if (list === 'invalid') return { outcome: 'invalidQuery' };
     return list ? this.#search(list, request, reply) : this.#listAll(request, reply);
@@ -122,16 +122,16 @@ async function readPage(
 ): Promise<{ json: Uint8Array[]; cursor?: string } | undefined> {
   const pages: Uint8Array[] = [];
   let [count, bytes] = [0, 0];
-  for (let place = after; ; ) {
-    const page = await search.next(limit - count, place);
+  for (let position = after; ; ) {
+    const page = await search.next(limit - count, position);
     pages.push(page.json);
     count += page.count;
     bytes += page.json.length;
-    place = page.last;
+    position = page.last;
     if (!unread.tryResize(2 * bytes)) return undefined;
-    if (page.more === 'no' || place === undefined) return { json: toArray(pages) };
+    if (page.more === 'no' || position === undefined) return { json: toArray(pages) };
     const isFull = page.more === 'yes' && (count === limit || bytes > PAGE_BYTES_MAX);
     if (isFull || (count > 0 && search.isLate))
-      return { json: toArray(pages), cursor: writeCursor(sort, place) };
+      return { json: toArray(pages), cursor: writeCursor(sort, position) };
   }
 }

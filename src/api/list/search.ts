@@ -40,24 +40,26 @@ export class Search {
 
   /** The next page, which is empty only when no book follows. @throws StoreUnavailable when that takes too long */
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
-    for (let place = after; ; ) {
-      const page = await this.#withTimeout((signal) => this.#store.search(this.#query, limit, place, signal));
+    for (let position = after; ; ) {
+      const page = await this.#withTimeout((signal) =>
+        this.#store.search(this.#query, limit, position, signal),
+      );
       if (page.more !== 'unknown' || page.count > 0) return page;
-      place = page.last;
+      position = page.last;
     }
   }
 
   /** The number of all matching books. @throws StoreUnavailable when that takes too long */
   async count(): Promise<number> {
     let total = 0;
-    let place: BookPosition | undefined;
+    let position: BookPosition | undefined;
     do {
       const { count, last } = await this.#withTimeout((signal) =>
-        this.#store.count(this.#query, place, signal),
+        this.#store.count(this.#query, position, signal),
       );
       total += count;
-      place = last;
-    } while (place !== undefined);
+      position = last;
+    } while (position !== undefined);
     return total;
   }
 

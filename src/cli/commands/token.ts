@@ -14,7 +14,7 @@ export async function perform({ options: { ttl } }: ArgumentsOf<'token'>): Promi
   const lifetime = ttl === undefined ? TOKEN_LIFETIME_SECONDS : parseLifetime(ttl);
   const { secrets, generated } = loadConfig();
   if (generated.length > 0) console.error(`bookkeeping: generated ${generated.join(', ')} in ${ENV_FILE}`);
-  console.log(await new Tokens(secrets.token, Date.now).issue(lifetime));
+  console.log(await new Tokens(secrets.tokenKey, Date.now).issue(lifetime));
   return EXIT_CODES.success;
 }
 

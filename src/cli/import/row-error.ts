@@ -1,14 +1,14 @@
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
-import type { RowError } from '../../formats/row.ts';
+import { BOOK_SIZE_MAX, ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
 
 const MESSAGES = {
   'not-utf8': 'it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
   'not-json': 'it is not JSON',
   'not-object': 'it is not a JSON object',
   empty: 'title, author and year are empty',
-  'book-too-long': 'the book is longer than 1 MiB',
-  'row-too-long': 'it is longer than 8 MiB',
+  'book-too-long': `the book is longer than ${BOOK_SIZE_MAX}`,
+  'row-too-long': `it is longer than ${ROW_SIZE_MAX}`,
   'unclosed-quote': 'a quoted value that begins in this row is not closed; the rest was not read',
   'no-array':
     'a JSON array must begin here; objects on lines of their own are --format ndjson; the rest was not read',

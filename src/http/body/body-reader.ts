@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { DRAIN_BYTES_MAX, DRAIN_TIMEOUT_MS } from '../limits.ts';
+import { DISCARD_TIMEOUT_MS, DISCARDED_BYTES_MAX } from '../limits.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { MemoryBudget, Reservation } from './memory-budget.ts';
 
@@ -115,14 +115,14 @@ function isUnencoded({ headers }: IncomingMessage): boolean {
 }
 
 /** Reads and discards the rest of a request's body, within limits of bytes and time. */
-export function drain(request: IncomingMessage): Promise<void> {
+export function discardBody(request: IncomingMessage): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let length = 0;
-  const timer = setTimeout(resolve, DRAIN_TIMEOUT_MS);
+  const timer = setTimeout(resolve, DISCARD_TIMEOUT_MS);
   request
     .on('data', (chunk: Buffer) => {
       length += chunk.length;
-      if (length > DRAIN_BYTES_MAX) resolve();
+      if (length > DISCARDED_BYTES_MAX) resolve();
     })
     .on('end', resolve)
     .on('close', resolve)
