@@ -6,7 +6,7 @@ import { Cluster } from '../../test/support/cluster.ts';
 import { startJanitor } from '../../test/support/cluster-janitor.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { query } from '../../test/support/sql.ts';
-import { run } from '../run.ts';
+import { run } from '../run-program.ts';
 
 /** A server that replicates a primary, and replaces it when it is promoted. */
 export interface Standby {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withHosts } from '../failover/with-hosts.ts';
-import { run } from '../run.ts';
+import { run } from '../run-program.ts';
 import { Etcd } from './etcd.ts';
 import { Member } from './member.ts';
 import { findPrograms } from './programs.ts';

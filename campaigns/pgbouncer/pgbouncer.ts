@@ -5,7 +5,7 @@ import { Client } from 'pg';
 import type { Janitor } from '../../test/support/cluster-janitor.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { createProgramFolder, missingPrograms, Program } from '../program.ts';
-import { run } from '../run.ts';
+import { run } from '../run-program.ts';
 
 /** The first version that supports prepared statements in transaction mode. */
 const PREPARING_VERSION = [1, 21] as const;

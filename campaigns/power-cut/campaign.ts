@@ -5,7 +5,7 @@ import { createFolder } from '../../test/support/folder.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Mount } from '../mount.ts';
 import { Random } from '../random.ts';
-import { run } from '../run.ts';
+import { run } from '../run-program.ts';
 import { Trial, withFault } from '../trial.ts';
 
 export const campaign: Campaign = {

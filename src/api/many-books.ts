@@ -10,7 +10,7 @@ const TURN_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
 
-/** Books as JSON arrays, or the index of the first invalid or surplus element; undefined when the body is no array. */
+/** JSON arrays of books; or the index of the first invalid or surplus element, undefined when the body is not an array. */
 export type BooksRead =
   | { readonly json: readonly Uint8Array[] }
   | { readonly invalidIndex: number | undefined };

@@ -21,6 +21,7 @@ const SHARED_BLOCK_BYTES_MAX = 4_096;
 
 /** For a slow reader; further lines are dropped. */
 const BUFFER_BYTES_MAX = 16 * 1_024 * 1_024;
+/** The time for a slow reader when the log is closed. */
 const CLOSE_MS_MAX = 500;
 /** The retries, every 100 ms, when the process exits without closing the log and the reader is slow. */
 const LAST_ATTEMPTS_MAX = 5;

@@ -8,9 +8,9 @@ import type { ShareMetrics } from '../metrics/metrics.ts';
  * that does not reply, and keeps the counters of exited workers.
  */
 
-/** How long the primary waits for its workers. */
+/** The time that the primary waits for its workers. */
 const WORKERS_MS_MAX = 2_000;
-/** How long a worker waits for the primary. */
+/** The time that a worker waits for the primary, which may wait for the others. */
 const PRIMARY_MS_MAX = 4_000;
 
 /** The request of a worker to the primary and its reply, `all`; the request of the primary and its reply, `own`. */

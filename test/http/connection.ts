@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { SentRequests } from '../openapi/asked.ts';
+import { SentRequests } from '../openapi/sent-requests.ts';
 import type { ReceivedResponse, SentRequest } from '../openapi/described.ts';
 import { assertNothingConfidential } from './confidential.ts';
 

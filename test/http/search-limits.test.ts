@@ -16,7 +16,7 @@ const LENGTH = 256 * 1_024;
 
 for (const engine of engines) {
   suite(`The limits of a search, on ${engine.name}`, () => {
-    test('respond 503 when its time is over, also while it waits for the store; a later search succeeds', async () => {
+    test('end it with 503 when its time is over, also while it waits for the store; a later search succeeds', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl, httpLimits: { searchMs: 300 } });
       await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
@@ -88,7 +88,7 @@ for (const engine of engines) {
       }
     });
 
-    test('include no failed index: its reason is logged once, /metrics shows it, and searches work without it', async () => {
+    test('do not change when the index fails: the reason is logged once, /metrics shows it, and searches work without it', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await service.fetch('POST', '/book', '{"title": "Gormenghast"}');

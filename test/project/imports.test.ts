@@ -133,16 +133,6 @@ describe('The imports of the service', () => {
   });
 });
 
-test('Every dependency of the service is imported', () => {
-  const { dependencies } = JSON.parse(readText('package.json')) as { dependencies: Record<string, string> };
-  const imported = [...sources].flatMap(([path, source]) => importsOf(path, source));
-  const isUsed = (name: string) => imported.some((path) => path === name || path.startsWith(`${name}/`));
-  assert.deepEqual(
-    Object.keys(dependencies).filter((name) => !isUsed(name)),
-    [],
-  );
-});
-
 test('Only config.ts reads the environment', () => {
   const readers = [...sources.keys()].filter((path) =>
     /\bprocess\s*\.\s*env\b/.test(sources.get(path) ?? ''),

@@ -32,8 +32,8 @@ const WRITE = {
   route: `app.post('/book'`,
   sql: /^export const INSERT\b(?:(?!^export).)*\binsert into books\b/ms,
 };
-const SQLITE = { engine: 'SQLite', filesMax: 10 };
-const POSTGRES = { engine: 'PostgreSQL', filesMax: 11 };
+const SQLITE = { engine: 'SQLite', filesMax: 11 };
+const POSTGRES = { engine: 'PostgreSQL', filesMax: 12 };
 const REQUEST_PATHS = [READ, WRITE].flatMap((rules) =>
   [SQLITE, POSTGRES].map((engine) => ({ ...rules, ...engine })),
 );

@@ -92,7 +92,7 @@ const NEIGHBOUR = 'a neighbour';
 
 /** Starts a process that writes to the same store; disposing ends it. */
 async function startNeighbour(dbUrl: string): Promise<AsyncDisposable> {
-  const neighbour = fork(join(import.meta.dirname, 'neighbour.ts'), [dbUrl, NEIGHBOUR]);
+  const neighbour = fork(join(import.meta.dirname, 'writing-process.ts'), [dbUrl, NEIGHBOUR]);
   const ended = once(neighbour, 'exit');
   await once(neighbour, 'message');
   return {

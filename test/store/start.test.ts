@@ -21,7 +21,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       const titles = Array.from({ length: PROCESSES }, (_, index) => `Volume ${index}`);
       const openers = titles.map((title) =>
-        fork(join(import.meta.dirname, 'opener.ts'), [withTimeout(address.dbUrl), title]),
+        fork(join(import.meta.dirname, 'opening-process.ts'), [withTimeout(address.dbUrl), title]),
       );
       const endings = openers.map((opener) => once(opener, 'exit'));
       await Promise.all(openers.map((opener) => once(opener, 'message')));

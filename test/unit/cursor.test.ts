@@ -4,7 +4,7 @@ import { readCursor, writeCursor } from '../../src/api/list/cursor.ts';
 import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
 
 describe('A cursor', () => {
-  test('stands for the place that it was made from, and is safe in a URL', () => {
+  test('is the position that it was made of, in characters that are safe in a URL', () => {
     for (const [sort, key] of [
       ['id', 7],
       ['-year', -750],
@@ -14,14 +14,14 @@ describe('A cursor', () => {
       ['-author', '\u{10FFFF}'.repeat(SORT_KEY_LENGTH)],
       ['title', '\u0001'.repeat(SORT_KEY_LENGTH)],
     ] as const) {
-      const place = { key, id: 7 };
-      const text = writeCursor(sort, place);
+      const position = { key, id: 7 };
+      const text = writeCursor(sort, position);
       assert.match(text, /^[\w-]{1,2100}$/);
-      assert.deepEqual(readCursor(text, sort), place);
+      assert.deepEqual(readCursor(text, sort), position);
     }
   });
 
-  test('is none of another sort, and nothing else is one', () => {
+  test('of another sort, or any other text, is invalid', () => {
     const text = writeCursor('title', { key: 'a', id: 1 });
     assert.ok(readCursor(text, 'title'));
     for (const sort of ['-title', 'author', 'id', 'year']) assert.equal(readCursor(text, sort), undefined);

@@ -6,7 +6,7 @@ import { YEAR_MAX } from '../../src/book/book.ts';
 const EVERYTHING = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
 
 describe('The query of GET /books', () => {
-  test('is nothing where it has no parameter that is known', () => {
+  test('without a known parameter is the whole list', () => {
     for (const target of ['/books', '/books?', '/books?page=1', '/books?LIMIT=1', '/books?%zz=1&__proto__=x'])
       assert.equal(readListRequest(target), undefined, target);
   });
@@ -39,12 +39,12 @@ describe('The query of GET /books', () => {
 });
 
 describe('The query of the next page', () => {
-  test('keeps what was there, but for the cursor', () => {
+  test('has all parameters of the request, with another cursor', () => {
     assert.equal(queryAfter('/books?limit=1&after=x&q=a+b&&y', 'c'), 'limit=1&q=a+b&y&after=c');
     assert.equal(queryAfter('/books?%61fter=x&limit=1', 'c'), 'limit=1&after=c');
   });
 
-  test('has nothing that could end the link or the header', () => {
+  test('has no characters that end the URL or the header', () => {
     assert.equal(
       queryAfter('/books?q=<>"{}|\\^`\xc3\xa9', 'c'),
       'q=%3C%3E%22%7B%7D%7C%5C%5E%60%c3%a9&after=c',
