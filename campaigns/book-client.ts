@@ -1,6 +1,6 @@
 import { makeToken } from '../conformance/tokens.ts';
 import type { Book } from '../src/book/book.ts';
-import { type Answer, Connection, Cut, request } from '../test/http/connection.ts';
+import { Connection, Cut, type RawResponse, request } from '../test/http/connection.ts';
 import type { Journal, Operation, Outcome } from './journal.ts';
 
 /** Where a service listens on loopback, and the secret of its tokens. */
@@ -66,7 +66,7 @@ export class BookClient implements Disposable {
     }
   }
 
-  #exchange(operation: Operation): Promise<Answer> {
+  #exchange(operation: Operation): Promise<RawResponse> {
     if (operation.kind === 'create') {
       const lines = operation.key === undefined ? [] : [`Idempotency-Key: ${operation.key}`];
       return this.#send('POST /book', JSON.stringify(operation.sent), lines);
@@ -76,10 +76,10 @@ export class BookClient implements Disposable {
     return this.#send(`${operation.kind === 'find' ? 'GET' : 'DELETE'} /book/${operation.id}`);
   }
 
-  async #send(start: string, body?: string, lines: readonly string[] = []): Promise<Answer> {
+  async #send(start: string, body?: string, lines: readonly string[] = []): Promise<RawResponse> {
     this.#connection ??= await Connection.open(this.#target);
     await this.#connection.send(request(start, [...this.#lines, ...lines], body));
-    const response = await this.#connection.answer();
+    const response = await this.#connection.response();
     if (response.headers.get('connection') === 'close') this.disconnect();
     return response;
   }
@@ -91,7 +91,7 @@ export class BookClient implements Disposable {
   }
 }
 
-function outcomeOf({ status, body }: Answer): Outcome {
+function outcomeOf({ status, body }: RawResponse): Outcome {
   if (status === 404) return { is: 'absent' };
   if (status >= 500) return { is: 'unknown', reason: `status ${status}` };
   if (status >= 400) return { is: 'rejected', status };

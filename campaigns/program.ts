@@ -5,7 +5,7 @@ import { access, chown, constants, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { type Janitor, startJanitor } from '../test/support/cluster-janitor.ts';
-import { run } from './run-program.ts';
+import { run } from '../test/support/run-program.ts';
 
 /** The user of the programs if this process is root: PostgreSQL and PgBouncer do not run as root. */
 const USER = 'postgres';

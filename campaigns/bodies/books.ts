@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
 import { type Book, readBookChanges, readBookId } from '../../src/book/book.ts';
-import type { Answer } from '../../test/http/connection.ts';
+import type { RawResponse } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { HostileRequest } from './requests.ts';
 import { assertFound } from './searches.ts';
@@ -32,7 +32,7 @@ export class Books {
   readonly #ids = new Set<number>();
 
   /** Asserts that a response is the expected one, and applies it to the model. */
-  apply(request: HostileRequest, response: Answer): void {
+  apply(request: HostileRequest, response: RawResponse): void {
     const { status, body } = response;
     const { message, data } = JSON.parse(body) as { message: string; data: Book };
     if (message === 'Bad request') {
@@ -56,7 +56,7 @@ export class Books {
   }
 
   /** Asserts that exactly these books are stored, by reading each of them and the list. */
-  async assertStored(send: (requests: readonly HostileRequest[]) => Promise<Answer[]>): Promise<void> {
+  async assertStored(send: (requests: readonly HostileRequest[]) => Promise<RawResponse[]>): Promise<void> {
     const [list, ...each] = await send([
       read('/books'),
       ...this.#books.keys().map((id) => read(`/book/${id}`)),
@@ -115,6 +115,6 @@ function read(path: string): HostileRequest {
   return { method: 'GET', path, token: undefined, lines: [], body: new Uint8Array(), isChunked: false };
 }
 
-function dataOf({ body }: Answer): unknown {
+function dataOf({ body }: RawResponse): unknown {
   return (JSON.parse(body) as { data: unknown }).data;
 }

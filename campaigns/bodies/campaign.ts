@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { assertEnvelope } from '../../test/http/assertions.ts';
-import type { Answer } from '../../test/http/connection.ts';
+import type { RawResponse } from '../../test/http/connection.ts';
 import { type Service, startService } from '../../test/http/service.ts';
 import { engines } from '../../test/support/engines.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
@@ -70,7 +70,7 @@ async function runSequence(seed: number, length: number, tally: Record<string, n
   const clients = services.map((service) => resources.use(new Client(service)));
   const token = services[0]?.token ?? '';
   const random = new Random(seed);
-  const send = async (requests: readonly HostileRequest[]): Promise<Answer[]> => {
+  const send = async (requests: readonly HostileRequest[]): Promise<RawResponse[]> => {
     const rendered = requests.map((request) => render(request, token));
     const pieces = splitRandomly(Buffer.concat(rendered), random);
     if (areSingleBytes(pieces)) add(tally, SINGLE_BYTES, rendered.length);
@@ -88,7 +88,7 @@ async function runSequence(seed: number, length: number, tally: Record<string, n
 async function play(
   sequence: readonly HostileRequest[],
   random: Random,
-  send: (requests: readonly HostileRequest[]) => Promise<Answer[]>,
+  send: (requests: readonly HostileRequest[]) => Promise<RawResponse[]>,
   tally: Record<string, number>,
 ): Promise<void> {
   const books = new Books();
@@ -106,7 +106,10 @@ async function play(
 }
 
 /** Asserts that the responses of all engines are equal. @returns them */
-function compare([one = [], ...others]: readonly Answer[][], requests: readonly HostileRequest[]): Answer[] {
+function compare(
+  [one = [], ...others]: readonly RawResponse[][],
+  requests: readonly HostileRequest[],
+): RawResponse[] {
   for (const [index, response] of one.entries()) {
     withRequest(requests[index] as HostileRequest, () => {
       assertEnvelope(response);
@@ -117,7 +120,7 @@ function compare([one = [], ...others]: readonly Answer[][], requests: readonly 
   return one;
 }
 
-function comparable(response: Answer | undefined): unknown[] {
+function comparable(response: RawResponse | undefined): unknown[] {
   assert.ok(response);
   for (const own of ['date', 'x-request-id']) response.headers.delete(own);
   return [...response.headers, response.body];

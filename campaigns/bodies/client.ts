@@ -1,4 +1,4 @@
-import { type Answer, Connection } from '../../test/http/connection.ts';
+import { Connection, type RawResponse } from '../../test/http/connection.ts';
 import type { Service } from '../../test/http/service.ts';
 import { sendInPieces } from '../pieces.ts';
 
@@ -17,15 +17,15 @@ export class Client implements Disposable {
    *
    * @returns the responses, in order
    */
-  async send(requests: readonly Buffer[], pieces: readonly Buffer[]): Promise<Answer[]> {
-    const responses: Answer[] = [];
+  async send(requests: readonly Buffer[], pieces: readonly Buffer[]): Promise<RawResponse[]> {
+    const responses: RawResponse[] = [];
     let unsent = pieces;
     while (responses.length < requests.length) {
       this.#connection ??= await Connection.open(this.#service);
       const sent = sendInPieces(this.#connection, unsent);
       let isClosed = false;
       while (!isClosed && responses.length < requests.length) {
-        const response = await this.#connection.answer();
+        const response = await this.#connection.response();
         responses.push(response);
         isClosed = response.headers.get('connection') === 'close';
       }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { writeCursor } from '../../src/api/list/cursor.ts';
 import type { Book } from '../../src/book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/book/book-store-interface.ts';
-import type { Answer } from '../../test/http/connection.ts';
+import type { RawResponse } from '../../test/http/connection.ts';
 import { PARAMETERS } from '../../test/http/search-corpus.ts';
 import { expectedBooks, type Parameters } from '../../test/http/search-reference.ts';
 import { LITERALS, words } from './corpus.ts';
@@ -123,7 +123,7 @@ export const searches: fc.Arbitrary<Search> = fc.oneof(
 export function assertFound(
   books: readonly Book[],
   { parameters, after }: Query,
-  { headers, body }: Answer,
+  { headers, body }: RawResponse,
 ): void {
   const { sort = 'id', limit, count } = parameters;
   const matches = expectedBooks(books, parameters);

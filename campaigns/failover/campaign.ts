@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
+import { Relay } from '../../test/support/relay.ts';
+import { addStandby } from '../../test/support/standby.ts';
+import { withHosts } from '../../test/support/with-hosts.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { describeWaits } from '../outage/campaign.ts';
 import { runOutage } from '../outage/run-outage.ts';
 import { Trial } from '../trial.ts';
-import { Relay } from './relay.ts';
-import { addStandby } from './standby.ts';
-import { withHosts } from './with-hosts.ts';
 
 export const campaign: Campaign = {
   summary:

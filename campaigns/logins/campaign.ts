@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { assertError, assertSuccess } from '../../test/http/assertions.ts';
-import type { Answer } from '../../test/http/connection.ts';
+import type { RawResponse } from '../../test/http/connection.ts';
 import { LOGIN, startService, WRONG_LOGIN } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Client } from './client.ts';
@@ -87,7 +87,7 @@ async function assertThrottled(clients: readonly Client[], count: number): Promi
   return guesses - FAILURES_MAX;
 }
 
-function assertTooMany(response: Answer): void {
+function assertTooMany(response: RawResponse): void {
   assertError(response, 429, 'Too many requests');
   assert.match(response.headers.get('retry-after') ?? '', /^(?:[1-9]|[1-5][0-9]|60)$/);
 }

@@ -1,4 +1,4 @@
-import { type Answer, Connection, request } from '../../test/http/connection.ts';
+import { Connection, type RawResponse, request } from '../../test/http/connection.ts';
 import { LOGIN, type Service } from '../../test/http/service.ts';
 
 /** How many requests are sent before their responses are read. */
@@ -23,18 +23,18 @@ export class Client implements Disposable {
   }
 
   /** Sends a valid login. */
-  async logIn(): Promise<Answer> {
+  async logIn(): Promise<RawResponse> {
     const [response] = await Array.fromAsync(this.send(LOGIN, 1));
-    return response as Answer;
+    return response as RawResponse;
   }
 
   /** Sends the same body to POST /token many times, and yields the responses. */
-  async *send(body: string, count: number): AsyncGenerator<Answer> {
+  async *send(body: string, count: number): AsyncGenerator<RawResponse> {
     const bytes = request('POST /token', this.#lines, body);
     for (let sent = 0; sent < count; sent += PIPELINED) {
       const expected = Math.min(PIPELINED, count - sent);
       await this.#connection.send(bytes.repeat(expected));
-      for (let answered = 0; answered < expected; answered++) yield await this.#connection.answer();
+      for (let answered = 0; answered < expected; answered++) yield await this.#connection.response();
     }
   }
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, startCluster } from '../../test/support/postgres.ts';
+import { Relay } from '../../test/support/relay.ts';
 import { query } from '../../test/support/sql.ts';
+import { withHosts } from '../../test/support/with-hosts.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
-import { Relay } from '../failover/relay.ts';
-import { withHosts } from '../failover/with-hosts.ts';
 import { raise } from '../figures.ts';
 import { describeWaits } from '../outage/campaign.ts';
 import { type Outage, runOutage } from '../outage/run-outage.ts';

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Janitor } from '../../test/support/cluster-janitor.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
+import { run } from '../../test/support/run-program.ts';
 import { createProgramFolder, missingPrograms, Program } from '../program.ts';
-import { run } from '../run-program.ts';
 
 /** The first version that supports prepared statements in transaction mode. */
 const PREPARING_VERSION = [1, 21] as const;

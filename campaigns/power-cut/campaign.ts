@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFolder } from '../../test/support/folder.ts';
+import { run } from '../../test/support/run-program.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Mount } from '../mount.ts';
 import { Random } from '../random.ts';
-import { run } from '../run-program.ts';
 import { Trial, withFault } from '../trial.ts';
 
 export const campaign: Campaign = {

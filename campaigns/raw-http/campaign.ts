@@ -64,10 +64,10 @@ async function sendSequence(service: Service, { name, requests, last, pieces }: 
   const sent = sendInPieces(connection, pieces);
   try {
     for (const { isToHead, isExpecting, check } of requests) {
-      if (isExpecting) assert.equal((await connection.answer()).status, 100);
-      check(await connection.answer(isToHead));
+      if (isExpecting) assert.equal((await connection.response()).status, 100);
+      check(await connection.response(isToHead));
     }
-    last?.check(await connection.answer());
+    last?.check(await connection.response());
     await sent;
     connection.finish();
     assert.equal(await connection.rest(), '');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Book } from '../../src/book/book.ts';
 import { assertError, assertSuccess } from '../../test/http/assertions.ts';
-import { type Answer, request } from '../../test/http/connection.ts';
+import { type RawResponse, request } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { Random } from '../random.ts';
 
@@ -12,7 +12,7 @@ export interface Exchange {
   /** Whether a 100 Continue comes first. */
   readonly isExpecting?: boolean;
   /** Throws unless this is the response. */
-  readonly check: (response: Answer) => void;
+  readonly check: (response: RawResponse) => void;
 }
 
 /** The number of concurrent clients, each with its own books, so that their content is known. */
@@ -165,6 +165,6 @@ const INEFFECTIVE_LINES = [
 ];
 
 /** Throws unless a response has a token. */
-export function hasToken(response: Answer): void {
+export function hasToken(response: RawResponse): void {
   assertSuccess(response, 200, 'Token generated successfully');
 }

@@ -63,7 +63,7 @@ async function sendRequests(target: Target, id: number, record: (latencyMs: numb
         ? (['POST /book', '{"year":1}', 201] as const)
         : ([`GET /book/${id}`, '', 200] as const);
     await connection.send(request(start, [authorization], body));
-    const { status } = await connection.answer();
+    const { status } = await connection.response();
     record(performance.now() - sentMs);
     assert.equal(status, expected);
     await sleep(PAUSE_MS);

@@ -56,7 +56,7 @@ export class Clients implements AsyncDisposable {
       const { bytes, check } = requests.next();
       const sentMs = performance.now();
       await connection.send(bytes);
-      const response = await connection.answer();
+      const response = await connection.response();
       const nowMs = performance.now();
       this.#waits.record(Math.ceil((nowMs - sentMs) * 1e6));
       check(response);

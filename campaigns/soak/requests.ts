@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { makeToken } from '../../conformance/tokens.ts';
-import { type Answer, request } from '../../test/http/connection.ts';
+import { type RawResponse, request } from '../../test/http/connection.ts';
 import { newFields } from '../clients.ts';
 import type { Random } from '../random.ts';
 import type { Exchange } from '../raw-http/exchanges.ts';
@@ -88,11 +88,11 @@ export class Requests {
   }
 }
 
-function expecting(status: number): (response: Answer) => void {
+function expecting(status: number): (response: RawResponse) => void {
   return (response) => assert.equal(response.status, status, response.body);
 }
 
-function dataOf(response: Answer, status: number): unknown {
+function dataOf(response: RawResponse, status: number): unknown {
   expecting(status)(response);
   return (JSON.parse(response.body) as { data: unknown }).data;
 }

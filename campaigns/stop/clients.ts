@@ -80,7 +80,7 @@ async function readResponses(
 ): Promise<{ count: number; isClosed: boolean }> {
   for (let count = 0; count < expected; count++) {
     try {
-      const response = await connection.answer();
+      const response = await connection.response();
       assert.ok(response.status < 500, `status ${response.status}`);
       assertEnvelope(response);
       if (response.headers.get('connection') === 'close') return { count: count + 1, isClosed: true };

@@ -79,7 +79,7 @@ async function assertSameOverHttp(
   await connection.send(Buffer.from(tokens.map(find).join(''), 'latin1'));
   for (const token of tokens) {
     const { isValid } = await reference.verify(token);
-    const { status } = await connection.answer();
+    const { status } = await connection.response();
     assert.equal(status, isValid ? 404 : 401, `over HTTP: ${JSON.stringify(token)}`);
   }
   return tokens.length;
@@ -88,7 +88,7 @@ async function assertSameOverHttp(
 async function isAccepted(service: Service, token: string): Promise<boolean> {
   using connection = await Connection.open(service);
   await connection.send(Buffer.from(find(token), 'latin1'));
-  return (await connection.answer()).status === 404;
+  return (await connection.response()).status === 404;
 }
 
 /** A request for a book that does not exist. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Relay } from '../../campaigns/failover/relay.ts';
-import { withHosts } from '../../campaigns/failover/with-hosts.ts';
 import { failInRelay } from '../../campaigns/network/campaign.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { Relay } from '../support/relay.ts';
 import { openStoreAt } from '../support/stores.ts';
+import { withHosts } from '../support/with-hosts.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 

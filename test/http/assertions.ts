@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { assertNothingConfidential } from './confidential.ts';
-import type { Answer } from './connection.ts';
+import type { RawResponse } from './connection.ts';
 
 /** Asserts that a response is this envelope with `data` null, byte for byte, and has the common headers. */
-export function assertError(answer: Answer, status: number, message: string): void {
+export function assertError(answer: RawResponse, status: number, message: string): void {
   assert.equal(answer.body, JSON.stringify({ status, message, data: null }));
   assertEnvelope(answer);
   assertHeaders(answer, status);
@@ -12,7 +12,7 @@ export function assertError(answer: Answer, status: number, message: string): vo
 }
 
 /** Asserts that a response is an envelope with this outcome. @returns its `data` */
-export function assertSuccess(answer: Answer, status: number, message: string): unknown {
+export function assertSuccess(answer: RawResponse, status: number, message: string): unknown {
   const envelope = JSON.parse(answer.body) as { data: unknown };
   assert.deepEqual(envelope, { status, message, data: envelope.data });
   assertHeaders(answer, status);
@@ -30,7 +30,7 @@ const HEADERS = new Set(
 );
 
 /** Asserts that a response is in the envelope with a known outcome, and that an error has nothing confidential. */
-export function assertEnvelope({ status, headers, body }: Answer): void {
+export function assertEnvelope({ status, headers, body }: RawResponse): void {
   const envelope = JSON.parse(body) as { status: number; message: string; data: unknown };
   assert.deepEqual(Object.keys(envelope), ['status', 'message', 'data']);
   assert.equal(envelope.status, status);
@@ -46,7 +46,7 @@ export function assertEnvelope({ status, headers, body }: Answer): void {
   for (const name of headers.keys()) assert.ok(HEADERS.has(name), `an unknown header: ${name}`);
 }
 
-function assertHeaders({ status, headers }: Answer, expectedStatus: number): void {
+function assertHeaders({ status, headers }: RawResponse, expectedStatus: number): void {
   assert.equal(status, expectedStatus);
   assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
   assert.equal(headers.get('x-content-type-options'), 'nosniff');

@@ -28,7 +28,7 @@ describe('Connections', () => {
     await using service = await startService({ httpLimits: { idleMs: 200 } });
     using connection = await Connection.open(service);
     await connection.send(request('GET /nowhere'));
-    assert.equal((await connection.answer()).status, 404);
+    assert.equal((await connection.response()).status, 404);
     assert.equal(await connection.rest(), '');
   });
 
@@ -37,7 +37,7 @@ describe('Connections', () => {
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, `Content-Length: ${2 * MEBIBYTE}`]));
     await connection.send('[');
-    assertError(await connection.answer(), 413, 'Payload too large');
+    assertError(await connection.response(), 413, 'Payload too large');
     assert.equal(await connection.rest(), '');
   });
 });

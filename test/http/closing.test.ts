@@ -11,14 +11,14 @@ describe('A service that is stopping', () => {
     using used = await Connection.open(service);
     using fresh = await Connection.open(service);
     await used.send(request('POST /token', [], LOGIN));
-    await used.answer();
+    await used.response();
     await service.fetch('GET', '/nowhere', undefined, { Connection: 'close' });
 
     const closed = service[Symbol.asyncDispose]();
     await sleep(100);
     for (const connection of [used, fresh]) {
       await connection.send(request('POST /token', [], LOGIN));
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assertSuccess(answer, 200, 'Token generated successfully');
       assert.equal(answer.headers.get('connection'), 'close');
       assert.equal(await connection.rest(), '');
@@ -30,14 +30,14 @@ describe('A service that is stopping', () => {
     const service = await startService({ httpLimits: { graceMs: 60_000, drainMs: 60_000 } });
     using connection = await Connection.open(service);
     await connection.send(request('GET /nowhere'));
-    await connection.answer();
+    await connection.response();
 
     const closed = service[Symbol.asyncDispose]();
     await sleep(100);
     const starts = ['GET /nowhere', 'POST /book', 'GET /book/1', 'GET /nowhere', 'DELETE /book/1'];
     await connection.send(starts.map((start) => request(start, [service.authorization], '{}')).join(''));
     for (const status of [404, 201, 200, 404, 200]) {
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assert.equal(answer.status, status);
       assert.equal(
         answer.headers.get('connection') === 'close',

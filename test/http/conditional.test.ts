@@ -57,7 +57,7 @@ for (const { name: engine } of engines) {
           await connection.send(
             request(`${method} ${path}`, [service.authorization, `If-None-Match: ${value}`]),
           );
-          const answer = await connection.answer(true);
+          const answer = await connection.response(true);
           assert.equal(answer.status, 304, value);
           assert.equal(answer.headers.get('etag'), tag);
           assert.equal(answer.headers.get('cache-control'), 'private, no-cache');
@@ -68,13 +68,13 @@ for (const { name: engine } of engines) {
           await connection.send(
             request(`${method} ${path}`, [service.authorization, `If-None-Match: ${value}`]),
           );
-          const answer = await connection.answer(method === 'HEAD');
+          const answer = await connection.response(method === 'HEAD');
           assert.equal(answer.status, 200, value);
           assert.equal(answer.headers.get('etag'), tag);
         }
       }
       await connection.send(request('GET /book/999', [service.authorization, 'If-None-Match: *']));
-      assertError(await connection.answer(), 404, 'Book not found');
+      assertError(await connection.response(), 404, 'Book not found');
     });
 
     test('PUT and DELETE with If-Match get 412 and change nothing when the tag is not listed', async () => {
@@ -94,7 +94,7 @@ for (const { name: engine } of engines) {
           ...(method === 'GET' ? [] : ['If-None-Match: *', `If-None-Match: W/${second}`]),
         ]) {
           await connection.send(request(`${method} ${path}`, [service.authorization, line], '{"year":2}'));
-          assertError(await connection.answer(), 412, 'Precondition failed');
+          assertError(await connection.response(), 412, 'Precondition failed');
         }
       }
       assert.equal(tagOf(await service.fetch('GET', path)), second);
@@ -104,10 +104,10 @@ for (const { name: engine } of engines) {
         [`"another", ${tagOf(await service.fetch('GET', path))}`, 'Book updated successfully'],
       ] as const) {
         await connection.send(request(`PUT ${path}`, [service.authorization, `If-Match: ${value}`], '{}'));
-        assertSuccess(await connection.answer(), 200, message);
+        assertSuccess(await connection.response(), 200, message);
       }
       await connection.send(request(`DELETE ${path}`, [service.authorization, `If-Match: ${second}`]));
-      assertSuccess(await connection.answer(), 200, 'Book deleted successfully');
+      assertSuccess(await connection.response(), 200, 'Book deleted successfully');
     });
 
     test('the checks run in the order 401, 404, 400, 412', async () => {
@@ -124,7 +124,7 @@ for (const { name: engine } of engines) {
         [`PUT ${path}`, [authorization], '{}', 412, 'Precondition failed'],
       ] as const) {
         await connection.send(request(start, [...lines, 'If-Match: "another"'], body));
-        assertError(await connection.answer(), status, message);
+        assertError(await connection.response(), status, message);
       }
     });
 

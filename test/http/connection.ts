@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { SentRequests } from '../openapi/sent-requests.ts';
 import type { ReceivedResponse, SentRequest } from '../openapi/described.ts';
+import { SentRequests } from '../openapi/sent-requests.ts';
 import { assertNothingConfidential } from './confidential.ts';
 
 /** A response as it was received. */
-export interface Answer {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly body: string;
@@ -17,7 +17,7 @@ export interface Place {
   /** The address of the client: an IPv4 address of this machine. */
   readonly localAddress?: string;
   /** Called for every final response, with its request if that is known. */
-  readonly onAnswer?: (request: SentRequest | undefined, response: ReceivedResponse) => Promise<void>;
+  readonly onResponse?: (request: SentRequest | undefined, response: ReceivedResponse) => Promise<void>;
 }
 
 /** Headers that are hashes, cursors and random ids, which may contain any text by chance. */
@@ -36,23 +36,23 @@ export class Connection implements Disposable {
   readonly #socket: Socket;
   readonly #chunks: AsyncIterator<Buffer, undefined>;
   readonly #sent = new SentRequests();
-  readonly #onAnswer: Place['onAnswer'];
+  readonly #onResponse: Place['onResponse'];
   #received: Buffer = Buffer.alloc(0);
 
-  private constructor(socket: Socket, onAnswer: Place['onAnswer']) {
+  private constructor(socket: Socket, onResponse: Place['onResponse']) {
     this.#socket = socket;
-    this.#onAnswer = onAnswer;
+    this.#onResponse = onResponse;
     this.#chunks = socket.iterator({ destroyOnReturn: false });
     socket.setTimeout(SILENCE_MS_MAX, () => socket.destroy(new Error('the service does not respond')));
     socket.on('error', () => {});
   }
 
-  static async open({ port, localAddress, onAnswer }: Place): Promise<Connection> {
+  static async open({ port, localAddress, onResponse }: Place): Promise<Connection> {
     const host = localAddress === undefined ? 'localhost' : '127.0.0.1';
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ host, port, ...from, allowHalfOpen: true, noDelay: true });
     await once(socket, 'connect');
-    return new Connection(socket, onAnswer);
+    return new Connection(socket, onResponse);
   }
 
   /** Sends bytes; resolves when the operating system has accepted them, or the connection has ended. */
@@ -85,7 +85,7 @@ export class Connection implements Disposable {
    * @param isToHead whether the request was HEAD, so that there is no content
    * @throws {Cut}
    */
-  async answer(isToHead = false): Promise<Answer> {
+  async response(isToHead = false): Promise<RawResponse> {
     const head = await this.#takeThrough('\r\n\r\n');
     const [statusLine = '', ...lines] = head.split('\r\n');
     const status = Number(/^HTTP\/1\.1 ([0-9]{3}) /.exec(statusLine)?.[1]);
@@ -96,7 +96,7 @@ export class Connection implements Disposable {
     const said = head.replaceAll(LIKE_ANYTHING, '');
     assertNothingConfidential(status >= 400 ? `${said} ${body}` : said);
     const answered = isToHead ? { status, headers } : { status, headers, body };
-    if (status >= 200) await this.#onAnswer?.(this.#sent.next(), answered);
+    if (status >= 200) await this.#onResponse?.(this.#sent.next(), answered);
     return { status, headers, body };
   }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { assertError } from './assertions.ts';
-import { type Answer, Connection, Cut, request } from './connection.ts';
+import { Connection, Cut, type RawResponse, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { LOGIN, type Service, startService, startServiceOn, TITLE } from './service.ts';
 
@@ -51,7 +51,7 @@ describe('500 Internal server error', () => {
     using connection = await Connection.open(service);
     for (const [start, body] of REQUESTS) {
       await connection.send(request(start, [service.authorization], body));
-      assertError(await connection.answer(), 500, 'Internal server error');
+      assertError(await connection.response(), 500, 'Internal server error');
     }
   });
 
@@ -99,7 +99,7 @@ describe('A store that fails in the middle of the list', () => {
       );
       using connection = await Connection.open(service);
       await connection.send(request('GET /books', [service.authorization]));
-      await assert.rejects(connection.answer(), Cut);
+      await assert.rejects(connection.response(), Cut);
       const failures = parseLog(service.log).filter((line) => line.level > 30);
       assert.deepEqual(
         failures.map((line) => [line.level, line.msg]),
@@ -114,8 +114,8 @@ describe('A store that fails in the middle of the list', () => {
     );
     using connection = await Connection.open(service);
     await connection.send(request('HEAD /books', [service.authorization]) + request('GET /nowhere'));
-    assert.equal((await connection.answer(true)).status, 200);
-    assertError(await connection.answer(), 404, 'Not found');
+    assert.equal((await connection.response(true)).status, 200);
+    assertError(await connection.response(), 404, 'Not found');
     assert.ok(parseLog(service.log).every(({ level }) => level < 50));
   });
 });
@@ -140,8 +140,8 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
   };
 }
 
-async function ask(service: Service, start: string, body: string): Promise<Answer> {
+async function ask(service: Service, start: string, body: string): Promise<RawResponse> {
   using connection = await Connection.open(service);
   await connection.send(request(start, [service.authorization], body));
-  return await connection.answer();
+  return await connection.response();
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
 import { assertError, assertSuccess } from './assertions.ts';
-import { type Answer, Connection, request } from './connection.ts';
+import { Connection, type RawResponse, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService, startServiceOn } from './service.ts';
 
@@ -78,15 +78,15 @@ describe('GET /readyz responds 503', () => {
     using alive = await Connection.open(service);
     for (const connection of [ready, alive]) {
       await connection.send(request('GET /readyz'));
-      assertSuccess(await connection.answer(), ...READY);
+      assertSuccess(await connection.response(), ...READY);
     }
 
     const closed = service[Symbol.asyncDispose]();
     await sleep(100);
     await ready.send(request('GET /readyz'));
-    assertUnavailable(await ready.answer());
+    assertUnavailable(await ready.response());
     await alive.send(request('GET /healthz'));
-    assertSuccess(await alive.answer(), ...ALIVE);
+    assertSuccess(await alive.response(), ...ALIVE);
     await closed;
     const line = parseLog(service.log).find(({ status }) => status === 503);
     assert.deepEqual([line?.level, line?.msg], [30, 'the service is stopping']);
@@ -107,17 +107,17 @@ test('Concurrent requests for GET /readyz share one check of the store', async (
   const connections = (await Promise.all(opening)).map((connection) => stack.use(connection));
   for (const connection of connections) {
     await connection.send(request('GET /nowhere'));
-    await connection.answer();
+    await connection.response();
   }
   for (const connection of connections) await connection.send(request('GET /readyz'));
   // After these responses the service has read the requests that were sent before.
   for (let round = 0; round < 3; round++) await ask(service, '/nowhere');
   resolve();
-  for (const connection of connections) assertSuccess(await connection.answer(), ...READY);
+  for (const connection of connections) assertSuccess(await connection.response(), ...READY);
   assert.equal(checks, 1);
 });
 
-function assertUnavailable(answer: Answer): void {
+function assertUnavailable(answer: RawResponse): void {
   assertError(answer, 503, 'Service unavailable');
   assert.equal(answer.headers.get('retry-after'), '1');
 }
@@ -127,10 +127,10 @@ async function untilReady(service: Service): Promise<void> {
   while ((await ask(service, '/readyz')).status !== 200) await sleep(50);
 }
 
-async function ask(service: Service, path: string, method = 'GET'): Promise<Answer> {
+async function ask(service: Service, path: string, method = 'GET'): Promise<RawResponse> {
   using connection = await Connection.open(service);
   await connection.send(request(`${method} ${path}`));
-  return await connection.answer(method === 'HEAD');
+  return await connection.response(method === 'HEAD');
 }
 
 /** A store of which only `check` is called. */

@@ -90,9 +90,9 @@ test('An invalid Idempotency-Key gets 400, after the check of the token and befo
   }
   const twice = ['Idempotency-Key: a', 'Idempotency-Key: a'];
   await connection.send(request('POST /book', [service.authorization, ...twice], BODY));
-  assertError(await connection.answer(), 400, 'Invalid idempotency key');
+  assertError(await connection.response(), 400, 'Invalid idempotency key');
   await connection.send(request('POST /book', ['Idempotency-Key: a,b'], BODY));
-  assertError(await connection.answer(), 401, 'Authorization token required');
+  assertError(await connection.response(), 401, 'Authorization token required');
   assert.equal(await countBooks(service), 0);
 
   for (const key of ['"a b, \\"c\\" \\\\"', 'x'.repeat(255), 'a:b/c=d;e', "it's"])
@@ -108,7 +108,7 @@ test('Without an Idempotency-Key, each of several equal requests creates a book'
 
 async function create(service: Service, connection: Connection, key: string, body: string) {
   await connection.send(request('POST /book', [service.authorization, `Idempotency-Key: ${key}`], body));
-  return await connection.answer();
+  return await connection.response();
 }
 
 async function countBooks(service: Service): Promise<number> {

@@ -5,7 +5,7 @@ import { makeToken } from '../../conformance/tokens.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { engines } from '../support/engines.ts';
 import { assertError, assertSuccess } from './assertions.ts';
-import { type Answer, Connection, Cut, request } from './connection.ts';
+import { Connection, Cut, type RawResponse, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { LOGIN, SECRET, type Service, startService, TITLE } from './service.ts';
 
@@ -16,7 +16,7 @@ function bookOf(bytes: number): string {
   return JSON.stringify({ title: TITLE.repeat(Math.ceil(bytes / TITLE.length)) });
 }
 
-function assertUnavailable(answer: Answer): void {
+function assertUnavailable(answer: RawResponse): void {
   assertError(answer, 503, 'Service unavailable');
   assert.equal(answer.headers.get('retry-after'), '1');
 }
@@ -27,18 +27,18 @@ describe('Connections beyond the limit', () => {
     using one = await Connection.open(service);
     using _ = await Connection.open(service);
     await one.send(request('GET /nowhere'));
-    await one.answer();
+    await one.response();
     for (const bytes of ['', request('POST /book', [service.authorization], '{}')]) {
       using another = await Connection.open(service);
       const sent = another.send(bytes);
-      const answer = await another.answer();
+      const answer = await another.response();
       assertUnavailable(answer);
       assert.equal(answer.headers.get('connection'), 'close');
       assert.equal(await another.rest(), '');
       await sent;
     }
     await one.send(request('GET /books', [service.authorization]));
-    assert.deepEqual(assertSuccess(await one.answer(), 200, 'Books retrieved successfully'), []);
+    assert.deepEqual(assertSuccess(await one.response(), 200, 'Books retrieved successfully'), []);
   });
 
   test('are accepted when others have been closed', async () => {
@@ -67,11 +67,11 @@ describe('Long bodies beyond the memory limit', () => {
       using connection = await Connection.open(service);
       const body = `${start === 'POST /token' ? LOGIN : '{}'}${' '.repeat(700_000)}`;
       await connection.send(request(start, [service.authorization], body));
-      assertUnavailable(await connection.answer());
+      assertUnavailable(await connection.response());
 
       // Short bodies are always read.
       await connection.send(request('POST /token', [], LOGIN));
-      assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+      assertSuccess(await connection.response(), 200, 'Token generated successfully');
 
       holder.reset();
       await becomes(status, () => service.fetch(...(start.split(' ') as [string, string]), body));
@@ -89,7 +89,7 @@ describe('Long bodies beyond the memory limit', () => {
     ] as const) {
       for (let round = 0; round < 3; round++) {
         await connection.send(request(start, [service.authorization], body));
-        assert.equal((await connection.answer()).status, status);
+        assert.equal((await connection.response()).status, status);
       }
     }
   });
@@ -102,7 +102,7 @@ describe('Long bodies beyond the memory limit', () => {
     await connection.send(
       `${request('POST /book', [service.authorization, 'Transfer-Encoding: chunked'])}${chunks}0\r\n\r\n`,
     );
-    const book = assertSuccess(await connection.answer(), 201, 'Book created successfully') as {
+    const book = assertSuccess(await connection.response(), 201, 'Book created successfully') as {
       title: string;
     };
     assert.equal(book.title, (JSON.parse(body) as { title: string }).title);
@@ -157,7 +157,7 @@ describe('Unread responses', () => {
       await connection.send('\r\n');
       await sleep(50);
     }
-    await assert.rejects(connection.answer(), Cut);
+    await assert.rejects(connection.response(), Cut);
   });
 });
 

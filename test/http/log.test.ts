@@ -18,7 +18,7 @@ test('A request is one log line with its method, route and status', async () => 
     [`GET /${encodeURIComponent(TITLE)}`, ''],
   ] as const) {
     await connection.send(request(start, [service.authorization, `X-Note: ${TITLE}`], body));
-    await connection.answer();
+    await connection.response();
   }
   const requests = service.log.map((line) => JSON.parse(line)).filter(({ method }) => method);
   assert.deepEqual(
@@ -76,7 +76,7 @@ describe('A failed login is logged with the address of its client', () => {
       using connection = await Connection.open({ port: service.port, localAddress: '127.0.0.1' });
       for (const body of [LOGIN, WRONG_LOGIN, LOGIN]) {
         await connection.send(request('POST /token', [`X-Forwarded-For: ${forwarded}`], body));
-        await connection.answer();
+        await connection.response();
       }
       const lines = service.log.filter((line) => line.includes('"route":"/token"'));
       const logged = parseLog(lines).map(({ level, status, client }) => [level, status, client]);
@@ -100,7 +100,7 @@ test('The log has no data of malformed HTTP', async () => {
   ]) {
     using connection = await Connection.open(service);
     await connection.send(bytes);
-    await connection.answer();
+    await connection.response();
   }
 });
 

@@ -17,7 +17,7 @@ describe('One 400 Bad request and the end of the connection follow', () => {
     test(name, async () => {
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(bytes, 'latin1'));
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assertError(answer, 400, 'Bad request');
       assert.equal(answer.headers.get('connection'), 'close');
       assert.equal(await connection.rest(), '');
@@ -38,7 +38,7 @@ describe('400 Bad request without content follows a HEAD request with', () => {
     test(name, async () => {
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(head, 'latin1'));
-      const answer = await connection.answer(true);
+      const answer = await connection.response(true);
       assert.equal(answer.status, 400);
       assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
       assert.equal(await connection.rest(), '');
@@ -49,14 +49,14 @@ describe('400 Bad request without content follows a HEAD request with', () => {
     const malformed = 'GET /books\r\n\r\n';
     using first = await Connection.open(service);
     await first.send(request('GET /nowhere') + malformed.replace('GET', 'HEAD'));
-    assertError(await first.answer(), 404, 'Not found');
-    assert.equal((await first.answer(true)).status, 400);
+    assertError(await first.response(), 404, 'Not found');
+    assert.equal((await first.response(true)).status, 400);
     assert.equal(await first.rest(), '');
     for (const other of [malformed, 'good morning\r\n\r\n']) {
       using second = await Connection.open(service);
       await second.send(request('HEAD /nowhere') + other);
-      assert.equal((await second.answer(true)).status, 404);
-      assertError(await second.answer(), 400, 'Bad request');
+      assert.equal((await second.response(true)).status, 404);
+      assertError(await second.response(), 400, 'Bad request');
     }
   });
 });
@@ -66,9 +66,9 @@ test('Malformed HTTP gets 400 also after well-formed requests on the same connec
   for (const bytes of Object.values(MALFORMED)) {
     using connection = await Connection.open(service);
     await connection.send(request('GET /books', [service.authorization]));
-    assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
+    assertSuccess(await connection.response(), 200, 'Books retrieved successfully');
     await connection.send(Buffer.from(bytes, 'latin1'));
-    assertError(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.response(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   }
 });
@@ -80,12 +80,12 @@ describe('A body with malformed chunks gets 400 Bad request', () => {
       for (const body of Object.values(BAD_CHUNKS)) {
         using connection = await Connection.open(service);
         await connection.send(request('GET /books', [service.authorization]));
-        await connection.answer();
+        await connection.response();
         await connection.send(request(start, [service.authorization, 'Transfer-Encoding: chunked']));
         // The response on another connection shows that the headers have been read.
         await service.fetch('GET', '/nowhere');
         await connection.send(body);
-        assertError(await connection.answer(), 400, 'Bad request');
+        assertError(await connection.response(), 400, 'Bad request');
         assert.equal(await connection.rest(), '');
       }
     });
@@ -97,7 +97,7 @@ describe('A body with malformed chunks gets 400 Bad request', () => {
         const token = makeToken(SECRET, { payload: { name } });
         const head = request(start, [`Authorization: ${token}`, 'Transfer-Encoding: chunked']);
         await connection.send(head + body);
-        assertError(await connection.answer(), 400, 'Bad request');
+        assertError(await connection.response(), 400, 'Bad request');
         assert.equal(await connection.rest(), '');
       }
     });
@@ -127,7 +127,7 @@ test('Too large headers get one 431 Request header fields too large, and the con
   ]) {
     using connection = await Connection.open(service);
     await connection.send(request('GET /books', lines));
-    assertError(await connection.answer(), 431, 'Request header fields too large');
+    assertError(await connection.response(), 431, 'Request header fields too large');
     assert.equal(await connection.rest(), '');
   }
 });
@@ -141,6 +141,6 @@ test('A client that is still sending can read its error response', async () => {
   ] as const) {
     using connection = await Connection.open(service);
     await connection.send(bytes);
-    assert.equal((await connection.answer()).status, status);
+    assert.equal((await connection.response()).status, status);
   }
 });

@@ -73,12 +73,12 @@ for (const { name: engine } of engines) {
         ['', null],
       ] as const) {
         await connection.send(request('POST /books', [service.authorization], body));
-        const answer = await connection.answer();
+        const answer = await connection.response();
         assertError(answer, 400, 'Invalid input');
         assert.equal(answer.headers.get('invalid-index'), index);
       }
       await connection.send(request('POST /books', [], '[{}]'));
-      assertError(await connection.answer(), 401, 'Authorization token required');
+      assertError(await connection.response(), 401, 'Authorization token required');
       assert.deepEqual(await listBooks(service), []);
     });
 

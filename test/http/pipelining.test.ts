@@ -21,7 +21,7 @@ describe('Pipelined requests', () => {
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + MALFORMED + MALFORMED);
     await assertMixed(connection, 1);
-    assertError(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.response(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   });
 
@@ -29,11 +29,11 @@ describe('Pipelined requests', () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(MALFORMED + request('POST /book', [service.authorization], BODY));
-    assertError(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.response(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
     using other = await Connection.open(service);
     await other.send(request('GET /books', [service.authorization]));
-    assert.deepEqual(assertSuccess(await other.answer(), 200, 'Books retrieved successfully'), []);
+    assert.deepEqual(assertSuccess(await other.response(), 200, 'Books retrieved successfully'), []);
   });
 
   test('have no effect after a request whose rejection closes the connection', async () => {
@@ -47,7 +47,7 @@ describe('Pipelined requests', () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(refused + create + create);
-      assert.equal((await connection.answer()).status, status);
+      assert.equal((await connection.response()).status, status);
       assert.equal(await connection.rest(), '');
     }
     const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
@@ -67,7 +67,7 @@ describe('Pipelined requests', () => {
     ];
     await connection.send(starts.map((start) => request(start, [service.authorization], BODY)).join(''));
     for (const status of [201, 200, 200, 200, 404, 404]) {
-      assert.equal((await connection.answer()).status, status);
+      assert.equal((await connection.response()).status, status);
     }
   });
 
@@ -77,7 +77,7 @@ describe('Pipelined requests', () => {
     const last = request('PUT /book/1', [service.authorization, 'Transfer-Encoding: chunked']);
     await connection.send(`${mixed(service).join('')}${last}two\r\n{}\r\n`);
     await assertMixed(connection, 1);
-    assertError(await connection.answer(), 400, 'Bad request');
+    assertError(await connection.response(), 400, 'Bad request');
     assert.equal(await connection.rest(), '');
   });
 
@@ -86,7 +86,7 @@ describe('Pipelined requests', () => {
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + request('CONNECT elsewhere:443'));
     await assertMixed(connection, 1);
-    assertError(await connection.answer(), 404, 'Not found');
+    assertError(await connection.response(), 404, 'Not found');
     assert.equal(await connection.rest(), '');
   });
 
@@ -95,7 +95,7 @@ describe('Pipelined requests', () => {
     using connection = await Connection.open(service);
     await connection.send(mixed(service).join('') + request('GET /books', [`Name: ${'x'.repeat(20_000)}`]));
     await assertMixed(connection, 1);
-    assertError(await connection.answer(), 431, 'Request header fields too large');
+    assertError(await connection.response(), 431, 'Request header fields too large');
     assert.equal(await connection.rest(), '');
   });
 });
@@ -111,7 +111,7 @@ describe('A request gets one response', () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(`${request(start, ['Transfer-Encoding: chunked'])}2\r\n{}\r\n`);
-      assert.equal((await connection.answer()).status, status);
+      assert.equal((await connection.response()).status, status);
       await connection.send('two\r\n{}\r\n');
       assert.equal(await connection.rest(), '');
     }
@@ -123,7 +123,7 @@ describe('A request gets one response', () => {
     await connection.send(
       `${request('GET /books', [service.authorization, 'Transfer-Encoding: chunked'])}two\r\n`,
     );
-    assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
+    assertSuccess(await connection.response(), 200, 'Books retrieved successfully');
     assert.equal(await connection.rest(), '');
   });
 
@@ -132,7 +132,7 @@ describe('A request gets one response', () => {
     for (const next of [MALFORMED, request('GET /books', [service.authorization])]) {
       using connection = await Connection.open(service);
       await connection.send(request('POST /token', ['Connection: close'], LOGIN) + next);
-      assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+      assertSuccess(await connection.response(), 200, 'Token generated successfully');
       assert.equal(await connection.rest(), '');
     }
   });
@@ -155,8 +155,8 @@ describe('The last response on a connection', () => {
         await connection.send(request('POST /book', [service.authorization], BODY));
         await sleep(10);
       }
-      assertSuccess(await connection.answer(), 201, 'Book created successfully');
-      assert.equal((await connection.answer()).status, status);
+      assertSuccess(await connection.response(), 201, 'Book created successfully');
+      assert.equal((await connection.response()).status, status);
       assert.equal(await connection.rest(), '');
       const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown[] };
       assert.equal(list.data.length, 1);
@@ -169,7 +169,7 @@ describe('The last response on a connection', () => {
     using silent = await Connection.open(service);
     for (const connection of [silent, ended]) {
       await connection.send(request('POST /book', [service.authorization, 'Content-Length: 1048577']));
-      assertError(await connection.answer(), 413, 'Payload too large');
+      assertError(await connection.response(), 413, 'Payload too large');
     }
     ended.finish();
     const first = Promise.race([silent.rest().then(() => 'silent'), ended.rest().then(() => 'ended')]);
@@ -192,13 +192,13 @@ function mixed({ authorization }: Service): string[] {
 }
 
 async function assertMixed(connection: Connection, round: number): Promise<void> {
-  const book = assertSuccess(await connection.answer(), 201, 'Book created successfully');
+  const book = assertSuccess(await connection.response(), 201, 'Book created successfully');
   assert.deepEqual(book, { id: round, title: TITLE, author: '', year: 0 });
-  assertError(await connection.answer(), 404, 'Book not found');
-  assertError(await connection.answer(), 404, 'Not found');
-  assertError(await connection.answer(), 404, 'Book not found');
-  assertSuccess(await connection.answer(), 200, 'Token generated successfully');
-  assertError(await connection.answer(), 401, 'Authorization token required');
-  assert.equal((await connection.answer(true)).status, 200);
-  assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
+  assertError(await connection.response(), 404, 'Book not found');
+  assertError(await connection.response(), 404, 'Not found');
+  assertError(await connection.response(), 404, 'Book not found');
+  assertSuccess(await connection.response(), 200, 'Token generated successfully');
+  assertError(await connection.response(), 401, 'Authorization token required');
+  assert.equal((await connection.response(true)).status, 200);
+  assertSuccess(await connection.response(), 200, 'Books retrieved successfully');
 }

@@ -19,9 +19,9 @@ describe('Expect: 100-continue', () => {
       ['PUT /book/1', 200, 'Book updated successfully'],
     ] as const) {
       await connection.send(request(start, [service.authorization, ...EXPECT]));
-      assert.equal((await connection.answer()).status, 100);
+      assert.equal((await connection.response()).status, 100);
       await connection.send(BODY);
-      assertSuccess(await connection.answer(), status, message);
+      assertSuccess(await connection.response(), status, message);
     }
   });
 
@@ -40,7 +40,7 @@ describe('Expect: 100-continue', () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(request(start, lines));
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assertError(answer, status, message);
       assert.equal(answer.headers.get('connection'), 'close');
       connection.reset();
@@ -51,8 +51,8 @@ describe('Expect: 100-continue', () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, ...EXPECT]) + BODY);
-    assert.equal((await connection.answer()).status, 100);
-    assertSuccess(await connection.answer(), 201, 'Book created successfully');
+    assert.equal((await connection.response()).status, 100);
+    assertSuccess(await connection.response(), 201, 'Book created successfully');
   });
 
   test('100 Continue is not sent in HTTP/1.0 (RFC 9110, section 10.1.1)', async () => {
@@ -60,7 +60,7 @@ describe('Expect: 100-continue', () => {
     using connection = await Connection.open(service);
     const head = ['POST /book HTTP/1.0', service.authorization, ...EXPECT].join('\r\n');
     await connection.send(`${head}\r\n\r\n${BODY}`);
-    assertSuccess(await connection.answer(), 201, 'Book created successfully');
+    assertSuccess(await connection.response(), 201, 'Book created successfully');
   });
 
   test('any other expectation gets 417, and the connection is closed', async () => {
@@ -68,7 +68,7 @@ describe('Expect: 100-continue', () => {
     using connection = await Connection.open(service);
     const lines = [service.authorization, 'Expect: 200-ok', `Content-Length: ${BODY.length}`];
     await connection.send(request('POST /book', lines) + BODY);
-    assertError(await connection.answer(), 417, 'Expectation failed');
+    assertError(await connection.response(), 417, 'Expectation failed');
     assert.equal(await connection.rest(), '');
   });
 });
@@ -82,7 +82,7 @@ describe('413 Payload too large', () => {
       await service.fetch('POST', '/book', BODY);
       using connection = await Connection.open(service);
       await connection.send(request(start, [service.authorization], 'x'.repeat(8 * MEBIBYTE)));
-      assertError(await connection.answer(), 413, 'Payload too large');
+      assertError(await connection.response(), 413, 'Payload too large');
       assert.equal(await connection.rest(), '');
     });
 
@@ -92,7 +92,7 @@ describe('413 Payload too large', () => {
       using connection = await Connection.open(service);
       await connection.send(request(start, [service.authorization, 'Transfer-Encoding: chunked']));
       await connection.send(`${CHUNK.repeat(100)}0\r\n\r\n`);
-      assertError(await connection.answer(), 413, 'Payload too large');
+      assertError(await connection.response(), 413, 'Payload too large');
       assert.equal(await connection.rest(), '');
     });
   }
@@ -115,7 +115,7 @@ describe('Slow clients', () => {
       `${request('POST /token', ['Transfer-Encoding: chunked'])}${LOGIN.length.toString(16)};x=y\r\n${LOGIN}\r\n0\r\nName: value\r\n\r\n`,
     ]) {
       for (const byte of Buffer.from(bytes)) await connection.send(Uint8Array.of(byte));
-      assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+      assertSuccess(await connection.response(), 200, 'Token generated successfully');
     }
   });
 
@@ -127,7 +127,7 @@ describe('Slow clients', () => {
       await connection.send(create.repeat(count));
       connection.finish();
       for (let index = 0; index < count; index++) {
-        assertSuccess(await connection.answer(), 201, 'Book created successfully');
+        assertSuccess(await connection.response(), 201, 'Book created successfully');
       }
       assert.equal(await connection.rest(), '');
     }
@@ -145,7 +145,7 @@ describe('Slow clients', () => {
       await connection.send(bytes);
       await service.fetch('GET', '/books');
       connection.finish();
-      assertError(await connection.answer(), 400, 'Bad request');
+      assertError(await connection.response(), 400, 'Bad request');
       assert.equal(await connection.rest(), '');
     }
   });

@@ -73,7 +73,7 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(bytes);
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assert.equal(answer.status, status);
       assert.equal((await lineOf(service, answer.headers.get('x-request-id') ?? '')).status, status);
     }
@@ -109,7 +109,7 @@ async function ask(service: Service, start: string, lines: readonly string[] = [
   using connection = await Connection.open({ port: service.port });
   const token = lines.some((line) => line.startsWith('Authorization')) ? [] : [service.authorization];
   await connection.send(request(start, [...token, ...lines], body));
-  return await connection.answer(start.startsWith('HEAD'));
+  return await connection.response(start.startsWith('HEAD'));
 }
 
 /** The log line of a request, which may be written after its response. */

@@ -38,11 +38,11 @@ test('A connection stays open after an error response to well-formed HTTP, wheth
   using connection = await Connection.open(service);
   for (const [bytes, status, message] of invalidRequests(service)) {
     await connection.send(bytes);
-    const answer = await connection.answer();
+    const answer = await connection.response();
     assertError(answer, status, message);
     assert.notEqual(answer.headers.get('connection'), 'close');
     await connection.send(request('GET /books', [service.authorization]));
-    assert.deepEqual(assertSuccess(await connection.answer(), 200, 'Books retrieved successfully'), []);
+    assert.deepEqual(assertSuccess(await connection.response(), 200, 'Books retrieved successfully'), []);
   }
 });
 
@@ -51,7 +51,7 @@ test('A connection stays open after error responses to pipelined requests', asyn
   using connection = await Connection.open(service);
   const requests = invalidRequests(service);
   const sent = connection.send(requests.map(([bytes]) => bytes).join(''));
-  for (const [, status, message] of requests) assertError(await connection.answer(), status, message);
+  for (const [, status, message] of requests) assertError(await connection.response(), status, message);
   await sent;
 });
 
@@ -65,10 +65,10 @@ test('A response to HEAD has no content', async () => {
     ['/token', 405],
   ] as const) {
     await connection.send(request(`HEAD ${path}`, [service.authorization]));
-    const answer = await connection.answer(true);
+    const answer = await connection.response(true);
     assert.equal(answer.status, status);
     assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
     await connection.send(request('GET /nowhere'));
-    assertError(await connection.answer(), 404, 'Not found');
+    assertError(await connection.response(), 404, 'Not found');
   }
 });

@@ -50,7 +50,7 @@ export class Service implements AsyncDisposable {
   /** The log so far, line by line. */
   readonly log: readonly string[];
   /** Asserts that every response is described in `/openapi.json`. */
-  readonly onAnswer = assertDescribed;
+  readonly onResponse = assertDescribed;
   readonly #close: () => Promise<void>;
 
   constructor(url: string, token: string, log: readonly string[], close: () => Promise<void>) {
@@ -81,7 +81,7 @@ export class Service implements AsyncDisposable {
     const { status, headers: fields } = answer;
     const text = await answer.clone().text();
     if (status >= 400) assertNothingConfidential(text);
-    await this.onAnswer({ method, target: path }, { status, headers: fields, body: text });
+    await this.onResponse({ method, target: path }, { status, headers: fields, body: text });
     return answer;
   }
 

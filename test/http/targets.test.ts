@@ -12,10 +12,10 @@ describe('Unsupported methods', () => {
       await using service = await startService();
       using connection = await Connection.open(service);
       await connection.send(request(`${method} /books`) + request(`${method} /nowhere`));
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assertError(answer, 405, 'Method not allowed');
       assert.equal(answer.headers.get('allow'), 'POST, GET, HEAD');
-      assertError(await connection.answer(), 404, 'Not found');
+      assertError(await connection.response(), 404, 'Not found');
     });
   }
 
@@ -28,7 +28,7 @@ describe('Unsupported methods', () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(`${request(`CONNECT ${target}`)}through the tunnel`);
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assertError(answer, status, message);
       assert.equal(answer.headers.get('allow'), status === 405 ? 'POST, GET, HEAD' : null);
       assert.equal(await connection.rest(), '');
@@ -40,7 +40,7 @@ describe('Unsupported methods', () => {
     for (let round = 0; round < 10; round++) {
       using connection = await Connection.open(service);
       await connection.send(request('CONNECT elsewhere:443'));
-      if (round % 2) await connection.answer();
+      if (round % 2) await connection.response();
       connection.reset();
     }
     assert.equal((await service.fetch('GET', '/books')).status, 200);
@@ -54,7 +54,7 @@ test('No method, protocol or target gets a 5xx, or a warning in the log', async 
       for (const target of ['/books', '/music', '*', 'rtsp://localhost/music', '/book/%zz']) {
         using connection = await Connection.open(service);
         await connection.send(`${method} ${target} ${protocol}\r\nHost: localhost\r\n\r\n`);
-        const { status } = await connection.answer(method === 'HEAD');
+        const { status } = await connection.response(method === 'HEAD');
         assert.ok(status >= 400 && status < 500, `${method} ${target} ${protocol}: ${status}`);
       }
     }
@@ -90,7 +90,7 @@ describe('Request targets', () => {
       'https://[::1]/books',
     ]) {
       await connection.send(request(`GET ${target}`, [service.authorization]));
-      assert.deepEqual(assertSuccess(await connection.answer(), 200, 'Books retrieved successfully'), []);
+      assert.deepEqual(assertSuccess(await connection.response(), 200, 'Books retrieved successfully'), []);
     }
   });
 
@@ -116,7 +116,7 @@ describe('Request targets', () => {
       using connection = await Connection.open(service);
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
         await connection.send(request(`${method} ${target}`));
-        assertError(await connection.answer(), 404, 'Not found');
+        assertError(await connection.response(), 404, 'Not found');
       }
     });
   }
@@ -125,9 +125,9 @@ describe('Request targets', () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(request('GET /%62ooks', [service.authorization]));
-    assertSuccess(await connection.answer(), 200, 'Books retrieved successfully');
+    assertSuccess(await connection.response(), 200, 'Books retrieved successfully');
     await connection.send(request('DELETE /%62ooks'));
-    assertError(await connection.answer(), 405, 'Method not allowed');
+    assertError(await connection.response(), 405, 'Method not allowed');
   });
 
   test('an invalid id gets 404 Book not found, after the token check', async () => {
@@ -135,8 +135,8 @@ describe('Request targets', () => {
     using connection = await Connection.open(service);
     for (const id of ['%', '%zz', '%00', '%2f', '1%2F', '1%20', '%F0%9F%93%9A', '1#2', '*', '1;2', '+1']) {
       await connection.send(request(`GET /book/${id}`) + request(`GET /book/${id}`, [service.authorization]));
-      assertError(await connection.answer(), 401, 'Authorization token required');
-      assertError(await connection.answer(), 404, 'Book not found');
+      assertError(await connection.response(), 401, 'Authorization token required');
+      assertError(await connection.response(), 404, 'Book not found');
     }
   });
 });
@@ -148,7 +148,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
       using connection = await Connection.open(service);
       const lines = [service.authorization, 'Connection: Upgrade', `Upgrade: ${protocol}`];
       await connection.send(request('POST /book', lines, '{}'));
-      assertSuccess(await connection.answer(), 201, 'Book created successfully');
+      assertSuccess(await connection.response(), 201, 'Book created successfully');
     }
   });
 
@@ -157,7 +157,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
     using connection = await Connection.open(service);
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
     await connection.send(request('GET /nowhere', upgrade) + request('GET /nowhere', ['Connection: close']));
-    assertError(await connection.answer(), 404, 'Not found');
+    assertError(await connection.response(), 404, 'Not found');
     await connection.rest();
   });
 
@@ -171,7 +171,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
       ['Authorization: x', authorization],
     ]) {
       await connection.send(request('GET /books', lines));
-      assertError(await connection.answer(), 401, 'Invalid token');
+      assertError(await connection.response(), 401, 'Invalid token');
     }
   });
 
@@ -181,14 +181,14 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
     await connection.send(
       `${request('POST /book', ['Transfer-Encoding: chunked', 'Trailer: Authorization'])}2\r\n{}\r\n0\r\n${service.authorization}\r\n\r\n`,
     );
-    assertError(await connection.answer(), 401, 'Authorization token required');
+    assertError(await connection.response(), 401, 'Authorization token required');
   });
 
   test('a request in HTTP/1.0 gets a response, and the connection is closed', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(`GET /books HTTP/1.0\r\n${service.authorization}\r\n\r\n`);
-    const answer = await connection.answer();
+    const answer = await connection.response();
     assertSuccess(answer, 200, 'Books retrieved successfully');
     assert.equal(await connection.rest(), '');
   });

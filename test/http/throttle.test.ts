@@ -15,7 +15,7 @@ describe('An address with too many failed logins', () => {
     using connection = await Connection.open(service);
     for (const body of [WRONG_LOGIN, LOGIN, '{', '']) {
       await connection.send(request('POST /token', [], body));
-      const answer = await connection.answer();
+      const answer = await connection.response();
       assertError(answer, 429, 'Too many requests');
       const seconds = Number(answer.headers.get('retry-after'));
       assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `Retry-After: ${seconds}`);
@@ -53,7 +53,7 @@ describe('An address with too many failed logins', () => {
     for (const connection of connections) await connection.send(bytes.slice(0, -1));
     await service.fetch('GET', '/books');
     for (const connection of connections) await connection.send(bytes.slice(-1));
-    const answers = await Promise.all(connections.map((connection) => connection.answer()));
+    const answers = await Promise.all(connections.map((connection) => connection.response()));
     for (const connection of connections) connection[Symbol.dispose]();
     assert.equal(answers.filter(({ status }) => status === 401).length, FAILURES_MAX);
   });
@@ -154,10 +154,10 @@ test('A throttled client does not affect others on the same connection of a prox
   using connection = await Connection.open(service);
   for (let index = 0; index <= FAILURES_MAX; index++) {
     await connection.send(request('POST /token', ['X-Forwarded-For: 203.0.113.1'], WRONG_LOGIN));
-    assert.equal((await connection.answer()).status, index < FAILURES_MAX ? 401 : 429);
+    assert.equal((await connection.response()).status, index < FAILURES_MAX ? 401 : 429);
   }
   await connection.send(request('POST /token', ['X-Forwarded-For: 203.0.113.2'], LOGIN));
-  assertSuccess(await connection.answer(), 200, 'Token generated successfully');
+  assertSuccess(await connection.response(), 200, 'Token generated successfully');
 });
 
 function from(address: string): Record<string, string> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertError, assertSuccess } from './assertions.ts';
-import { type Answer, Connection, Cut, request } from './connection.ts';
+import { Connection, Cut, type RawResponse, request } from './connection.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
@@ -39,7 +39,7 @@ describe('One 408 Request timeout and the end of the connection follow', () => {
     await using service = await startService({ httpLimits: LIMITS });
     using connection = await Connection.open(service);
     await connection.send(`${request('GET /nowhere')}GET /books HTTP/1.1\r\n`);
-    assertError(await connection.answer(), 404, 'Not found');
+    assertError(await connection.response(), 404, 'Not found');
     assertError(await trickle(connection, 'Name: value\r\n'), 408, 'Request timeout');
     assert.equal(await connection.rest(), '');
   });
@@ -54,14 +54,14 @@ test('A slow body that arrives in time is read', async () => {
     await connection.send(character);
     await sleep(TRICKLE_MS);
   }
-  assertSuccess(await connection.answer(), 201, 'Book created successfully');
+  assertSuccess(await connection.response(), 201, 'Book created successfully');
 });
 
 test('A body that is incomplete long after its response ends the connection without a second response', async () => {
   await using service = await startService({ httpLimits: LIMITS });
   using connection = await Connection.open(service);
   await connection.send(request('POST /book', ['Content-Length: 100000']));
-  assertError(await connection.answer(), 401, 'Authorization token required');
+  assertError(await connection.response(), 401, 'Authorization token required');
   await assert.rejects(trickle(connection, 'x'), Cut);
 });
 
@@ -70,7 +70,7 @@ test('A request that is completed after its 408 has no effect', async () => {
   using connection = await Connection.open(service);
   const bytes = request('POST /book', [service.authorization], '{}');
   await connection.send(bytes.slice(0, 60));
-  assertError(await connection.answer(), 408, 'Request timeout');
+  assertError(await connection.response(), 408, 'Request timeout');
   await connection.send(bytes.slice(60));
   assert.equal(await connection.rest(), '');
   const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
@@ -88,7 +88,7 @@ test('The connection of a client that does not read its response is closed', asy
     parseLog(service.log).find(({ msg }) => msg === 'the client did not read the whole response');
   for (let wait = 0; wait < 20_000 && !line(); wait += TRICKLE_MS) await sleep(TRICKLE_MS);
   assert.equal(line()?.level, 30);
-  await assert.rejects(connection.answer(), Cut);
+  await assert.rejects(connection.response(), Cut);
 });
 
 /** Asserts that every endpoint that reads a body responds 408 to one that arrives too slowly. */
@@ -109,13 +109,13 @@ async function assertTimeout(service: Service, bytes: string, drop: string): Pro
 }
 
 /** Sends the same bytes repeatedly until a response arrives. */
-async function trickle(connection: Connection, drop: string): Promise<Answer> {
+async function trickle(connection: Connection, drop: string): Promise<RawResponse> {
   const done = new AbortController();
   const sending = (async () => {
     for (; !done.signal.aborted; await sleep(TRICKLE_MS)) await connection.send(drop);
   })();
   try {
-    return await connection.answer();
+    return await connection.response();
   } finally {
     done.abort();
     await sending;

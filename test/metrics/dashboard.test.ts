@@ -57,7 +57,7 @@ async function causeEvents(service: Service): Promise<void> {
   await service.fetch('POST', '/book', '{}');
   using connection = await Connection.open(service);
   await connection.send('nonsense\r\n\r\n');
-  await connection.answer();
+  await connection.response();
 }
 
 /** Labels that Prometheus adds. */

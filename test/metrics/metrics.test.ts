@@ -76,7 +76,7 @@ describe('GET /metrics', () => {
     await service.fetch('GET', '/healthz');
     using connection = await Connection.open(service);
     await connection.send('nonsense\r\n\r\n');
-    await connection.answer();
+    await connection.response();
     const metrics = await scrape(service.url);
     const rejected = metrics.get('bookkeeping_http_refused_connections_total')?.samples;
     assert.deepEqual(
@@ -104,11 +104,11 @@ describe('GET /metrics', () => {
     using idle = await Connection.open(service);
     using active = await Connection.open(service);
     await idle.send(request('GET /healthz'));
-    await idle.answer();
+    await idle.response();
     await active.send(
       request('POST /book', [service.authorization, 'Expect: 100-continue', 'Content-Length: 2']),
     );
-    assert.equal((await active.answer()).status, 100);
+    assert.equal((await active.response()).status, 100);
     const metrics = await scrape(service.url);
     const connections = (state: string) => sumOf(metrics, 'bookkeeping_http_connections', { state });
     // The scrape is active as well.
@@ -123,7 +123,7 @@ describe('GET /metrics', () => {
     for (const method of ['PATCH', 'PROPFIND', 'TRACE', 'M-SEARCH']) {
       using connection = await Connection.open(service);
       await connection.send(request(`${method} /nowhere`));
-      await connection.answer();
+      await connection.response();
     }
     const after = await scrape(service.url);
     const routes = after.get(REQUESTS)?.samples.map(({ labels }) => `${labels.method} ${labels.route}`);
@@ -197,7 +197,7 @@ async function repeat(
     using connection = await Connection.open({ port });
     while (left-- > 0) {
       await connection.send(request(start, [authorization], body));
-      await connection.answer();
+      await connection.response();
     }
   }
   await Promise.all(Array.from({ length: 8 }, send));

@@ -150,7 +150,7 @@ async function sendRequests(service: LoggingService, count: number): Promise<voi
       using connection = await Connection.open(service);
       await connection.send(request('GET /books').repeat(countEach));
       for (let index = 0; index < countEach; index++) {
-        assert.equal((await connection.answer()).status, 401);
+        assert.equal((await connection.response()).status, 401);
       }
     }),
   );

@@ -135,7 +135,7 @@ async function beginRequests({ service, token }: TwoWorkers): Promise<readonly C
     Array.from({ length: 8 }, async () => {
       const connection = await Connection.open(service);
       await connection.send(request('POST /book', head));
-      assert.equal((await connection.answer()).status, 100);
+      assert.equal((await connection.response()).status, 100);
       await connection.send(BODY.slice(0, 20));
       return connection;
     }),
@@ -146,7 +146,7 @@ async function beginRequests({ service, token }: TwoWorkers): Promise<readonly C
 async function finishRequests(connections: readonly Connection[]): Promise<void> {
   for (const connection of connections) await connection.send(BODY.slice(20));
   for (const connection of connections) {
-    const { status, headers } = await connection.answer();
+    const { status, headers } = await connection.response();
     assert.deepEqual([status, headers.get('connection')], [201, 'close']);
     assert.equal(await connection.rest(), '');
   }
@@ -158,7 +158,7 @@ async function createUntilClosed({ service, token }: TwoWorkers, acknowledged: n
   try {
     for (let isLast = false; !isLast; ) {
       await connection.send(request('POST /book', [`Authorization: ${token}`], BODY));
-      const { status, headers, body } = await connection.answer();
+      const { status, headers, body } = await connection.response();
       assert.equal(status, 201);
       acknowledged.push((JSON.parse(body) as { data: { id: number } }).data.id);
       isLast = headers.get('connection') === 'close';

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Client } from 'pg';
-import { Relay } from '../../campaigns/failover/relay.ts';
-import { addStandby, type Standby } from '../../campaigns/failover/standby.ts';
-import { withHosts } from '../../campaigns/failover/with-hosts.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { parseLog } from '../http/log.ts';
 import { startService } from '../http/service.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type Cluster, createDatabase, startCluster } from '../support/postgres.ts';
+import { Relay } from '../support/relay.ts';
+import { addStandby, type Standby } from '../support/standby.ts';
 import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
+import { withHosts } from '../support/with-hosts.ts';
 
 const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: 0, yearTo: 3_000 } as const;
 const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };

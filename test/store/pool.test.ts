@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Relay } from '../../campaigns/failover/relay.ts';
-import { withHosts } from '../../campaigns/failover/with-hosts.ts';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
 import { parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
 import { Servers } from '../../src/store/postgres/pool/servers.ts';
 import { createDatabase } from '../support/postgres.ts';
+import { Relay } from '../support/relay.ts';
+import { withHosts } from '../support/with-hosts.ts';
 
 test('A timeout while all connections are in use does not probe the hosts again', async () => {
   await using database = await createDatabase();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { openApi } from '../../src/api/description/openapi.ts';
 import { operations } from '../../src/api/description/operations.ts';
 
-test('An operation may have parameters, header fields and answers without content', () => {
+test('An operation may have parameters, header fields and responses without content', () => {
   const { operation } = operations.findBook;
   const document = openApi(
     [

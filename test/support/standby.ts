@@ -2,11 +2,11 @@ import { appendFile, chown, mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Cluster } from '../../test/support/cluster.ts';
-import { startJanitor } from '../../test/support/cluster-janitor.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
-import { query } from '../../test/support/sql.ts';
-import { run } from '../run-program.ts';
+import { Cluster } from './cluster.ts';
+import { startJanitor } from './cluster-janitor.ts';
+import { findFreePort } from './free-port.ts';
+import { run } from './run-program.ts';
+import { query } from './sql.ts';
 
 /** A server that replicates a primary, and replaces it when it is promoted. */
 export interface Standby {
