@@ -8,8 +8,8 @@ import { assertNotReady, listBooks, openArchiveAt, openStoreAt } from '../suppor
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 const ALL = { yearFrom: -10_000, yearTo: 10_000, sort: 'title', isDescending: false } as const;
 
-// Distributed engines lack some features of PostgreSQL: conformance/statements.sql.
-describe('On an engine that rejects', () => {
+// Distributed servers lack some features of PostgreSQL: conformance/statements.sql.
+describe('On a PostgreSQL-compatible server that rejects', () => {
   test('indexes, triggers and functions, books are stored and found', async () => {
     await using database = await createDatabase();
     await rejectCommands(database, ['CREATE INDEX', 'CREATE TRIGGER', 'CREATE FUNCTION']);
