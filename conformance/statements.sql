@@ -72,13 +72,19 @@ select 1 from pg_constraint where conrelid = to_regclass('books') and conname in
 select 1 where (select max(id) from books)
   > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0);
 
+-- Where Citus has this table and distributes books, some of the following statements have another form:
+-- src/store/postgres/citus.
+
+select to_regclass('pg_dist_partition') is not null as "hasCitus";
+
 -- On each connection. If it is rejected, each setting is tried separately, and all but the durable commit are optional.
 
 select case current_setting('synchronous_commit', true)
     when 'off' then set_config('synchronous_commit', 'on', false) end,
   set_config('statement_timeout', '1400', false),
   (select count(set_config(name, value, false))
-    from (values ('enable_seqscan', 'off'), ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'),
+    from (values ('enable_seqscan', 'off'), ('citus.max_adaptive_executor_pool_size', '1'),
+      ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'),
       ('tcp_keepalives_count', '4'), ('tcp_user_timeout', '30000')) as wanted (name, value)
     join pg_settings using (name));
 
@@ -110,7 +116,7 @@ select count, last, (
 ) as json
 from extent;
 
--- Aurora DSQL locks rows by single keys only, and Citus not across nodes. If the lock is rejected, the service sends the same
+-- Aurora DSQL locks rows by single keys only. If the lock is rejected, the service sends the same
 -- statement without it, and retries after deadlocks.
 
 with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)

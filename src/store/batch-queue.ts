@@ -18,7 +18,7 @@ export interface BatchOptions<Item> {
   readonly keyOf?: (item: Item) => unknown;
 }
 
-type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>;
+type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
 
 /** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
 const GATHERING_TURNS_MAX = 8;
@@ -116,9 +116,9 @@ export class BatchQueue<Item, Result> {
       this.#observe?.(results.length, performance.now() - startedMs, false);
       if (results.length < batch.length) this.#queue.unshift(...batch.splice(results.length));
       for (const [index, call] of batch.entries()) {
-        const result = results[index] as Result | StoreUnavailable;
+        const result = results[index] as Result | Error;
         this.#unfinishedText -= call.text;
-        if (result instanceof StoreUnavailable) call.reject(result);
+        if (result instanceof Error) call.reject(result);
         else call.resolve(result);
       }
     } catch (error) {

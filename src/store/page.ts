@@ -13,15 +13,19 @@ export interface PageRow {
 type ReadRow = (after: number, limit: number) => Promise<PageRow>;
 
 /** Reads the pages of one batch, equal ones once. @returns the pages in the order of `afters` */
-export async function readPages(afters: readonly number[], read: ReadRow): Promise<BookPage[]> {
+export async function readPages(
+  afters: readonly number[],
+  read: ReadRow,
+  booksMax = PAGE_BOOKS_MAX,
+): Promise<BookPage[]> {
   const pages = new Map<number, BookPage>();
-  for (const after of new Set(afters)) pages.set(after, await readPage(after, read));
+  for (const after of new Set(afters)) pages.set(after, await readPage(after, read, booksMax));
   return afters.map((after) => pages.get(after) as BookPage);
 }
 
 /** Reads one page, of fewer books where books are long. */
-export async function readPage(after: number, read: ReadRow): Promise<BookPage> {
-  for (let limit = PAGE_BOOKS_MAX; ; limit = Math.ceil(limit / 2)) {
+export async function readPage(after: number, read: ReadRow, booksMax = PAGE_BOOKS_MAX): Promise<BookPage> {
+  for (let limit = booksMax; ; limit = Math.ceil(limit / 2)) {
     const { count, last, json } = await read(after, limit);
     if (count === 0) return { json: new Uint8Array(), last: undefined };
     if (json !== null) return { json, last: count < limit ? undefined : last };

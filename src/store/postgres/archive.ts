@@ -4,6 +4,8 @@ import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-a
 import { type PageRow, readPages } from '../page.ts';
 import { IdsExhausted } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
+import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
+import { findShards, type Shards } from './citus/shards.ts';
 import { isUnsupported, toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
@@ -49,22 +51,31 @@ async function open(
   conninfo: Conninfo,
   prepare: (client: ClientBase) => Promise<void>,
 ): Promise<BookArchive> {
+  let shards: Shards | undefined;
   const { client } = await Servers.connect(conninfo, async (connected) => {
     await configure(connected, PREPARE_TIMEOUT_MS);
     await retry(() => prepare(connected));
+    shards = await findShards(connected);
   });
-  return new PostgresArchive(client);
+  return new PostgresArchive(client, shards !== undefined);
 }
 
 class PostgresArchive implements BookArchive {
   readonly #client: Client;
+  readonly #pageBooksMax: number | undefined;
+  readonly #readRow: (after: number, limit: number) => Promise<RenderedRow[]>;
   #isInTransaction = false;
   /** Whether the transaction has inserted given ids; it has locked ids then, until its end, if the server supports that. */
   #hasGivenIds = false;
   #hasLock = false;
 
-  constructor(client: Client) {
+  constructor(client: Client, isDistributed: boolean) {
     this.#client = client;
+    this.#pageBooksMax = isDistributed ? CITUS_PAGE_BOOKS : undefined;
+    const pages = new CitusPages((statement, values) => this.#query(statement.text, values));
+    this.#readRow = isDistributed
+      ? (after, limit) => pages.read(after, limit)
+      : (after, limit) => this.#query(SELECT_PAGE.text, [after, limit]);
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
@@ -72,7 +83,11 @@ class PostgresArchive implements BookArchive {
     try {
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const [page] = await readPages([after], (last, limit) => this.#readPage(last, limit));
+        const [page] = await readPages(
+          [after],
+          (last, limit) => this.#readPage(last, limit),
+          this.#pageBooksMax,
+        );
         if (page && page.json.length > 0) yield page.json;
         after = page?.last;
       }
@@ -119,7 +134,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async #readPage(after: number, limit: number): Promise<PageRow> {
-    return toPageRow(await this.#query<RenderedRow>(SELECT_PAGE.text, [after, limit]));
+    return toPageRow(await this.#readRow(after, limit));
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {

@@ -6,7 +6,6 @@ import type {
   BookQuery,
   BookStore,
   SearchPage,
-  StoreUnavailable,
 } from '../../book/book-store-interface.ts';
 import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
@@ -24,6 +23,10 @@ import {
   updateBooks,
   updateExpectedBooks,
 } from './batches/updates.ts';
+import { CitusDatabase } from './citus/citus-database.ts';
+import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
+import { CitusSearchEngine } from './citus/citus-search.ts';
+import { findShards, type Shards } from './citus/shards.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
 import {
@@ -42,12 +45,14 @@ import { SearchIndex } from './search/search-index.ts';
 import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
-  const { servers, client } = await Servers.connect(conninfo, (connected) =>
-    retry(() => prepareSchema(connected)),
-  );
+  let shards: Shards | undefined;
+  const { servers, client } = await Servers.connect(conninfo, async (connected) => {
+    await retry(() => prepareSchema(connected));
+    shards = await findShards(connected);
+  });
   await client.end();
   servers.onMove = (server) => observer?.moved(server);
-  return new PostgresBookStore(servers, observer);
+  return new PostgresBookStore(servers, shards, observer);
 }
 
 /** Each kind of call has its own batches, each a transaction of one statement. */
@@ -67,7 +72,7 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(servers: Servers, observer: StoreObserver | undefined) {
+  constructor(servers: Servers, shards: Shards | undefined, observer: StoreObserver | undefined) {
     const poolOf = (name: string, limits: PoolLimits) => {
       const pool = new ConnectionPool(servers, limits);
       observer?.pool(name, () => pool.state);
@@ -75,20 +80,23 @@ class PostgresBookStore implements BookStore {
     };
     const queueOf = <Item, Result>(
       name: string,
-      run: (items: readonly Item[]) => Promise<readonly (Result | StoreUnavailable)[]>,
+      run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
       options: Partial<BatchOptions<Item>> = {},
     ) => {
       const queue = new BatchQueue<Item, Result>(run, { ...BATCH_LIMITS, observer, name, ...options });
       this.#queues.push(queue);
       return queue;
     };
-    const database = new Database(poolOf('books', BOOK_POOL));
-    const bulkDatabase = new Database(poolOf('many', BULK_POOL));
+    const databaseOn = (pool: ConnectionPool) =>
+      shards ? new CitusDatabase(pool, shards) : new Database(pool);
+    const database = databaseOn(poolOf('books', BOOK_POOL));
+    const bulkDatabase = databaseOn(poolOf('many', BULK_POOL));
     const searchIndex = new SearchIndex(
       poolOf('search_index', INDEX_POOL),
       new DegradablePart('search index', observer),
     );
-    const searchEngine = new PostgresSearchEngine(new Database(poolOf('searches', SEARCH_POOL)), searchIndex);
+    const SearchEngine = shards ? CitusSearchEngine : PostgresSearchEngine;
+    const searchEngine = new SearchEngine(databaseOn(poolOf('searches', SEARCH_POOL)), searchIndex);
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
     this.#searcher = new Searcher(searchEngine);
@@ -106,7 +114,7 @@ class PostgresBookStore implements BookStore {
     this.#searches = new ConcurrencyLimiter('search', SEARCH_POOL.connectionsMax, observer);
     this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
     this.#lists = queueOf('list', (afters) =>
-      readPages(afters, (after, limit) => this.#selectPage(after, limit)),
+      readPages(afters, (after, limit) => this.#selectPage(after, limit), shards && CITUS_PAGE_BOOKS),
     );
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,

@@ -12,7 +12,9 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 export function violatedConstraint(error: unknown): string | undefined {
-  return error instanceof DatabaseError ? error.constraint : undefined;
+  if (!(error instanceof DatabaseError)) return undefined;
+  // Citus names the constraint of a shard, and in the message only.
+  return error.constraint ?? /"(books_id_exact|idempotency_keys_pkey)(_\d+)?"/.exec(error.message)?.[1];
 }
 
 /** Whether a statement failed because of concurrent transactions, without effect, and may be retried. */

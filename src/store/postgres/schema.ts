@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
+import { distributeKeys, findShards } from './citus/shards.ts';
 import { isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
@@ -14,6 +15,7 @@ export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS)
   await expectPrivileges(client);
   await expectBooks(client);
   if (!isNew) await migrate(client, version, migrations);
+  if (!isNew && (await findShards(client))) await distributeKeys(client);
   await advanceIdSequence(client);
 }
 

@@ -110,6 +110,15 @@ export const SELECT_PAGE: Statement = {
 `,
 };
 
+/** Books by ids, in the order of the ids. */
+export const RENDER: Statement = {
+  text: `
+  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
+  from unnest($1::bigint[]) with ordinality as given (id, position)
+    cross join lateral (select ${BOOK_COLUMNS} from books where books.id = given.id) as page
+`,
+};
+
 /** Rows are locked in the order of their ids, so that batches of several processes cannot deadlock. */
 const LOCKED =
   'with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
@@ -191,6 +200,17 @@ export function matchIds<Row extends { readonly id: number }>(
 ): (Row | undefined)[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
+}
+
+/** In place of a row that could not be changed, while others of the same batch were. */
+export class FailedRow {
+  readonly id: number;
+  readonly error: Error;
+
+  constructor(id: number, error: Error) {
+    this.id = id;
+    this.error = error;
+  }
 }
 
 /** The row of {@link SELECT_PAGE}. */

@@ -66,7 +66,7 @@ class SqliteBookStore implements BookStore {
     this.#select = finder.prepare(SELECT);
     const options = { ...BATCH_LIMITS, observer };
     const writeOptions = { ...options, name: 'write', textOf: textOfWrite };
-    this.#writes = new BatchQueue((writes) => this.#write(writes), writeOptions);
+    this.#writes = new BatchQueue<Write, WriteResult>((writes) => this.#write(writes), writeOptions);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
     this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });

@@ -41,7 +41,7 @@ export class Inserts {
     return matchCreated(books, await this.#insert<Book>(INSERT, columnsOf(books)));
   }
 
-  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | IdsExhausted)[]> {
+  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | Error)[]> {
     void this.#removeExpiredKeys();
     const values = [
       ...columnsOf(books.map(({ fields }) => fields)),

@@ -4,6 +4,7 @@ import {
   columnsOf,
   DELETE,
   DELETE_EXPECTED,
+  FailedRow,
   idsOf,
   matchIds,
   type Statement,
@@ -28,7 +29,7 @@ export interface ExpectedUpdate {
 export async function updateBooks(
   database: Database,
   updates: readonly Update[],
-): Promise<(Book | undefined)[]> {
+): Promise<(Book | undefined | Error)[]> {
   let unknown = 0;
   const end = updates.findIndex(
     ({ changes: { title, author } }) =>
@@ -41,18 +42,25 @@ export async function updateBooks(
 export function updateExpectedBooks(
   database: Database,
   updates: readonly ExpectedUpdate[],
-): Promise<(Book | undefined)[]> {
+): Promise<(Book | undefined | Error)[]> {
   const books = updates.map(({ expected }) => expected);
   const changes = columnsOf(updates.map((update) => update.changes));
   return run(database, UPDATE_EXPECTED, idsOf(books), [...changes, ...columnsOf(books)]);
 }
 
-export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {
-  return (await run(database, DELETE, ids, [])).map(Boolean);
+export async function deleteBooks(database: Database, ids: readonly number[]): Promise<(boolean | Error)[]> {
+  return (await run(database, DELETE, ids, [])).map(isDeleted);
 }
 
-export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
-  return (await run(database, DELETE_EXPECTED, idsOf(books), columnsOf(books))).map(Boolean);
+export async function deleteExpectedBooks(
+  database: Database,
+  books: readonly Book[],
+): Promise<(boolean | Error)[]> {
+  return (await run(database, DELETE_EXPECTED, idsOf(books), columnsOf(books))).map(isDeleted);
+}
+
+function isDeleted(row: object | undefined): boolean | Error {
+  return row instanceof Error ? row : row !== undefined;
 }
 
 /** @returns the rows of a statement in the order of the ids */
@@ -61,6 +69,7 @@ async function run<Row extends { readonly id: number }>(
   statement: Statement,
   ids: readonly number[],
   columns: readonly unknown[],
-): Promise<(Row | undefined)[]> {
-  return matchIds(ids, await database.query<Row>(statement, [ids, ...columns]));
+): Promise<(Row | undefined | Error)[]> {
+  const rows = matchIds(ids, await database.query<Row | FailedRow>(statement, [ids, ...columns]));
+  return rows.map((row) => (row instanceof FailedRow ? row.error : row));
 }

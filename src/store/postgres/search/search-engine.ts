@@ -15,7 +15,7 @@ import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../
 import type { Needles } from '../../search/folding.ts';
 import { toStoreError } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
-import { BOOK_COLUMNS } from '../sql.ts';
+import { RENDER } from '../sql.ts';
 import { PostgresIndexDialect } from './index-dialect.ts';
 import type { SearchIndex } from './search-index.ts';
 
@@ -82,7 +82,7 @@ export class PostgresSearchEngine implements SearchEngine {
   }
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
-    const [row] = await this.#rows(RENDER, [ids]);
+    const [row] = await this.#database.query<Row>(RENDER, [ids]);
     return { json: Buffer.from((row?.json as string | null | undefined) ?? ''), count: Number(row?.count) };
   }
 
@@ -103,9 +103,3 @@ const BOOKS_TO_SCAN = `(
     coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
   from books
 ) as books_to_scan`;
-
-const RENDER = `
-  select count(*) as count, string_agg(row_to_json(page)::text, ',' order by given.position) as json
-  from unnest($1::bigint[]) with ordinality as given (id, position)
-    cross join lateral (select ${BOOK_COLUMNS} from books where books.id = given.id) as page
-`;

@@ -1,0 +1,91 @@
+import { type Book, ID_MAX } from '../../../book/book.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../../store-limits.ts';
+import { type RenderedRow, SELECT, type Statement } from '../sql.ts';
+
+/** The most books in a page of the list: a statement on all shards costs as much as reading thousands of books. */
+export const CITUS_PAGE_BOOKS = 2_500;
+
+/** Books with more text are read by their ids: every shard may return a whole page to the coordinator. */
+const SHORT_BYTES = 500;
+
+/** A book without its texts if they are long. */
+export interface ReadBook {
+  readonly id: number;
+  readonly bytes: number;
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly year: number;
+}
+
+export const BYTES = `coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)`;
+
+/** The texts that are short. */
+export const SHORT_TEXTS = ['title', 'author']
+  .map((column) => `case when ${BYTES} <= ${SHORT_BYTES} then coalesce(${column}, '') end as ${column}`)
+  .join(', ');
+
+const SELECT_WINDOW: Statement = {
+  name: 'list window',
+  text: `
+    select id, ${BYTES} as bytes, ${SHORT_TEXTS}, coalesce(year, 0) as year
+    from books where id > $1 and id <= $2 order by id limit $3
+  `,
+};
+
+type Query = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
+
+/** Reads pages of the list. */
+export class CitusPages {
+  readonly #query: Query;
+  readonly #window = new Window();
+
+  constructor(query: Query) {
+    this.#query = query;
+  }
+
+  /** @returns the row of {@link SELECT_PAGE} */
+  async read(after: number, limit: number): Promise<RenderedRow[]> {
+    const books = await this.#window.read(Math.max(after, 0), limit, (end) =>
+      this.#query<ReadBook>(SELECT_WINDOW, [after, end, limit]),
+    );
+    const bytes = books.reduce((sum, book) => sum + book.bytes, 0);
+    const page = { count: books.length, last: books.at(-1)?.id ?? 0 };
+    if (bytes > PAGE_TEXT_BYTES_MAX && limit > 1) return [{ ...page, json: null }];
+    const filled = (await readLongTexts(books, this.#query)).filter(({ title }) => title !== null);
+    const json = filled.map(({ id, title, author, year }) => JSON.stringify({ id, title, author, year }));
+    return [{ ...page, json: json.join(',') }];
+  }
+}
+
+/**
+ * A range of ids that contains a page, estimated by the last one: without it, every shard returns as many books as the
+ * page has.
+ */
+export class Window {
+  #size = 1.3;
+
+  /** @param read reads the first books up to an id, at most `limit` */
+  async read<Row extends { readonly id: number }>(
+    start: number,
+    limit: number,
+    read: (end: number) => Promise<Row[]>,
+  ): Promise<Row[]> {
+    const within = await read(start + Math.ceil(this.#size * limit));
+    const rows = within.length < limit ? await read(ID_MAX) : within;
+    const last = rows.at(-1);
+    // Ids that are distributed at random deviate from the average.
+    if (last && rows.length === limit) this.#size = (1.3 * (last.id - start)) / limit;
+    return rows;
+  }
+}
+
+/** Completes books whose texts are long, except those that no longer exist. */
+export async function readLongTexts<Row extends Pick<ReadBook, 'id' | 'title' | 'author'>>(
+  books: readonly Row[],
+  query: Query,
+): Promise<Row[]> {
+  const long = books.filter(({ title }) => title === null).map(({ id }) => id);
+  const rows = long.length === 0 ? [] : await query<Book>(SELECT, [long]);
+  const texts = new Map(rows.map(({ id, title, author }) => [id, { title, author }]));
+  return books.map((book) => ({ ...book, ...texts.get(book.id) }));
+}

@@ -1,0 +1,92 @@
+import type { ClientBase } from 'pg';
+import { ID_MAX } from '../../../book/book.ts';
+import { isUnsupported } from '../errors.ts';
+
+/** Finds the shards of the table of books. @returns undefined where Citus does not distribute it by its ids */
+export async function findShards(client: ClientBase): Promise<Shards | undefined> {
+  const { rows: found } = await client.query<{ hasCitus: boolean }>(
+    `select to_regclass('pg_dist_partition') is not null as "hasCitus"`,
+  );
+  if (!found[0]?.hasCitus) return undefined;
+  const { rows } = await client.query<{ start: number }>(
+    `select shardminvalue::integer as start from pg_dist_shard
+     where shardminvalue is not null and logicalrelid = to_regclass('books') order by start`,
+  );
+  return rows.length === 0 ? undefined : new Shards(rows.map(({ start }) => start));
+}
+
+/** Distributes the idempotency keys, so that a book and its key are stored in one distributed transaction. */
+export async function distributeKeys(client: ClientBase): Promise<void> {
+  const isDistributed = `select 1 from pg_dist_partition where logicalrelid = to_regclass('idempotency_keys')`;
+  if ((await client.query(isDistributed)).rows.length > 0) return;
+  try {
+    await client.query(
+      `select create_distributed_table('idempotency_keys', 'key', colocate_with => 'none');
+       select truncate_local_data_after_distributing_table('idempotency_keys')`,
+    );
+  } catch (error) {
+    // Another process may have done so at the same time; without the privilege, a create with a key is 503.
+    if (!isUnsupported(error) && (await client.query(isDistributed)).rows.length === 0) throw error;
+  }
+}
+
+/** The shards of the table of books. If they change, statements only become slower, until the service restarts. */
+export class Shards {
+  readonly #starts: readonly number[];
+
+  /** @param starts the lowest hash of each shard, in ascending order */
+  constructor(starts: readonly number[]) {
+    this.#starts = starts;
+  }
+
+  /** Groups ids by their shard. @returns the positions of the ids of each group */
+  group(ids: readonly number[]): number[][] {
+    const positions = ids.map((_, position) => position);
+    return [...Map.groupBy(positions, (position) => this.#shardOf(ids[position] as number)).values()];
+  }
+
+  /** How many consecutive ids usually include so many of one shard: the fullest has more of them than the average. */
+  idsToDraw(count: number): number {
+    if (count === 1) return 1;
+    const shards = this.#starts.length;
+    return Math.ceil(shards * (count - 0.3 * Math.sqrt(2 * Math.log(shards) * count)));
+  }
+
+  /** Selects ids of one shard. @returns undefined when no shard has so many of these ids */
+  selectOfOne(ids: readonly number[], count: number): number[] | undefined {
+    // The last ids are not worth a choice.
+    if ((ids.at(-1) as number) > ID_MAX) return ids.slice(0, count);
+    const fullest = this.group(ids).reduce((one, other) => (other.length > one.length ? other : one));
+    if (fullest.length < count) return undefined;
+    return fullest.slice(0, count).map((position) => ids[position] as number);
+  }
+
+  #shardOf(id: number): number {
+    const hash = hashOf(id);
+    return this.#starts.findLastIndex((start) => start <= hash);
+  }
+}
+
+/** The hash by which Citus distributes: PostgreSQL's `hashint8`. */
+export function hashOf(id: number): number {
+  const low = id | 0;
+  const high = Math.floor(id / 2 ** 32) | 0;
+  return mix(id >= 0 ? low ^ high : low ^ ~high);
+}
+
+/** PostgreSQL's `hash_bytes_uint32`, the last step of Bob Jenkins' lookup3. */
+function mix(key: number): number {
+  const start = (0x9e3779b9 + 4 + 3_923_095) | 0;
+  let [a, b, c] = [(start + key) | 0, start, start];
+  c = ((c ^ b) - rotate(b, 14)) | 0;
+  a = ((a ^ c) - rotate(c, 11)) | 0;
+  b = ((b ^ a) - rotate(a, 25)) | 0;
+  c = ((c ^ b) - rotate(b, 16)) | 0;
+  a = ((a ^ c) - rotate(c, 4)) | 0;
+  b = ((b ^ a) - rotate(a, 14)) | 0;
+  return ((c ^ b) - rotate(b, 24)) | 0;
+}
+
+function rotate(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
+}
