@@ -103,7 +103,7 @@ describe('An exported file', () => {
             books,
           );
         }),
-        { numRuns: 300 },
+        { numRuns: 100 },
       );
     });
   }

@@ -6,7 +6,7 @@ import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
 const BODY = JSON.stringify({ title: TITLE, year: 1946 });
-const ROUNDS = 100;
+const ROUNDS = 20;
 const WRITERS = 32;
 
 for (const { name: engine } of engines) {

@@ -5,7 +5,7 @@ import { createFolder } from '../support/folder.ts';
 import { createBook, listTitles, type ServiceProcess, startService, tokenFrom } from './service-process.ts';
 
 const CLIENTS = 16;
-const ROUNDS = 3;
+const ROUNDS = 2;
 const ACKNOWLEDGED_MIN = 60;
 
 /** Creates books concurrently and records the acknowledged ones, until the service is killed. */
