@@ -33,7 +33,7 @@ const WRITE = {
   sql: /^export const INSERT\b(?:(?!^export).)*\binsert into books\b/ms,
 };
 const SQLITE = { engine: 'SQLite', filesMax: 11 };
-const POSTGRES = { engine: 'PostgreSQL', filesMax: 12 };
+const POSTGRES = { engine: 'PostgreSQL', filesMax: 11 };
 const REQUEST_PATHS = [READ, WRITE].flatMap((rules) =>
   [SQLITE, POSTGRES].map((engine) => ({ ...rules, ...engine })),
 );

@@ -10,7 +10,7 @@ import { isUnsupported, toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
-import { retry } from './pool/retry.ts';
+import { retry } from './pool/pool.ts';
 import { Servers } from './pool/servers.ts';
 import { configure } from './pool/session-settings.ts';
 import {

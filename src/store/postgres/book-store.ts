@@ -35,9 +35,9 @@ import {
   ConnectionPool,
   INDEX_POOL,
   type PoolLimits,
+  retry,
   SEARCH_POOL,
 } from './pool/pool.ts';
-import { retry } from './pool/retry.ts';
 import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';

@@ -4,7 +4,7 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 import { StoreNotReady } from '../store-errors.ts';
 import { isReadOnly, isUnsupported, reasonOf, sqlState } from './errors.ts';
-import { retry } from './pool/retry.ts';
+import { retry } from './pool/pool.ts';
 
 /** Keeps ids exact; violated when no id is left. */
 export const ID_CHECK = 'books_id_exact';

@@ -3,8 +3,7 @@ import { isOutdatedPlan, isPreparedStatementRejected, isUnsupported, toStoreErro
 import { advanceIdSequence } from '../schema.ts';
 import type { Statement } from '../sql.ts';
 import { OptionalFeature } from './optional-feature.ts';
-import type { ConnectionPool } from './pool.ts';
-import { retry } from './retry.ts';
+import { type ConnectionPool, retry } from './pool.ts';
 
 /** Runs statements on a pool, each in its own transaction. */
 export class Database {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { PoolState } from '../../observer.ts';
@@ -23,6 +24,10 @@ export const SEARCH_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 
 export const INDEX_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
 
 const GRACE_MS = 200;
+
+const ATTEMPTS_MAX = 5;
+/** The longest wait before the second attempt; each later one is longer by this time. */
+const WAIT_MS = 10;
 
 /** With these attributes, a read-only server is the wrong one. */
 const WRITABLE: ReadonlySet<SessionAttributes> = new Set(['any', 'read-write', 'primary']);
@@ -133,6 +138,21 @@ export class ConnectionPool {
     if (isConnectionLost(error)) this.#lostMs = performance.now();
     if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
     else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
+  }
+}
+
+/** Retries after a random wait, so that the same transactions do not conflict again; on distributed servers reads may, too. */
+export async function retry<Result>(
+  attempt: () => Promise<Result>,
+  isRetryable: (error: unknown) => boolean = isSerializationFailure,
+): Promise<Result> {
+  for (let count = 1; ; count++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (count === ATTEMPTS_MAX || !isRetryable(error)) throw error;
+      await sleep(Math.random() * WAIT_MS * count);
+    }
   }
 }
 

@@ -4,8 +4,7 @@ import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { DegradablePart, FailureCause } from '../../observer.ts';
 import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';
-import type { ConnectionPool } from '../pool/pool.ts';
-import { retry } from '../pool/retry.ts';
+import { type ConnectionPool, retry } from '../pool/pool.ts';
 import { applyChanges } from './apply-changes.ts';
 import { isBehind, prepareIndex, VersionMismatch } from './search-schema.ts';
 
