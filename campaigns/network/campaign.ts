@@ -34,7 +34,10 @@ export interface FaultOptions {
   readonly isTimed: boolean;
 }
 
-/** The time limit of every response: a PUT needs two statements, each of which ends within 1.6 seconds. */
+/**
+ * The time limit of every response, besides the delays of a busy machine: a PUT needs two statements, each of which ends within
+ * 1.6 seconds.
+ */
 const RESPONSE_MS_MAX = 3_500;
 
 /** The time limit from the end of a fault to the first acknowledged write. */
@@ -77,18 +80,26 @@ async function runFaults(
   for (let round = 1; round <= rounds; round++) {
     for (const [name, fault] of Object.entries(faultsOf())) {
       const before = await readHeld(trial);
-      const { result, most, slowestMs } = await underPressure(trial, () => runOutage(trial, fault));
+      const { result, most, slowestMs, slowestOtherMs } = await underPressure(trial, () =>
+        runOutage(trial, fault),
+      );
       const waits = { ...result, slowestMs: Math.max(slowestMs, result.slowestMs) };
       const server = await serverConnections(trial, url);
-      report(`${round}: ${name}: ${describeWaits(waits)}; at most ${JSON.stringify({ ...most, ...server })}`);
+      report(
+        `${round}: ${name}: ${describeWaits(waits)}, without the store ${Math.round(slowestOtherMs)} ms; at most ${JSON.stringify({ ...most, ...server })}`,
+      );
       if (isTimed) {
         assertBounded(before, most);
         assert.ok(server[UNTIL_CLOSED] <= NOTICE_MS_MAX, 'the server keeps connections that are given up');
-        assert.ok(waits.slowestMs <= RESPONSE_MS_MAX, `a response took ${waits.slowestMs} ms`);
+        assert.ok(
+          waits.slowestMs <= RESPONSE_MS_MAX + slowestOtherMs,
+          `a response took ${waits.slowestMs} ms`,
+        );
         assert.ok(waits.firstMs <= WRITING_MS_MAX, `no write was acknowledged for ${waits.firstMs} ms`);
       }
       const seen = {
         'slowest response, ms': waits.slowestMs,
+        'slowest response without the store, ms': slowestOtherMs,
         'first write after it, ms': waits.firstMs,
         'waiting calls': most['waiting calls'],
         'more memory, kB': (most['resident bytes'] - before['resident bytes']) / 1_000,
@@ -104,8 +115,8 @@ async function runFaults(
 /** The connections of a process (SECURITY.md). */
 const POOLS_MAX = 13;
 
-/** The requests of 16 clients and of two seconds, and some. */
-const REQUESTS_MAX = 16 + 2 * RATE + 10;
+/** The requests of 16 clients and of five seconds. */
+const REQUESTS_MAX = 16 + 5 * RATE;
 
 const MEMORY_MAX = 64 * 1_024 * 1_024;
 
