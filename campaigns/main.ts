@@ -137,7 +137,7 @@ Exit code: 0 without violations, 1 at the first violation, 2 on wrong usage.`;
 
 function tableOf(figures: Figures): string {
   return Object.entries(figures)
-    .map(([name, value]) => `  ${name.padEnd(44)}${String(value)}`)
+    .map(([name, value]) => `  ${name.padEnd(44)} ${String(value)}`)
     .join('\n');
 }
 

@@ -118,7 +118,7 @@ const POOLS_MAX = 13;
 /** The requests of 16 clients and of five seconds. */
 const REQUESTS_MAX = 16 + 5 * RATE;
 
-const MEMORY_MAX = 64 * 1_024 * 1_024;
+const MEMORY_MAX = 128 * 1_024 * 1_024;
 
 /** Asserts that nothing piled up. */
 function assertBounded(before: Held, most: Held): void {
