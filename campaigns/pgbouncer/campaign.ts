@@ -32,10 +32,17 @@ const UNKNOWN_USER = 'A PostgreSQL role that';
 /** The minimum of acknowledged writes before and after a restart. */
 const WRITES = 200;
 
-const LOAD = { seconds: 5, connections: 32, rate: Number.POSITIVE_INFINITY };
+const LOAD = { seconds: 2, connections: 32, rate: Number.POSITIVE_INFINITY };
 
 /** How often the rates are measured, in turn with and without the pooler. */
-const TURNS = 5;
+const TURNS = 15;
+
+/** The number of books that are read. */
+const BOOKS = 1_000;
+const FILL = `insert into books (title, author, year) select 'Ubik', 'Philip K. Dick', 1969 from generate_series(1, ${BOOKS})`;
+
+/** The book that is created. */
+const BOOK = { title: 'The Left Hand of Darkness', author: 'Ursula K. Le Guin', year: 1969 };
 
 async function testPooler({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
   await using cluster = await startCluster();
@@ -97,39 +104,40 @@ async function compareRates(
   pooler: PgBouncer,
   report: CampaignOptions['report'],
 ): Promise<Figures> {
-  const [behind, without] = [await createDatabase({ server }), await createDatabase({ server })];
-  await using pooled = await Trial.open({ dbUrl: pooler.through(behind.url), seed: 1 });
-  await using direct = await Trial.open({ dbUrl: without.url, seed: 1 });
-  const subjects = Object.entries({ 'without PgBouncer': direct, 'behind PgBouncer': pooled });
-  for (const [, trial] of subjects) await trial.start();
-
-  const rates = new Map<string, number[]>();
+  await using resources = new AsyncDisposableStack();
+  const subjects: Record<string, Trial> = {};
+  for (const name of ['without PgBouncer', 'behind PgBouncer']) {
+    const { url, query } = await createDatabase({ server });
+    const dbUrl = name.startsWith('behind') ? pooler.through(url) : url;
+    const trial = resources.use(await Trial.open({ dbUrl, seed: 1 }));
+    await trial.start();
+    await query(FILL);
+    subjects[name] = trial;
+  }
+  const rates: Record<string, number[]> = {};
   for (let turn = 0; turn <= TURNS; turn++) {
-    for (const [name, { target }] of subjects) {
-      const lines = [authorizationLine(target.secret), 'Content-Type: application/json'];
-      const body = JSON.stringify({
-        title: 'The Left Hand of Darkness',
-        author: 'Ursula K. Le Guin',
-        year: 1969,
-      });
-      const requests = {
-        'POST /book': [request('POST /book', lines, body)],
-        'GET /book/{id}': Array.from({ length: 1_000 }, (_, id) => request(`GET /book/${id + 1}`, lines)),
-      };
-      for (const [kind, texts] of Object.entries(requests)) {
-        const { good, latenciesMs, lost } = await send({ ...LOAD, port: target.port, requests: texts });
-        const statuses = Object.keys(latenciesMs).filter((status) => status !== '200' && status !== '201');
-        assert.deepEqual([statuses, lost], [[], 0], `${kind} ${name}`);
-        // The first turn fills the table and warms up.
-        if (turn === 0) continue;
+    for (const [name, { target }] of Object.entries(subjects)) {
+      for (const [kind, requests] of Object.entries(workloads(target.secret))) {
+        const { good, latenciesMs, lost } = await send({ ...LOAD, port: target.port, requests });
+        const failures = Object.keys(latenciesMs).filter((status) => status !== '200' && status !== '201');
+        assert.deepEqual([failures, lost], [[], 0], `${kind} ${name}`);
+        // The first turn warms up.
         const key = `${kind} ${name}, requests/s`;
-        rates.set(key, [...(rates.get(key) ?? []), good / LOAD.seconds]);
-        report(`${turn}: ${key}: ${Math.round(good / LOAD.seconds)}`);
+        if (turn > 0) rates[key] = [...(rates[key] ?? []), good / LOAD.seconds];
       }
     }
+    report(`rates: ${turn} of ${TURNS} turns`);
   }
-  await Promise.all(subjects.map(([, trial]) => trial.stop()));
-  return Object.fromEntries(
-    [...rates].map(([name, values]) => [name, Math.round(median(values) ?? Number.NaN)]),
-  );
+  for (const trial of Object.values(subjects)) await trial.stop();
+  const medians = Object.entries(rates).map(([name, values]) => [name, median(values)?.toFixed(0)]);
+  return Object.fromEntries(medians) as Figures;
+}
+
+function workloads(secret: string): Readonly<Record<string, readonly string[]>> {
+  const lines = [authorizationLine(secret), 'Content-Type: application/json'];
+  const ids = Array.from({ length: BOOKS }, (_, index) => index + 1);
+  return {
+    'POST /book': [request('POST /book', lines, JSON.stringify(BOOK))],
+    'GET /book/{id}': ids.map((id) => request(`GET /book/${id}`, lines)),
+  };
 }
