@@ -107,11 +107,11 @@ async function compareRates(
   await using resources = new AsyncDisposableStack();
   const subjects: Record<string, Trial> = {};
   for (const name of ['without PgBouncer', 'behind PgBouncer']) {
-    const { url, query } = await createDatabase({ server });
-    const dbUrl = name.startsWith('behind') ? pooler.through(url) : url;
+    const database = await createDatabase({ server });
+    const dbUrl = name.startsWith('behind') ? pooler.through(database.url) : database.url;
     const trial = resources.use(await Trial.open({ dbUrl, seed: 1 }));
     await trial.start();
-    await query(FILL);
+    await database.query(FILL);
     subjects[name] = trial;
   }
   const rates: Record<string, number[]> = {};
