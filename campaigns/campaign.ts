@@ -24,12 +24,22 @@ export interface Campaign {
 
 export type EngineName = Engine['name'];
 
+/** A cluster that the campaigns do not start themselves. */
+export interface ClusterOptions {
+  readonly url: string;
+  /** The shell commands that stop and start one of its workers. */
+  readonly stop?: string | undefined;
+  readonly start?: string | undefined;
+}
+
 /** How to run a campaign. */
 export interface CampaignOptions {
   readonly engine: EngineName;
   readonly rounds: number;
   /** Seeds all random numbers: the same seed makes the same requests, but for the timing of processes. */
   readonly seed: number;
+  /** The cluster of the operator, for campaigns that do not start one. */
+  readonly cluster?: ClusterOptions | undefined;
   /** Reports progress. */
   readonly report: (line: string) => void;
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
-import type { Campaign, EngineName, Figures } from './campaign.ts';
+import type { Campaign, ClusterOptions, EngineName, Figures } from './campaign.ts';
 
 /** Runs a campaign at full length: `npm run campaign -- NAME`. */
 
@@ -27,7 +27,10 @@ async function main(args: string[]): Promise<number> {
 }
 
 /** @returns the exit code: 1 when the campaign found a violation */
-async function runOnEngines({ name, rounds, seed, engine }: Options, campaign: Campaign): Promise<number> {
+async function runOnEngines(
+  { name, rounds, seed, engine, cluster }: Options,
+  campaign: Campaign,
+): Promise<number> {
   for (const [index, candidate] of campaign.engines.entries()) {
     if (engine && candidate !== engine) continue;
     const started = performance.now();
@@ -38,7 +41,7 @@ async function runOnEngines({ name, rounds, seed, engine }: Options, campaign: C
     const count = rounds ?? campaign.rounds[index] ?? 1;
     console.log(`${name} on ${candidate}: ${count} rounds, seed ${seed}`);
     try {
-      const figures = await campaign.run({ engine: candidate, rounds: count, seed, report });
+      const figures = await campaign.run({ engine: candidate, rounds: count, seed, cluster, report });
       console.log(tableOf({ ...figures, seconds: Math.round((performance.now() - started) / 1_000) }));
     } catch (error) {
       console.error(`${name} on ${candidate} failed (seed ${seed})`);
@@ -54,6 +57,7 @@ interface Options {
   readonly rounds: number | undefined;
   readonly seed: number;
   readonly engine: EngineName | undefined;
+  readonly cluster: ClusterOptions | undefined;
 }
 
 /** @returns undefined for --help, or when no campaign is given */
@@ -69,6 +73,8 @@ function readOptions(args: string[]): Options | undefined {
     rounds: values.rounds === undefined ? undefined : readCount('rounds', values.rounds),
     seed: values.seed === undefined ? Math.floor(Math.random() * 1e9) : readCount('seed', values.seed),
     engine,
+    cluster:
+      values.url === undefined ? undefined : { url: values.url, stop: values.stop, start: values.start },
   };
 }
 
@@ -81,6 +87,9 @@ function parse(args: string[]) {
         rounds: { type: 'string' },
         seed: { type: 'string' },
         engine: { type: 'string' },
+        url: { type: 'string' },
+        stop: { type: 'string' },
+        start: { type: 'string' },
         help: { type: 'boolean', short: 'h' },
       },
     });
@@ -121,11 +130,14 @@ function helpAbout(campaigns: readonly Named[]): string {
   });
   return `Runs the service under faults, load or attacks, and checks every response and the stored books.
 
-  npm run campaign -- NAME [--rounds N] [--engine sqlite|postgres] [--seed N]
+  npm run campaign -- NAME [--rounds N] [--engine sqlite|postgres] [--seed N] [--url URL --stop COMMAND --start COMMAND]
 
   --rounds   the number of rounds (default: see below)
   --engine   runs it on this engine only (default: on each that is listed)
   --seed     the seed of all random numbers, to repeat a run (default: a random one, which is printed)
+  --url      the address of a cluster, for distributed, and the commands that stop and start one of its workers
+  --stop
+  --start
   --help     prints this text
 
 It starts the service and PostgreSQL itself. Campaigns:
