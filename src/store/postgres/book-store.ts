@@ -18,6 +18,8 @@ import {
   deleteBooks,
   deleteExpectedBooks,
   type ExpectedUpdate,
+  type FailedRow,
+  matchResults,
   UNKNOWN_LENGTHS_MAX,
   type Update,
   updateBooks,
@@ -42,7 +44,7 @@ import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
-import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
+import { type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   let shards: Shards | undefined;
@@ -185,8 +187,8 @@ class PostgresBookStore implements BookStore {
     await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
   }
 
-  async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
-    return matchIds(ids, await this.#database.query<Book>(SELECT, [ids]));
+  async #select(ids: readonly number[]): Promise<(Book | undefined | Error)[]> {
+    return matchResults(ids, await this.#database.query<Book | FailedRow>(SELECT, [ids]));
   }
 
   async #selectPage(after: number, limit: number): Promise<PageRow> {

@@ -202,17 +202,6 @@ export function matchIds<Row extends { readonly id: number }>(
   return ids.map((id) => byId.get(id));
 }
 
-/** In place of a row that could not be changed, while others of the same batch were. */
-export class FailedRow {
-  readonly id: number;
-  readonly error: Error;
-
-  constructor(id: number, error: Error) {
-    this.id = id;
-    this.error = error;
-  }
-}
-
 /** The row of {@link SELECT_PAGE}. */
 export interface RenderedRow {
   readonly count: number;

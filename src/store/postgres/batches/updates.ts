@@ -4,7 +4,6 @@ import {
   columnsOf,
   DELETE,
   DELETE_EXPECTED,
-  FailedRow,
   idsOf,
   matchIds,
   type Statement,
@@ -70,6 +69,24 @@ async function run<Row extends { readonly id: number }>(
   ids: readonly number[],
   columns: readonly unknown[],
 ): Promise<(Row | undefined | Error)[]> {
-  const rows = matchIds(ids, await database.query<Row | FailedRow>(statement, [ids, ...columns]));
-  return rows.map((row) => (row instanceof FailedRow ? row.error : row));
+  return matchResults(ids, await database.query<Row | FailedRow>(statement, [ids, ...columns]));
+}
+
+/** In place of a row that could not be changed, while others of the same batch were. */
+export class FailedRow {
+  readonly id: number;
+  readonly error: Error;
+
+  constructor(id: number, error: Error) {
+    this.id = id;
+    this.error = error;
+  }
+}
+
+/** Like {@link matchIds}, with the errors of failed rows. */
+export function matchResults<Row extends { readonly id: number }>(
+  ids: readonly number[],
+  rows: readonly (Row | FailedRow)[],
+): (Row | undefined | Error)[] {
+  return matchIds(ids, rows).map((row) => (row instanceof FailedRow ? row.error : row));
 }

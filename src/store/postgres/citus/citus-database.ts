@@ -1,11 +1,11 @@
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
+import { FailedRow } from '../batches/updates.ts';
 import { Database } from '../pool/database.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
 import {
   BOOK_COLUMNS,
   DELETE,
   DELETE_EXPECTED,
-  FailedRow,
   INSERT,
   INSERT_ONCE,
   RENDER,
@@ -81,8 +81,7 @@ export class CitusDatabase extends Database {
       return await super.query(SELECT, [ids]);
     } catch (error) {
       // While one server is unavailable, the books of the others are found.
-      if (error instanceof StoreUnavailable && error.reason.startsWith('08'))
-        return this.#runByShard(SELECT, [ids]);
+      if (isOfWorker(error)) return this.#runByShard(SELECT, [ids]);
       throw error;
     }
   }
@@ -104,27 +103,36 @@ export class CitusDatabase extends Database {
       return group.length === 1 ? super.query(ofOne, values.flat()) : super.query(ofShard, values);
     };
     const groups = this.#shards.group(columns[0] as number[]);
-    if (groups.length === 1) return rowsOf(groups[0] as number[]);
+    const isOnly = groups.length === 1;
     const rows: object[] = [];
+    let lost: unknown;
     const pending = groups.values();
     const runPending = async () => {
       for (const group of pending) {
         try {
+          if (lost !== undefined) throw lost;
           rows.push(...(await rowsOf(group)));
         } catch (error) {
+          if (isOnly && !isOfWorker(error)) throw error;
+          const isUnavailable = error instanceof StoreUnavailable;
+          // Without the coordinator, the other statements would only take their time to fail.
+          if (isUnavailable && !isOfWorker(error)) lost = error;
           // A book that the server rejects does not keep the others of its group from being stored.
-          const isTriedAgain = group.length > 1 && !(error instanceof StoreUnavailable);
-          if (isTriedAgain) groups.push(...group.map((position) => [position]));
+          if (group.length > 1 && !isUnavailable) groups.push(...group.map((position) => [position]));
           else
-            rows.push(
-              ...group.map((position) => new FailedRow(columns[0]?.[position] as number, error as Error)),
-            );
+            for (const position of group)
+              rows.push(new FailedRow(columns[0]?.[position] as number, error as Error));
         }
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, runPending));
     return rows;
   }
+}
+
+/** Whether the coordinator could not reach a worker. */
+function isOfWorker(error: unknown): boolean {
+  return error instanceof StoreUnavailable && error.reason.startsWith('08');
 }
 
 /** The most statements of one batch at a time; some connections remain for other batches. */
