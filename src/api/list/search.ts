@@ -12,19 +12,23 @@ export class Search {
   readonly #store: BookStore;
   readonly #query: BookQuery;
   readonly #waitMs: number;
-  readonly #disconnected = new AbortController();
+  /** Costs less than the signals of `AbortSignal.any` and `AbortSignal.timeout`. */
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
   #startedMs = 0;
-  #signal = this.#disconnected.signal;
 
   /** @param waitMs the time that the client may wait for the next part of the response */
   constructor(store: BookStore, query: BookQuery, reply: FastifyReply, waitMs: number) {
     this.#store = store;
     this.#query = query;
     this.#waitMs = waitMs;
-    const abort = () => this.#disconnected.abort(new StoreUnavailable('the client has disconnected'));
-    if (reply.raw.closed) abort();
-    else reply.raw.once('close', abort);
     this.restartWait();
+    const onClose = () => {
+      clearTimeout(this.#timer);
+      if (!reply.raw.writableFinished) this.#abort('the client has disconnected');
+    };
+    if (reply.raw.closed) onClose();
+    else reply.raw.once('close', onClose);
   }
 
   /** Whether half of the time is over, so that the books found so far should be sent. */
@@ -34,16 +38,15 @@ export class Search {
 
   /** Restarts the time, when the client has received a part of the response. */
   restartWait(): void {
+    clearTimeout(this.#timer);
     this.#startedMs = performance.now();
-    this.#signal = AbortSignal.any([this.#disconnected.signal, AbortSignal.timeout(this.#waitMs)]);
+    this.#timer = setTimeout(() => this.#abort('a search takes too long'), this.#waitMs);
   }
 
   /** The next page, which is empty only when no book follows. @throws StoreUnavailable when that takes too long */
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
     for (let position = after; ; ) {
-      const page = await this.#withTimeout((signal) =>
-        this.#store.search(this.#query, limit, position, signal),
-      );
+      const page = await this.#store.search(this.#query, limit, position, this.#controller.signal);
       if (page.more !== 'unknown' || page.count > 0) return page;
       position = page.last;
     }
@@ -54,24 +57,14 @@ export class Search {
     let total = 0;
     let position: BookPosition | undefined;
     do {
-      const { count, last } = await this.#withTimeout((signal) =>
-        this.#store.count(this.#query, position, signal),
-      );
+      const { count, last } = await this.#store.count(this.#query, position, this.#controller.signal);
       total += count;
       position = last;
     } while (position !== undefined);
     return total;
   }
 
-  async #withTimeout<Result>(call: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
-    const signal = this.#signal;
-    try {
-      signal.throwIfAborted();
-      return await call(signal);
-    } catch (error) {
-      if (error === signal.reason && !(error instanceof StoreUnavailable))
-        throw new StoreUnavailable('a search takes too long');
-      throw error;
-    }
+  #abort(reason: string): void {
+    this.#controller.abort(new StoreUnavailable(reason));
   }
 }

@@ -70,7 +70,8 @@ class SqliteBookStore implements BookStore {
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
     this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
-    this.#searches = new ConcurrencyLimiter('search', 1, observer);
+    // While the thread runs one search, the next one is with it already.
+    this.#searches = new ConcurrencyLimiter('search', 2, observer);
   }
 
   create(fields: BookFields): Promise<Book> {
