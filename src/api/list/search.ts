@@ -46,7 +46,7 @@ export class Search {
   /** The next page, which is empty only when no book follows. @throws StoreUnavailable when that takes too long */
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
     for (let position = after; ; ) {
-      const page = await this.#store.search(this.#query, limit, position, this.#controller.signal);
+      const page = await this.#store.search(this.#query, limit, position, this.#signal);
       if (page.more !== 'unknown' || page.count > 0) return page;
       position = page.last;
     }
@@ -57,11 +57,17 @@ export class Search {
     let total = 0;
     let position: BookPosition | undefined;
     do {
-      const { count, last } = await this.#store.count(this.#query, position, this.#controller.signal);
+      const { count, last } = await this.#store.count(this.#query, position, this.#signal);
       total += count;
       position = last;
     } while (position !== undefined);
     return total;
+  }
+
+  get #signal(): AbortSignal {
+    const { signal } = this.#controller;
+    signal.throwIfAborted();
+    return signal;
   }
 
   #abort(reason: string): void {
