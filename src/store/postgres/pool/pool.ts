@@ -63,11 +63,9 @@ export class ConnectionPool {
     let client: PoolClient | undefined;
     try {
       client = await this.#connect(pool);
-      // The pool does not listen to a connection in use; its loss also rejects its query.
-      client.on('error', ignoreLoss);
       const result = await run(client);
       this.#releasedMs.set(client, performance.now());
-      client.off('error', ignoreLoss).release();
+      client.release();
       return result;
     } catch (error) {
       client?.release(true);
@@ -115,6 +113,8 @@ export class ConnectionPool {
       query_timeout: statementTimeoutMs + GRACE_MS,
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
       onConnect: async (client) => {
+        // The pool does not listen to a connection that is in use or closing; its loss also rejects its query.
+        client.on('error', ignoreLoss);
         closeInTime(client);
         await configure(client, statementTimeoutMs);
         await expectSuitable(client, attributes, statementTimeoutMs);
