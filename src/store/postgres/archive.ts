@@ -40,6 +40,7 @@ export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> 
     await readState(client);
     await expectPrivileges(client, ['select']);
     await expectBooks(client);
+    return findShards(client);
   });
 }
 
@@ -49,13 +50,12 @@ export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
 
 async function open(
   conninfo: Conninfo,
-  prepare: (client: ClientBase) => Promise<void>,
+  prepare: (client: ClientBase) => Promise<Shards | undefined>,
 ): Promise<BookArchive> {
   let shards: Shards | undefined;
   const { client } = await Servers.connect(conninfo, async (connected) => {
     await configure(connected, PREPARE_TIMEOUT_MS);
-    await retry(() => prepare(connected));
-    shards = await findShards(connected);
+    shards = await retry(() => prepare(connected));
   });
   return new PostgresArchive(client, shards !== undefined);
 }

@@ -28,7 +28,7 @@ import {
 import { CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { CitusSearchEngine } from './citus/citus-search.ts';
-import { findShards, type Shards } from './citus/shards.ts';
+import type { Shards } from './citus/shards.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
 import {
@@ -49,8 +49,7 @@ import { type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   let shards: Shards | undefined;
   const { servers, client } = await Servers.connect(conninfo, async (connected) => {
-    await retry(() => prepareSchema(connected));
-    shards = await findShards(connected);
+    shards = await retry(() => prepareSchema(connected));
   });
   await client.end();
   servers.onMove = (server) => observer?.moved(server);

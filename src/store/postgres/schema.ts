@@ -1,12 +1,20 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
-import { distributeKeys, findShards } from './citus/shards.ts';
+import { distributeKeys, findShards, type Shards } from './citus/shards.ts';
 import { isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
-/** Creates the tables, or adopts an existing table of books unchanged. @throws StoreNotReady when this is impossible */
-export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
+/**
+ * Creates the tables, or adopts an existing table of books unchanged.
+ *
+ * @returns the shards of a table that Citus distributes
+ * @throws StoreNotReady when this is impossible
+ */
+export async function prepareSchema(
+  client: ClientBase,
+  migrations = MIGRATIONS,
+): Promise<Shards | undefined> {
   await expectUtf8(client);
   const { version, relations } = await readState(client, migrations);
   const isNew = !relations.has('books');
@@ -15,8 +23,10 @@ export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS)
   await expectPrivileges(client);
   await expectBooks(client);
   if (!isNew) await migrate(client, version, migrations);
-  if (!isNew && (await findShards(client))) await distributeKeys(client);
+  const shards = isNew ? undefined : await findShards(client);
+  if (shards) await distributeKeys(client);
   await advanceIdSequence(client);
+  return shards;
 }
 
 /** @throws StoreNotReady when the database cannot store every text */

@@ -16,6 +16,9 @@ export interface Statement {
 /** Adopted tables may contain NULL, which is read as empty. */
 export const BOOK_COLUMNS = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
 
+/** The length of a book, without reading its texts. */
+export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
+
 export const INSERT: Statement = {
   name: 'create',
   text: `

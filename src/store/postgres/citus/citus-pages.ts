@@ -1,6 +1,6 @@
 import { type Book, ID_MAX } from '../../../book/book.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../../store-limits.ts';
-import { type RenderedRow, SELECT, type Statement } from '../sql.ts';
+import { type RenderedRow, SELECT, type Statement, TEXT_BYTES } from '../sql.ts';
 
 /** The most books in a page of the list: a statement on all shards costs as much as reading thousands of books. */
 export const CITUS_PAGE_BOOKS = 2_500;
@@ -17,17 +17,15 @@ export interface ReadBook {
   readonly year: number;
 }
 
-export const BYTES = `coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)`;
-
 /** The texts that are short. */
 export const SHORT_TEXTS = ['title', 'author']
-  .map((column) => `case when ${BYTES} <= ${SHORT_BYTES} then coalesce(${column}, '') end as ${column}`)
+  .map((column) => `case when ${TEXT_BYTES} <= ${SHORT_BYTES} then coalesce(${column}, '') end as ${column}`)
   .join(', ');
 
 const SELECT_WINDOW: Statement = {
   name: 'list window',
   text: `
-    select id, ${BYTES} as bytes, ${SHORT_TEXTS}, coalesce(year, 0) as year
+    select id, ${TEXT_BYTES} as bytes, ${SHORT_TEXTS}, coalesce(year, 0) as year
     from books where id > $1 and id <= $2 order by id limit $3
   `,
 };

@@ -11,7 +11,8 @@ import { toStoreError } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
 import { PostgresSearchEngine } from '../search/search-engine.ts';
 import type { SearchIndex } from '../search/search-index.ts';
-import { BYTES, type ReadBook, readLongTexts, SHORT_TEXTS, Window } from './citus-pages.ts';
+import { TEXT_BYTES } from '../sql.ts';
+import { type ReadBook, readLongTexts, SHORT_TEXTS, Window } from './citus-pages.ts';
 
 /**
  * The most books that a statement reads, and the most bytes of their text. In an order other than that of the ids, each
@@ -85,6 +86,6 @@ type ScannedBook = Match & Pick<ReadBook, 'title' | 'author'>;
 const BOOKS_TO_SCAN = `(
   select id, ${SHORT_TEXTS}, coalesce(year, 0) as year,
     left(coalesce(title, ''), ${SORT_KEY_LENGTH}) collate "C" as title_key,
-    left(coalesce(author, ''), ${SORT_KEY_LENGTH}) collate "C" as author_key, ${BYTES} as bytes
+    left(coalesce(author, ''), ${SORT_KEY_LENGTH}) collate "C" as author_key, ${TEXT_BYTES} as bytes
   from books
 ) as books_to_scan`;

@@ -104,7 +104,7 @@ interface Found extends Server {
   readonly timeline: number;
 }
 
-/** Tries the `last` host first: a primary that was demoted may still report that it is one. @throws NoServer */
+/** Tries the `last` host first, so that of equal servers the one in use stays. @throws NoServer */
 async function findServer(conninfo: Conninfo, last?: Host): Promise<Found> {
   const { hosts, isBalanced, sessionAttributes } = conninfo;
   const order = hosts

@@ -15,7 +15,7 @@ import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../
 import type { Needles } from '../../search/folding.ts';
 import { toStoreError } from '../errors.ts';
 import type { Database } from '../pool/database.ts';
-import { RENDER } from '../sql.ts';
+import { RENDER, TEXT_BYTES } from '../sql.ts';
 import { PostgresIndexDialect } from './index-dialect.ts';
 import type { SearchIndex } from './search-index.ts';
 
@@ -100,6 +100,6 @@ const BOOKS_TO_SCAN = `(
   select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
     left(coalesce(title, ''), ${SORT_KEY_LENGTH}) collate "C" as title_key,
     left(coalesce(author, ''), ${SORT_KEY_LENGTH}) collate "C" as author_key,
-    coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
+    ${TEXT_BYTES} as bytes
   from books
 ) as books_to_scan`;

@@ -2,6 +2,7 @@ import type { PoolClient } from 'pg';
 import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 import { FOLDING_VERSION } from '../../search/folding.ts';
 import { END_IF_IDLE } from '../schema.ts';
+import { TEXT_BYTES } from '../sql.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
 const TABLES_VERSION = 'schema 2';
@@ -162,7 +163,7 @@ export const INSERT_CHANGES =
 export const SELECT_RANGE = `
   select id::text as id, sum(bytes) over (order by id) as total
   from (
-    (select id, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books
+    (select id, ${TEXT_BYTES} as bytes from books
       where id between $1::bigint and $2::bigint order by id limit $3)
     union all
     (select id, 0 as bytes from book_search
@@ -172,7 +173,7 @@ export const SELECT_RANGE = `
   order by id limit $3
 `;
 export const SELECT_SIZES = `
-  select id::text as id, sum(coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)) over (order by id) as total
+  select id::text as id, sum(${TEXT_BYTES}) over (order by id) as total
   from books where id = any($1::bigint[]) order by books.id
 `;
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
