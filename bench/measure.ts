@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Generator, LoadResult } from './load/generator.ts';
+import type { Generator, Load, LoadResult } from './load/generator.ts';
+import { type OpenLoadResult, runOpenLoad } from './load/node.ts';
 import type { Measurement } from './results.ts';
 import { TOKEN } from './services/credentials.ts';
 import type { Service } from './services/service.ts';
@@ -55,11 +56,31 @@ export class Meter {
     };
   }
 
+  /** Restores the books, and runs a workload at a rate. */
+  async measureAtRate(task: Task, rate: number): Promise<OpenLoadResult> {
+    const { service, workload, seconds } = task;
+    const books = workloads[workload].books(seconds);
+    await this.#fill(service, books);
+    const result = await runOpenLoad({ ...(await this.#prepareLoad({ ...task, books })), rate });
+    await waitUntilIdle(service.server.pid);
+    if (workloads[workload].writes) this.#filled.delete(service);
+    return result;
+  }
+
   /** Runs a workload on a service with `books` books. */
-  async run({ service, workload, books, ...load }: Task & { readonly books: number }): Promise<LoadResult> {
+  async run(task: Task & { readonly books: number }): Promise<LoadResult> {
+    return this.#generator.run(await this.#prepareLoad(task));
+  }
+
+  async #prepareLoad({
+    service,
+    workload,
+    books,
+    ...load
+  }: Task & { readonly books: number }): Promise<Load> {
     const requestsFile = await this.#requestsFile(workload, books);
     service.server.truncateLog();
-    return this.#generator.run({ ...load, url: service.server.url, requestsFile, token: TOKEN });
+    return { ...load, url: service.server.url, requestsFile, token: TOKEN };
   }
 
   async #fill(service: Service, books: number): Promise<void> {

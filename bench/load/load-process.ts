@@ -1,68 +1,130 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Load, LoadResult } from './generator.ts';
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { Load } from './generator.ts';
+import type { OpenLoad, OpenLoadResult } from './node.ts';
 import { ResponseReader } from './response-reader.ts';
 
 /** The process that sends a load and prints its result as JSON. */
 
-const { url, requestsFile, token, connections, seconds } = JSON.parse(process.argv[2] ?? '') as Load;
-const { hostname, port, host } = new URL(url);
-const requests = readFileSync(requestsFile, 'utf8').trimEnd().split('\n').map(render);
+interface Connection {
+  readonly socket: Socket;
+  /** When its request was due; in a closed loop, when it was sent. */
+  dueAt: number;
+  /** Since when it has had no request; in an open loop only. */
+  idleAt: number;
+}
+
+/** The longest time in which an open loop does not look for responses: the resolution of its latencies. */
+const PAUSE_MS = 0.05;
+
+const load = JSON.parse(process.argv[2] ?? '') as Load & Partial<OpenLoad>;
+const { hostname, port, host } = new URL(load.url);
+const requests = readFileSync(load.requestsFile, 'utf8').trimEnd().split('\n').map(render);
 const latenciesMs: number[] = [];
-let position = 0;
+/** How late the generator has sent requests for which there was a connection. */
+const delaysMs: number[] = [];
+const idle: Connection[] = [];
+let sent = 0;
 let failures = 0;
 let hasEnded = false;
 
+const connections = Array.from({ length: load.connections }, openConnection);
+await Promise.all(connections.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
 const cpuBefore = process.cpuUsage();
 const startedAt = performance.now();
-const sockets = Array.from({ length: connections }, openConnection);
-await sleep(seconds * 1_000);
+const endsAt = startedAt + load.seconds * 1_000;
+if (load.rate === undefined) {
+  for (const connection of connections) send(connection, performance.now());
+  await sleep(load.seconds * 1_000);
+} else {
+  idle.push(...connections);
+  await sendAtDueTimes(load.rate);
+}
 hasEnded = true;
+const responses = latenciesMs.length;
 const elapsedSeconds = (performance.now() - startedAt) / 1_000;
 const { user, system } = process.cpuUsage(cpuBefore);
-for (const socket of sockets) socket.destroy();
+for (const { socket } of connections) socket.destroy();
 
-latenciesMs.sort((left, right) => left - right);
-const result: LoadResult = {
-  responses: latenciesMs.length,
+if (load.rate !== undefined) addUnfinished(load.rate);
+const latencyMs = percentiles(latenciesMs);
+const result: OpenLoadResult = {
+  responses,
   seconds: elapsedSeconds,
-  p50Ms: percentile(50),
-  p99Ms: percentile(99),
+  p50Ms: latencyMs(50),
+  p99Ms: latencyMs(99),
+  p999Ms: latencyMs(99.9),
+  p9999Ms: latencyMs(99.99),
+  maxMs: latencyMs(100),
+  delayP999Ms: percentiles(delaysMs)(99.9),
   failures,
   cpuSeconds: (user + system) / 1e6,
 };
 console.log(JSON.stringify(result));
 
-/** Opens a connection that always has one pending request. */
-function openConnection(): Socket {
+function openConnection(): Connection {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-  let sentAt = 0;
-  const send = () => {
-    sentAt = performance.now();
-    socket.write(requests[position++ % requests.length] ?? '');
-  };
+  const connection = { socket, dueAt: 0, idleAt: 0 };
   const reader = new ResponseReader((status) => {
     if (hasEnded) return;
-    latenciesMs.push(performance.now() - sentAt);
+    const now = performance.now();
+    latenciesMs.push(now - connection.dueAt);
     if (status < 200 || status > 299) failures++;
-    send();
+    if (load.rate === undefined) return send(connection, now);
+    connection.idleAt = now;
+    idle.push(connection);
   });
-  return socket
-    .on('connect', send)
+  socket
     .on('data', (bytes: Buffer) => reader.read(bytes))
     .on('error', () => failures++)
     .on('end', () => failures++);
+  return connection;
+}
+
+function send(connection: Connection, at: number): void {
+  connection.dueAt = at;
+  connection.socket.write(requests[sent++ % requests.length] ?? '');
+}
+
+/** Sends requests at equal intervals. Those that are due while every connection has one wait for a response. */
+async function sendAtDueTimes(rate: number): Promise<void> {
+  // Without it, Linux makes every pause longer by 0.05 ms (proc_pid_timerslack_ns(5)).
+  writeFileSync('/proc/self/timerslack_ns', '1');
+  const clock = new Int32Array(new SharedArrayBuffer(4));
+  const nextDueAt = () => dueAt(sent, rate);
+  for (let now = startedAt; now < endsAt; now = performance.now()) {
+    while (nextDueAt() <= now) {
+      const connection = idle.pop();
+      if (!connection) break;
+      delaysMs.push(performance.now() - Math.max(nextDueAt(), connection.idleAt));
+      send(connection, nextDueAt());
+    }
+    Atomics.wait(clock, 0, 0, Math.min(PAUSE_MS, Math.max(0, nextDueAt() - performance.now())));
+    await endOfTurn();
+  }
+}
+
+/** Requests without a response at the end count with their latency so far. */
+function addUnfinished(rate: number): void {
+  for (const { dueAt: since } of connections.filter((connection) => !idle.includes(connection)))
+    latenciesMs.push(endsAt - since);
+  for (; dueAt(sent, rate) < endsAt; sent++) latenciesMs.push(endsAt - dueAt(sent, rate));
+}
+
+function dueAt(index: number, rate: number): number {
+  return startedAt + (index * 1_000) / rate;
 }
 
 function render(line: string): Buffer {
   const [, method, path, body = ''] = /^(\S+) (\S+) ?(.*)$/.exec(line) ?? [];
   const length = `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(
-    `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${token}\r\n${body && length}\r\n${body}`,
+    `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: ${load.token}\r\n${body && length}\r\n${body}`,
   );
 }
 
-function percentile(percent: number): number {
-  return latenciesMs[Math.floor(((latenciesMs.length - 1) * percent) / 100)] ?? 0;
+function percentiles(values: readonly number[]): (percent: number) => number {
+  const sorted = Float64Array.from(values).toSorted();
+  return (percent) => sorted[Math.floor(((sorted.length - 1) * percent) / 100)] ?? 0;
 }
