@@ -72,11 +72,6 @@ select 1 from pg_constraint where conrelid = to_regclass('books') and conname in
 select 1 where (select max(id) from books)
   > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0);
 
--- Where Citus has this table and distributes books, some of the following statements have another form:
--- src/store/postgres/citus.
-
-select to_regclass('pg_dist_partition') is not null as "hasCitus";
-
 -- On each connection. If it is rejected, each setting is tried separately, and all but the durable commit are optional.
 
 select case current_setting('synchronous_commit', true)
@@ -116,20 +111,21 @@ select count, last, (
 ) as json
 from extent;
 
--- Aurora DSQL locks rows by single keys only. If the lock is rejected, the service sends the same
--- statement without it, and retries after deadlocks.
+-- The order by id avoids deadlocks between the batches of several processes; an engine may ignore it, and the service retries
+-- after deadlocks.
 
-with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)
 update books set
   title = coalesce(given.title, books.title),
   author = coalesce(given.author, books.author),
   year = coalesce(given.year, books.year)
-from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as given (id, title, author, year)
-  join locked on locked.id = given.id
+from (
+  select id, title, author, year
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as item (id, title, author, year)
+  order by id
+) as given
 where books.id = given.id
 returning books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year;
 
-with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)
-delete from books using unnest($1::bigint[]) as given (id) join locked on locked.id = given.id
+delete from books using (select id from unnest($1::bigint[]) as item (id) order by id) as given
 where books.id = given.id
 returning books.id;

@@ -36,7 +36,6 @@ describe('On a PostgreSQL-compatible server that rejects', () => {
   });
 
   for (const [what, rejected] of [
-    ['to lock rows', / for update\b/],
     ['settings of its connections', /set_config\('statement_timeout'|pg_settings/],
     ['functions of sequences', /pg_sequence_last_value/],
   ] as const) {
@@ -152,21 +151,6 @@ describe('The table of books', () => {
 
 // A feature can become available, for example when a privilege is granted.
 describe('A rejected feature is tried again after a minute', () => {
-  test('row locks', async (context) => {
-    await using database = await createDatabase();
-    using rejections = rejectStatements(({ text }) => / for update\b/.test(text));
-    await using store = await openStoreAt(database.url);
-    const { id } = await store.create(BOOK);
-    assert.equal((await store.update(id, { year: 1 }))?.year, 1);
-    const { count } = rejections;
-    assert.equal((await store.update(id, { year: 2 }))?.year, 2);
-    assert.equal(rejections.count, count);
-
-    passMinute(context);
-    assert.equal((await store.update(id, { year: 3 }))?.year, 3);
-    assert.ok(rejections.count > count);
-  });
-
   test('prepared statements', async (context) => {
     await using database = await createDatabase();
     using rejections = rejectStatements(({ name }) => name !== undefined);

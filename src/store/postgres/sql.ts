@@ -9,8 +9,6 @@ export interface Statement {
   /** The name of the prepared statement; without it the statement is not prepared. */
   readonly name?: string;
   readonly text: string;
-  /** The same for servers that do not support these row locks: there deadlocks are resolved by retries. */
-  readonly withoutLocks?: string;
 }
 
 /** Adopted tables may contain NULL, which is read as empty. */
@@ -122,12 +120,9 @@ export const RENDER: Statement = {
 `,
 };
 
-/** Rows are locked in the order of their ids, so that batches of several processes cannot deadlock. */
-const LOCKED =
-  'with locked as materialized (select id from books where id = any($1::bigint[]) order by id for update)';
-
-function locking(name: string, textOf: (locked: string, join: string) => string): Statement {
-  return { name, text: textOf(LOCKED, 'join locked on locked.id = given.id'), withoutLocks: textOf('', '') };
+/** The items of a batch, in the order of their ids: if batches of several processes change rows in it, they do not deadlock. */
+function given(arrays: string, columns: string): string {
+  return `(select ${columns} from unnest(${arrays}) as item (${columns}) order by id) as given`;
 }
 
 /** Null keeps the value. */
@@ -136,53 +131,50 @@ const CHANGES = `
     author = coalesce(given.author, books.author),
     year = coalesce(given.year, books.year)
 `;
-export const UPDATE = locking(
-  'update',
-  (locked, join) => `
-  ${locked}
+export const UPDATE: Statement = {
+  name: 'update',
+  text: `
   update books set ${CHANGES}
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[]) as given (id, title, author, year) ${join}
+  from ${given('$1::bigint[], $2::text[], $3::text[], $4::bigint[]', 'id, title, author, year')}
   where books.id = given.id
   returning ${BOOK_COLUMNS}
 `,
-);
-export const DELETE = locking(
-  'delete',
-  (locked, join) => `
-  ${locked}
-  delete from books using unnest($1::bigint[]) as given (id) ${join}
+};
+export const DELETE: Statement = {
+  name: 'delete',
+  text: `
+  delete from books using ${given('$1::bigint[]', 'id')}
   where books.id = given.id
   returning books.id
 `,
-);
+};
 
 /** After waiting for another transaction, the server evaluates this condition again on the new version of the row. */
 const IS_EXPECTED = `
   (coalesce(books.title, ''), coalesce(books.author, ''), coalesce(books.year, 0)) =
   (expected_title, expected_author, expected_year)
 `;
-export const UPDATE_EXPECTED = locking(
-  'update expected',
-  (locked, join) => `
-  ${locked}
+export const UPDATE_EXPECTED: Statement = {
+  name: 'update expected',
+  text: `
   update books set ${CHANGES}
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[])
-      as given (id, title, author, year, expected_title, expected_author, expected_year) ${join}
+  from ${given(
+    '$1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::bigint[]',
+    'id, title, author, year, expected_title, expected_author, expected_year',
+  )}
   where books.id = given.id and ${IS_EXPECTED}
   returning ${BOOK_COLUMNS}
 `,
-);
-export const DELETE_EXPECTED = locking(
-  'delete expected',
-  (locked, join) => `
-  ${locked}
+};
+export const DELETE_EXPECTED: Statement = {
+  name: 'delete expected',
+  text: `
   delete from books
-  using unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[])
-      as given (id, expected_title, expected_author, expected_year) ${join}
+  using ${given('$1::bigint[], $2::text[], $3::text[], $4::bigint[]', 'id, expected_title, expected_author, expected_year')}
   where books.id = given.id and ${IS_EXPECTED}
   returning books.id
 `,
-);
+};
 
 export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);

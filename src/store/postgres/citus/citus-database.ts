@@ -183,13 +183,11 @@ function inShard(sql: string): string {
   return sql.replace('returning', 'and books.id = any($1::bigint[]) returning');
 }
 
-function formsOf({ name, text, withoutLocks }: Statement, textOfOne: string): Forms {
-  const ofShard = {
-    name: `${name} of shard`,
-    text: inShard(text),
-    ...(withoutLocks !== undefined && { withoutLocks: inShard(withoutLocks) }),
+function formsOf({ name, text }: Statement, textOfOne: string): Forms {
+  return {
+    ofShard: { name: `${name} of shard`, text: inShard(text) },
+    ofOne: { name: `${name} one`, text: textOfOne },
   };
-  return { ofShard, ofOne: { name: `${name} one`, text: textOfOne } };
 }
 
 const SET = 'set title = coalesce($2, title), author = coalesce($3, author), year = coalesce($4, year)';

@@ -1,5 +1,5 @@
 import type { QueryConfig } from 'pg';
-import { isOutdatedPlan, isPreparedStatementRejected, isUnsupported, toStoreError } from '../errors.ts';
+import { isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../errors.ts';
 import { advanceIdSequence } from '../schema.ts';
 import type { Statement } from '../sql.ts';
 import { OptionalFeature } from './optional-feature.ts';
@@ -12,8 +12,6 @@ export class Database {
   readonly #preparing = new OptionalFeature();
   /** Part of the names: connections keep the statements that were prepared before the table was altered. */
   #generation = 0;
-  /** Locking rows in a fixed order avoids deadlocks; some PostgreSQL-compatible servers do not support it. */
-  readonly #locking = new OptionalFeature();
 
   constructor(pool: ConnectionPool) {
     this.#pool = pool;
@@ -29,32 +27,27 @@ export class Database {
           const { rows } = await this.#pool.query<Row>({ ...sent, values });
           return rows;
         },
-        (error) => this.#isRetryable(error, statement, sent),
+        (error) => this.#isRetryable(error, sent),
       );
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
-  /** Whether the statement had no effect and a retry may succeed, perhaps without the feature that was rejected. */
-  #isRetryable(error: unknown, { text, withoutLocks }: Statement, sent: QueryConfig): boolean {
+  /** Whether the statement had no effect and a retry may succeed, perhaps unprepared. */
+  #isRetryable(error: unknown, sent: QueryConfig): boolean {
     if (this.#pool.isRetryable(error)) return true;
-    if (sent.name !== undefined && isPreparedStatementRejected(error)) {
-      this.#preparing.disable();
-      // A pooler that rejects names would keep a copy of each generation on its servers.
-      if (isOutdatedPlan(error)) this.#generation++;
-      return true;
-    }
-    const isRetriedWithoutLocks = withoutLocks !== undefined && sent.text === text && isUnsupported(error);
-    if (isRetriedWithoutLocks) this.#locking.disable();
-    return isRetriedWithoutLocks;
+    if (sent.name === undefined || !isPreparedStatementRejected(error)) return false;
+    this.#preparing.disable();
+    // A pooler that rejects names would keep a copy of each generation on its servers.
+    if (isOutdatedPlan(error)) this.#generation++;
+    return true;
   }
 
-  #toQueryConfig({ name, text, withoutLocks }: Statement): QueryConfig {
-    const isLocking = withoutLocks === undefined || this.#locking.isEnabled;
-    const sentText = isLocking ? text : withoutLocks;
-    if (name === undefined || !this.#preparing.isEnabled) return { text: sentText };
-    return { name: `${name}${isLocking ? '' : ' without locks'} ${this.#generation}`, text: sentText };
+  #toQueryConfig({ name, text }: Statement): QueryConfig {
+    return name !== undefined && this.#preparing.isEnabled
+      ? { name: `${name} ${this.#generation}`, text }
+      : { text };
   }
 
   /** See {@link advanceIdSequence}. @throws StoreUnavailable when the server cannot be reached */
