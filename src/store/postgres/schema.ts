@@ -23,7 +23,7 @@ export async function prepareSchema(
   await expectPrivileges(client);
   await expectBooks(client);
   if (!isNew) await migrate(client, version, migrations);
-  const shards = isNew ? undefined : await findShards(client);
+  const shards = await findShards(client);
   if (shards) await distributeKeys(client);
   await advanceIdSequence(client);
   return shards;
