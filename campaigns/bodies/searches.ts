@@ -5,7 +5,7 @@ import type { Book } from '../../src/book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/book/book-store-interface.ts';
 import type { RawResponse } from '../../test/http/connection.ts';
 import { PARAMETERS } from '../../test/http/search-corpus.ts';
-import { expectedBooks, type Parameters } from '../../test/http/search-reference.ts';
+import { expectedBooks, keyOf, type Parameters } from '../../test/http/search-reference.ts';
 import { LITERALS, words } from './corpus.ts';
 
 /** A `GET /books` with a query. */
@@ -18,7 +18,8 @@ export interface Search {
 interface Query {
   /** The parameters before they are encoded, without `after`. */
   readonly parameters: Parameters;
-  readonly after: BookPosition | undefined;
+  /** The book of the cursor, which need not exist. */
+  readonly after: Book | undefined;
 }
 
 const NAMES = words(`q title author year year_from year_to sort limit after count
@@ -76,9 +77,14 @@ const validSearches = fc
   )
   .map(([parameters, position, ignored]): Search & { query: Query } => {
     const { sort = 'id' } = parameters;
-    const keys: Record<string, BookPosition['key']> = { id: position?.id ?? 0, year: position?.year ?? 0 };
-    const after = position && { id: position.id, key: keys[sort.replace('-', '')] ?? position.text };
-    const pieces = Object.entries({ ...parameters, ...(after && { after: writeCursor(sort, after) }) }).map(
+    const after = position && {
+      id: position.id,
+      title: position.text,
+      author: position.text,
+      year: position.year,
+    };
+    const cursor = after && { after: writeCursor(sort, positionOf(after, sort)) };
+    const pieces = Object.entries({ ...parameters, ...cursor }).map(
       ([name, text]) => `${name}=${encodeURIComponent(text)}`,
     );
     const path = `/books?${pieces.join('&')}${ignored}`;
@@ -139,16 +145,14 @@ export function assertFound(
 }
 
 /** The books after a position in an order. */
-function booksAfter(books: readonly Book[], sort: string, { key, id }: BookPosition): Book[] {
-  const marker: Book = { id, title: '', author: '', year: 0, [sort.replace('-', '')]: key };
-  const order = expectedBooks([...books, marker], { sort });
-  return order.slice(order.indexOf(marker) + 1);
+function booksAfter(books: readonly Book[], sort: string, book: Book): Book[] {
+  const order = expectedBooks([...books, book], { sort });
+  return order.slice(order.indexOf(book) + 1);
 }
 
 function positionOf(book: Book, sort: string): BookPosition {
   const key = book[sort.replace('-', '') as keyof Book];
-  const isText = typeof key === 'string';
-  return { id: book.id, key: isText ? Array.from(key).slice(0, SORT_KEY_LENGTH).join('') : key };
+  return { id: book.id, key: typeof key === 'string' ? keyOf(key) : key };
 }
 
 /** The value of a literal of JSON, if it is a string. */

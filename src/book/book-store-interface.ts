@@ -93,12 +93,15 @@ export interface BookStore extends AsyncDisposable {
 export const SORT_KEYS = ['id', 'title', 'author', 'year'] as const;
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** Titles and authors are sorted by so many code points, so that a cursor fits into a URL and a key into an index. */
+/** The most code points of the key by which texts are sorted, so that a cursor fits into a URL and a key into an index. */
 export const SORT_KEY_LENGTH = 250;
 
 /** Filters, combined with AND, and the order of the result. NULL counts as `""` or `0`. */
 export interface BookQuery {
-  /** Texts are sorted by their first {@link SORT_KEY_LENGTH} code points; books with equal keys by ascending id, in both directions. */
+  /**
+   * Texts are sorted by their words as `q` compares them, then by their code points: both within the first
+   * {@link SORT_KEY_LENGTH} (src/store/search/folding.ts). Books with equal keys are sorted by ascending id, in both directions.
+   */
   readonly sort: SortKey;
   readonly isDescending: boolean;
   /** Contained in the title, in any case (src/store/search/folding.ts defines case). */
@@ -114,9 +117,19 @@ export interface BookQuery {
 
 /** A position in the order of a query: after the book with this key and id, whether or not it exists. */
 export interface BookPosition {
-  /** The sort key: a number, or the first {@link SORT_KEY_LENGTH} code points of a text. */
+  /** The sort key: a number, or the key of a text. */
   readonly key: string | number;
   readonly id: number;
+  /** Present while a search sorts books over several calls; not part of a cursor. */
+  readonly sorting?: Sorting | undefined;
+}
+
+/** The first books in an order after a position, among the books up to an id. */
+export interface Sorting {
+  readonly after: BookPosition | undefined;
+  /** With the length of their texts. */
+  readonly first: readonly (BookPosition & { readonly bytes: number })[];
+  readonly lastId: number | undefined;
 }
 
 /** A page of all books, rendered by the engine. */

@@ -40,9 +40,11 @@ function compare(a: string | number, b: string | number): number {
   return Buffer.compare(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)));
 }
 
-function keyOf(text: string): string {
+/** The key by which a text is sorted. */
+export function keyOf(text: string): string {
+  const key = `${wordsIn(text).join(' ')}\u0001${text}`;
   // A code point has at most two UTF-16 code units.
-  return Array.from(text.slice(0, 2 * SORT_KEY_LENGTH))
+  return Array.from(key.slice(0, 2 * SORT_KEY_LENGTH))
     .slice(0, SORT_KEY_LENGTH)
     .join('');
 }

@@ -28,14 +28,17 @@ describe('A cursor', () => {
     for (const fields of [
       ['title', 1],
       ['title', 1, 2],
-      ['title', 1.5, 'a'],
-      ['title', '1', 'a'],
-      ['title', 2 ** 53, 'a'],
-      ['title', 1, 'a', 1],
+      ['title', 1.5, 'a', 2],
+      ['title', '1', 'a', 2],
+      ['title', 2 ** 53, 'a', 2],
+      ['title', 1, 'a', 2, 1],
       ['title', 1, 'a', 'b', 'c'],
-      ['title', 1, 'a\0'],
-      ['title', 1, '\ud800'],
-      ['title', 1, 'x'.repeat(SORT_KEY_LENGTH + 1)],
+      ['title', 1, 'a\0', 2],
+      ['title', 1, '\ud800', 2],
+      ['title', 1, 'x'.repeat(SORT_KEY_LENGTH + 1), 2],
+      // Cursors of earlier orders of texts.
+      ['title', 1, 'a'],
+      ['title', 1, 'a', 1],
       ['title'],
       { 0: 'title', 1: 1, 2: 'a' },
       null,
@@ -44,7 +47,7 @@ describe('A cursor', () => {
     }
     assert.equal(readCursor(encode('["id",1,2]'), 'id'), undefined);
     assert.equal(readCursor(encode('["year",1,"a"]'), 'year'), undefined);
-    assert.equal(readCursor(encode('["title", 1,"a"]'), 'title'), undefined);
+    assert.equal(readCursor(encode('["title", 1,"a",2]'), 'title'), undefined);
     for (const other of ['', '!', `${text}=`, `${text} `, text.slice(1), 'W10'])
       assert.equal(readCursor(other, 'title'), undefined);
   });

@@ -2,7 +2,17 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { FOLDING_VERSION, isMatch, lowerCase, needlesOf, wordsOf } from '../../src/store/search/folding.ts';
+import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
+import {
+  compareSortKeys,
+  FOLDING_VERSION,
+  foldBook,
+  isMatch,
+  lowerCase,
+  needlesOf,
+  sortKeyOf,
+  wordsOf,
+} from '../../src/store/search/folding.ts';
 
 const ANY_YEAR = { sort: 'id', isDescending: false, yearFrom: 0, yearTo: 0 } as const;
 const TEXT = fc.string({ unit: 'binary' });
@@ -29,10 +39,10 @@ describe('Folding', () => {
       Array.from({ length: last - first + 1 }, (_, index) => String.fromCodePoint(first + index)),
     );
     const texts = [...characters, ...characters.map((character) => `a${character} A`), characters.join('')];
-    const folded = texts.map((text) => [lowerCase(text), wordsOf(text, text)]);
+    const folded = texts.map((title) => foldBook({ title, author: title, year: 0 }));
     assert.deepEqual(
       [FOLDING_VERSION, hash('sha256', JSON.stringify(folded)).slice(0, 16)],
-      [1, '0027e12092a58eda'],
+      [2, '68c9cef3c4cf96f5'],
     );
   });
 
@@ -66,6 +76,48 @@ describe('Folding', () => {
         }
       }),
       { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('The order of texts', () => {
+  test('ignores case, accents, leading spaces and punctuation, then follows the code points', () => {
+    const sorted = [
+      '',
+      '  ',
+      '…',
+      'Apple',
+      'apple',
+      '\u201cApple\u201d',
+      'apple pie',
+      'Apples',
+      '  Banana',
+      'Émile',
+      'emile Zola',
+      '(The) Émilie',
+      'the end',
+      'Zebra',
+      'Ὅμηρος',
+      'ΟΜΗΡΟΣ 2',
+      '日本語',
+      '\uFFFD',
+      '\u{1F4DA}',
+    ];
+    const keys = sorted.map(sortKeyOf);
+    assert.deepEqual(keys.toSorted(compareSortKeys), keys);
+    assert.deepEqual(keys.toReversed().toSorted(compareSortKeys), keys);
+  });
+
+  test('is that of keys of bounded length, which contain no incomplete character', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 400 }), (text) => {
+        const key = sortKeyOf(text);
+        assert.ok(key.isWellFormed() && Array.from(key).length <= SORT_KEY_LENGTH);
+        assert.ok(`${wordsOf(text).trim().replaceAll('  ', ' ')}\u0001${text}`.startsWith(key));
+        const { titleKey, authorKey, words } = foldBook({ title: text, author: 'Émile', year: 0 });
+        assert.deepEqual([titleKey, authorKey], [key, 'emile\u0001Émile']);
+        assert.equal(words, wordsOf(text, 'Émile'));
+      }),
     );
   });
 });

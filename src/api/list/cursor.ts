@@ -1,9 +1,13 @@
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
 
+/** The version of the order of texts: cursors of another one are invalid. */
+const TEXT_ORDER = 2;
+
 /** The opaque value of `after`: URL-safe, at most 2,100 characters, and valid even after the book is changed or deleted. */
 export function writeCursor(sort: string, { key, id }: BookPosition): string {
-  return encode([sort, id, key]);
+  const fields = [sort, id, key, ...(typeof key === 'string' ? [TEXT_ORDER] : [])];
+  return Buffer.from(JSON.stringify(fields)).toString('base64url');
 }
 
 /** Reads what {@link writeCursor} wrote. @returns undefined when it is malformed or of another sort */
@@ -14,14 +18,10 @@ export function readCursor(text: string, sort: string): BookPosition | undefined
   } catch {
     return undefined;
   }
-  if (!Array.isArray(fields) || encode(fields) !== text || fields[0] !== sort || fields.length !== 3)
-    return undefined;
+  if (!Array.isArray(fields)) return undefined;
   const [, id, key] = fields as unknown[];
-  return isIntegerUpTo(id, ID_MAX) && isKey(key, id, sort) ? { key, id } : undefined;
-}
-
-function encode(fields: readonly unknown[]): string {
-  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+  if (!isIntegerUpTo(id, ID_MAX) || !isKey(key, id, sort)) return undefined;
+  return writeCursor(sort, { key, id }) === text ? { key, id } : undefined;
 }
 
 function isKey(key: unknown, id: number, sort: string): key is BookPosition['key'] {

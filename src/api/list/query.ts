@@ -23,7 +23,7 @@ export const listParameters = {
     type: 'string',
     enum: SORT_KEYS.flatMap((key): Sort[] => [key, `-${key}`]),
     default: 'id',
-    description: `The sort order; descending with a leading minus. Texts are compared by their first ${SORT_KEY_LENGTH} code points, equal keys by ascending id.`,
+    description: `The sort order; descending with a leading minus. Texts are compared by their words, as q compares them, then by their code points, both within the first ${SORT_KEY_LENGTH}; equal ones by ascending id.`,
   },
   limit: {
     type: 'integer',

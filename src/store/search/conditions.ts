@@ -1,7 +1,7 @@
 // SQL for both engines; `book_search` is the table of the search index on both.
 
 import { YEAR_MAX } from '../../book/book.ts';
-import type { BookPosition, BookQuery } from '../../book/book-store-interface.ts';
+import type { BookPosition, BookQuery, SortKey } from '../../book/book-store-interface.ts';
 
 /** The values of a statement's parameters, numbered in the order of their addition. */
 export class Parameters {
@@ -70,7 +70,11 @@ export function matchColumns(query: BookQuery): string {
 }
 
 export function keyColumnOf({ sort }: BookQuery): string {
-  return sort === 'title' || sort === 'author' ? `${sort}_key` : sort;
+  return isText(sort) ? `${sort}_key` : sort;
+}
+
+export function isText(sort: SortKey): sort is 'title' | 'author' {
+  return sort === 'title' || sort === 'author';
 }
 
 export const COMPARED_BYTES_SQL =

@@ -7,7 +7,7 @@ export interface SearchEngine {
   /** Runs one call of a search, which sees every acknowledged write, by the index if that is up to date. */
   run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
-  /** Reads the next books that meet the {@link fieldCondition} of a query, in its order, without the index. */
+  /** Reads the next books that meet the {@link fieldCondition} of a query, by id or year, without the index. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
   countBooks(query: BookQuery): Promise<number>;
   /** Renders books as in {@link SearchPage}, without those that no longer exist. */

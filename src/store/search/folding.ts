@@ -1,9 +1,10 @@
 // Case folding and comparison of texts, the same for all engines: their own rules differ, some beyond ASCII.
 
-import type { BookQuery } from '../../book/book-store-interface.ts';
+import type { BookFields } from '../../book/book.ts';
+import { type BookQuery, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
 
-/** Incremented with every change of the results of {@link lowerCase} or {@link wordsOf}, which indexes store. */
-export const FOLDING_VERSION = 1;
+/** Incremented with every change of the results of {@link foldBook}, which indexes store. */
+export const FOLDING_VERSION = 2;
 
 /**
  * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`), but with a final sigma like any
@@ -18,7 +19,55 @@ export function lowerCase(text: string): string {
  * marks and invisible characters. Two spaces precede each word and end the result.
  */
 export function wordsOf(...texts: readonly string[]): string {
-  return `${GAP}${fold(texts.join('\n'))}${GAP}`.replaceAll(/ {3,}/g, GAP);
+  return joinWords(texts.map(foldWords));
+}
+
+function joinWords(folded: readonly string[]): string {
+  let words = GAP;
+  for (const text of folded) if (text !== '') words += text + GAP;
+  return words;
+}
+
+function foldWords(text: string): string {
+  return fold(text).trim();
+}
+
+/** By this, texts are sorted: by their words, then by their code points; see {@link compareSortKeys}. */
+export function sortKeyOf(text: string): string {
+  return joinSortKey(foldWords(text), text);
+}
+
+/** U+0001 precedes all characters of words, so that a text precedes those that begin with its words. */
+function joinSortKey(folded: string, text: string): string {
+  const key = `${folded.replaceAll(GAP, ' ')}\u0001${text}`;
+  return key.length <= SORT_KEY_LENGTH ? key : (SORT_KEY.exec(key)?.[0] ?? '');
+}
+
+const SORT_KEY = new RegExp(`^.{0,${SORT_KEY_LENGTH}}`, 'su');
+
+/** Compares code points, as the engines do; the operators of JavaScript compare UTF-16 code units. */
+export function compareSortKeys(one: string, other: string): number {
+  return Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+/** The texts of a book as an index stores them. */
+export interface FoldedBook {
+  readonly titleKey: string;
+  readonly authorKey: string;
+  readonly titleLower: string;
+  readonly authorLower: string;
+  readonly words: string;
+}
+
+export function foldBook({ title, author }: BookFields): FoldedBook {
+  const [foldedTitle, foldedAuthor] = [foldWords(title), foldWords(author)];
+  return {
+    titleKey: joinSortKey(foldedTitle, title),
+    authorKey: joinSortKey(foldedAuthor, author),
+    titleLower: lowerCase(title),
+    authorLower: lowerCase(author),
+    words: joinWords([foldedTitle, foldedAuthor]),
+  };
 }
 
 /** Precedes a word, so that even a single letter results in a trigram. */

@@ -26,7 +26,8 @@ export class IndexedRun {
     this.#dialect = engine.indexDialect(query, needles);
   }
 
-  async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
+  async find(limit: number, position: BookPosition | undefined): Promise<PageBuilder> {
+    const after = position?.sorting ? position.sorting.after : position;
     const page = new PageBuilder(limit, after);
     const path = await this.#selectivePath();
     if (!path) await this.#walk(page);

@@ -25,8 +25,8 @@ export class PageBuilder {
   }
 
   /** Records that no further book matches up to this position. @returns whether time is left */
-  skipTo({ key, id }: BookPosition): boolean {
-    this.last = { key, id };
+  skipTo({ key, id, sorting }: BookPosition): boolean {
+    this.last = { key, id, ...(sorting && { sorting }) };
     return performance.now() < this.#deadline;
   }
 

@@ -1,21 +1,25 @@
-import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
-import type { SearchEngine } from './engine-interface.ts';
-import { isMatch, type Needles } from './folding.ts';
+import type { BookCount, BookPosition, BookQuery, Sorting } from '../../book/book-store-interface.ts';
+import { isText } from './conditions.ts';
+import type { Match, SearchEngine } from './engine-interface.ts';
+import { compareSortKeys, isMatch, type Needles, sortKeyOf } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 
 /** One call of a search without the index: reads books in the order of the query, folds and compares their texts. */
 export class ScanRun {
   readonly #query: BookQuery;
+  readonly #byId: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #engine: SearchEngine;
 
   constructor(query: BookQuery, needles: Needles | undefined, engine: SearchEngine) {
     this.#query = query;
+    this.#byId = { ...query, sort: 'id', isDescending: false };
     this.#needles = needles;
     this.#engine = engine;
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
+    if (isText(this.#query.sort)) return this.#sort(limit, after, this.#query.sort);
     const page = new PageBuilder(limit, after);
     for (;;) {
       const { matches, last } = await this.#next(this.#query, page.last, page.limit + 1);
@@ -27,16 +31,63 @@ export class ScanRun {
 
   async count(after: BookPosition | undefined): Promise<BookCount> {
     if (!this.#needles) return { count: await this.#engine.countBooks(this.#query), last: undefined };
-    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     return sumCounts(after, async (position) => {
-      const { matches, last } = await this.#next(byId, position);
+      const { matches, last } = await this.#next(this.#byId, position);
       return { count: matches.length, last };
     });
   }
 
+  /** Engines cannot fold texts: reads all books by id, and keeps the first ones in the order of the query. */
+  async #sort(
+    limit: number,
+    position: BookPosition | undefined,
+    column: 'title' | 'author',
+  ): Promise<PageBuilder> {
+    const start: Sorting = position?.sorting ?? { after: position, first: [], lastId: undefined };
+    const { after } = start;
+    let { first, lastId } = start;
+    const page = new PageBuilder(limit, after);
+    for (;;) {
+      const read = lastId === undefined ? undefined : { key: lastId, id: lastId };
+      const { matches, last } = await this.#next(this.#byId, read, undefined, true);
+      const keyed = matches.map(({ id, bytes, [column]: text = '' }) => ({
+        key: sortKeyOf(text),
+        id,
+        bytes,
+      }));
+      first = this.#firstOf(first, keyed, after, page.limit + 1);
+      if (!last) {
+        if (page.addAll(first)) page.end();
+        return page;
+      }
+      lastId = last.id;
+      if (!page.skipTo({ ...last, sorting: { after, first, lastId } })) return page;
+    }
+  }
+
+  #firstOf(
+    first: readonly Match[],
+    others: readonly Match[],
+    after: BookPosition | undefined,
+    count: number,
+  ): readonly Match[] {
+    const direction = this.#query.isDescending ? -1 : 1;
+    const compare = (one: BookPosition, other: BookPosition) =>
+      direction * compareSortKeys(String(one.key), String(other.key)) || one.id - other.id;
+    const end = first.length < count ? undefined : first.at(-1);
+    const added = others.filter(
+      (book) => (!after || compare(book, after) > 0) && (!end || compare(book, end) < 0),
+    );
+    return added.length === 0 ? first : [...first, ...added].toSorted(compare).slice(0, count);
+  }
+
   /** Compares the next books. @returns `last` undefined if no book follows */
-  async #next(query: BookQuery, after: BookPosition | undefined, limitWithoutTexts?: number) {
-    const hasTexts = this.#needles !== undefined;
+  async #next(
+    query: BookQuery,
+    after: BookPosition | undefined,
+    limitWithoutTexts?: number,
+    hasTexts = this.#needles !== undefined,
+  ) {
     const limit = hasTexts ? undefined : limitWithoutTexts;
     const { books, isEnd } = await this.#engine.nextBooks(query, after, { limit, hasTexts });
     const matches = books.filter(({ title = '', author = '' }) => isMatch(this.#needles, title, author));

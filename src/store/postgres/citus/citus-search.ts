@@ -1,4 +1,4 @@
-import { type BookPosition, type BookQuery, SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
+import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   fieldCondition,
@@ -15,8 +15,8 @@ import { TEXT_BYTES } from '../sql.ts';
 import { type ReadBook, readLongTexts, SHORT_TEXTS, Window } from './citus-pages.ts';
 
 /**
- * The most books that a statement reads, and the most bytes of their text. In an order other than that of the ids, each
- * statement sorts all books.
+ * The most books that a statement reads, and the most bytes of their text. By year, each statement
+ * sorts all books.
  */
 const SCANNED_BOOKS = { byId: 5_000, sorted: 10_000 };
 const SCANNED_BYTES = 8 * 1_024 * 1_024;
@@ -84,8 +84,5 @@ export class CitusSearchEngine extends PostgresSearchEngine {
 type ScannedBook = Match & Pick<ReadBook, 'title' | 'author'>;
 
 const BOOKS_TO_SCAN = `(
-  select id, ${SHORT_TEXTS}, coalesce(year, 0) as year,
-    left(coalesce(title, ''), ${SORT_KEY_LENGTH}) collate "C" as title_key,
-    left(coalesce(author, ''), ${SORT_KEY_LENGTH}) collate "C" as author_key, ${TEXT_BYTES} as bytes
-  from books
+  select id, ${SHORT_TEXTS}, coalesce(year, 0) as year, ${TEXT_BYTES} as bytes from books
 ) as books_to_scan`;

@@ -1,9 +1,9 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../../book/book.ts';
-import { lowerCase, wordsOf } from '../../search/folding.ts';
+import { type FoldedBook, foldBook } from '../../search/folding.ts';
 import { textLength } from '../../store-limits.ts';
-import { columnsOf, idsOf, SELECT } from '../sql.ts';
+import { idsOf, SELECT } from '../sql.ts';
 import {
   DELETE_INDEXED,
   INSERT_CHANGES,
@@ -92,19 +92,28 @@ async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<v
 
 /** The columns of the index. Texts are folded on the main thread, so other work of the event loop runs in between. */
 async function foldedColumnsOf(books: readonly Book[]): Promise<unknown[]> {
-  const words: string[] = [];
+  const folded: FoldedBook[] = [];
   const trigrams: string[] = [];
   let length = 0;
-  for (const { title, author } of books) {
+  for (const book of books) {
     if (length > LENGTH_PER_TURN) {
       await endOfTurn();
       length = 0;
     }
-    length += textLength({ title, author });
-    words.push(wordsOf(title, author));
-    trigrams.push(`{${indexedTrigramsOf(words.at(-1) ?? '').join(',')}}`);
+    length += textLength(book);
+    const texts = foldBook(book);
+    folded.push(texts);
+    trigrams.push(`{${indexedTrigramsOf(texts.words).join(',')}}`);
   }
-  const lowerTitles = books.map(({ title }) => lowerCase(title));
-  const lowerAuthors = books.map(({ author }) => lowerCase(author));
-  return [idsOf(books), ...columnsOf(books), lowerTitles, lowerAuthors, words, trigrams];
+  return [
+    idsOf(books),
+    folded.map(({ titleKey }) => titleKey),
+    folded.map(({ authorKey }) => authorKey),
+    books.map(({ year }) => year),
+    books.map(({ title, author }) => Buffer.byteLength(title) + Buffer.byteLength(author)),
+    folded.map(({ titleLower }) => titleLower),
+    folded.map(({ authorLower }) => authorLower),
+    folded.map(({ words }) => words),
+    trigrams,
+  ];
 }

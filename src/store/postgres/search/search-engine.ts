@@ -1,9 +1,4 @@
-import {
-  type BookPosition,
-  type BookQuery,
-  type SearchPage,
-  SORT_KEY_LENGTH,
-} from '../../../book/book-store-interface.ts';
+import type { BookPosition, BookQuery, SearchPage } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   fieldCondition,
@@ -98,8 +93,6 @@ export class PostgresSearchEngine implements SearchEngine {
 
 const BOOKS_TO_SCAN = `(
   select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
-    left(coalesce(title, ''), ${SORT_KEY_LENGTH}) collate "C" as title_key,
-    left(coalesce(author, ''), ${SORT_KEY_LENGTH}) collate "C" as author_key,
     ${TEXT_BYTES} as bytes
   from books
 ) as books_to_scan`;

@@ -1,5 +1,4 @@
 import type { PoolClient } from 'pg';
-import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
 import { FOLDING_VERSION } from '../../search/folding.ts';
 import { END_IF_IDLE } from '../schema.ts';
 import { TEXT_BYTES } from '../sql.ts';
@@ -179,7 +178,7 @@ export const SELECT_SIZES = `
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
 export const INSERT_INDEXED = `
   insert into book_search (id, title_key, author_key, year, bytes, title_lower, author_lower, words, trigrams)
-  select id, left(title, ${SORT_KEY_LENGTH}), left(author, ${SORT_KEY_LENGTH}), year, octet_length(title) + octet_length(author), title_lower, author_lower, words, trigrams::integer[]
-  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::text[])
-    as folded (id, title, author, year, title_lower, author_lower, words, trigrams)
+  select id, title_key, author_key, year, bytes, title_lower, author_lower, words, trigrams::integer[]
+  from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[])
+    as folded (id, title_key, author_key, year, bytes, title_lower, author_lower, words, trigrams)
 `;

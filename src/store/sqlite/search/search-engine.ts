@@ -1,10 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import {
-  type BookPosition,
-  type BookQuery,
-  type SearchPage,
-  SORT_KEY_LENGTH,
-} from '../../../book/book-store-interface.ts';
+import type { BookPosition, BookQuery, SearchPage } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   fieldCondition,
@@ -20,7 +15,7 @@ import { SqliteIndexDialect } from './index-dialect.ts';
 import { MatchFunctions } from './match-functions.ts';
 import { SearchIndex } from './search-index.ts';
 
-/** The most books read at a time without the index; more if each time sorts all books. */
+/** The most books read at a time without the index; more by year, as each time sorts all books. */
 const SCANNED_BOOKS = 500;
 const SORTED_BOOKS = 5_000;
 /** The most bytes of their text, unless it is of a single book. */
@@ -130,8 +125,7 @@ function booksToScan({ sort }: BookQuery): string {
   const bytes = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
   return `(
     select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
-      substr(coalesce(title, ''), 1, ${SORT_KEY_LENGTH}) as title_key,
-      substr(coalesce(author, ''), 1, ${SORT_KEY_LENGTH}) as author_key, ${bytes} as bytes
+      ${bytes} as bytes
     from books ${sort === 'id' ? '' : `where is_sortable(${bytes})`}
   )`;
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../../book/book.ts';
-import { lowerCase, wordsOf } from '../../search/folding.ts';
+import { foldBook } from '../../search/folding.ts';
 import { transact } from '../files/connection.ts';
 import { BOOK_COLUMNS, SELECT } from '../sql.ts';
 import { ADD, CHANGE_LOG, INDEX } from './search-schema.ts';
@@ -141,8 +141,9 @@ export class SearchIndex {
     }
     if (!book) return;
     const { title, author, year } = book;
-    const words = wordsOf(title, author);
-    add.run(id, title, author, year, lowerCase(title), lowerCase(author), words);
+    const { titleKey, authorKey, titleLower, authorLower, words } = foldBook(book);
+    const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
+    add.run(id, titleKey, authorKey, year, bytes, titleLower, authorLower, words);
     addWords.run(id, indexedWordsOf(words));
   }
 }

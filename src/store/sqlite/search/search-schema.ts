@@ -1,5 +1,3 @@
-import { SORT_KEY_LENGTH } from '../../../book/book-store-interface.ts';
-
 /** The log of the latest changes, numbered by `note`. The triggers must not fail, as they run in the transactions of all writers. */
 export const CHANGE_LOG = `
   create table if not exists book_changes (note integer primary key autoincrement, id integer not null) strict;
@@ -50,11 +48,4 @@ export const INDEX = `
   create index search.year_down on book_search (year desc);
 `;
 
-/** Adds a book: its fields, and its folded texts. */
-export const ADD = `
-  insert into book_search
-  values (
-    ?1, substr(?2, 1, ${SORT_KEY_LENGTH}), substr(?3, 1, ${SORT_KEY_LENGTH}), ?4, octet_length(?2) + octet_length(?3),
-    ?5, ?6, ?7
-  )
-`;
+export const ADD = 'insert into book_search values (?, ?, ?, ?, ?, ?, ?, ?)';
