@@ -169,3 +169,6 @@ export class StoreUnavailable extends Error {
     this.reason = reason;
   }
 }
+
+/** Some of the books are unavailable: a server of several that store them. */
+export class PartUnavailable extends StoreUnavailable {}

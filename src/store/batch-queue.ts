@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { StoreUnavailable } from '../book/book-store-interface.ts';
+import { PartUnavailable, StoreUnavailable } from '../book/book-store-interface.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
 /** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */
@@ -14,8 +14,10 @@ export interface BatchOptions<Item> {
   /** Calls beyond these limits are rejected; the text is that of all unfinished calls. */
   readonly queueItemsMax: number;
   readonly queueTextMax: number;
-  /** Items with equal keys never share a batch, and run in the order of their calls. */
+  /** Items with equal keys run one after the other, in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
+  /** The most batches that run at the same time, among which waiting calls are divided; one if not given. */
+  readonly batchesMax?: number;
 }
 
 type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
@@ -25,7 +27,8 @@ const GATHERING_TURNS_MAX = 8;
 
 /**
  * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. A batch that fails must have
- * changed nothing: its items are retried one by one; after {@link StoreUnavailable}, they and all queued calls fail.
+ * changed nothing: its items are retried one by one; after {@link StoreUnavailable}, they and all queued calls fail, but
+ * after {@link PartUnavailable} a single item fails alone.
  */
 export class BatchQueue<Item, Result> {
   readonly #run: Run<Item, Result>;
@@ -33,9 +36,11 @@ export class BatchQueue<Item, Result> {
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
   #unfinishedText = 0;
-  /** The number of calls at the head of the queue that were in a failed batch. */
-  #retryIndividually = 0;
-  #flushLoop: Promise<void> | undefined;
+  /** The number of loops, each of which runs one batch after another. */
+  #loops = 0;
+  #batchesRunning = 0;
+  readonly #keysRunning = new Set<unknown>();
+  #onIdle: (() => void) | undefined;
   #isClosed = false;
 
   /**
@@ -57,23 +62,35 @@ export class BatchQueue<Item, Result> {
       return Promise.reject(new StoreUnavailable('queue full'));
     this.#unfinishedText += text;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ item, text, resolve, reject });
-    this.#flushLoop ??= this.#flushAll();
+    this.#queue.push({ item, text, hasFailed: false, resolve, reject });
+    if (this.#loops < this.#batchesMax) void this.#runBatches();
     return promise;
   }
 
   /** Rejects further calls, and resolves when the queued ones have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#flushLoop;
+    if (this.#loops > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
-  async #flushAll(): Promise<void> {
+  get #batchesMax(): number {
+    return this.#options.batchesMax ?? 1;
+  }
+
+  async #runBatches(): Promise<void> {
+    this.#loops++;
     while (this.#queue.length > 0) {
-      await this.#gather();
-      await this.#flush(this.#takeBatch());
+      if (this.#options.batchItemsMax > 1) await this.#gather();
+      const batch = this.#takeBatch();
+      // Other loops have taken all calls, or run those with the same keys and go on with these.
+      if (batch.length === 0) break;
+      this.#batchesRunning++;
+      await this.#flush(batch);
+      this.#batchesRunning--;
+      for (const { item } of batch) this.#keysRunning.delete(this.#options.keyOf?.(item));
     }
-    this.#flushLoop = undefined;
+    this.#loops--;
+    if (this.#loops === 0) this.#onIdle?.();
   }
 
   /** Waits for a turn that adds no call. */
@@ -86,26 +103,24 @@ export class BatchQueue<Item, Result> {
   }
 
   #takeBatch(): Call<Item, Result>[] {
-    const { batchItemsMax, batchTextMax, keyOf, textOf } = this.#options;
-    if (this.#retryIndividually > 0) {
-      this.#retryIndividually--;
-      return this.#queue.splice(0, 1);
-    }
-    if (!keyOf && !textOf) return this.#queue.splice(0, batchItemsMax);
-    const keys = new Set<unknown>();
+    const { batchItemsMax, batchTextMax, keyOf } = this.#options;
+    const share = Math.ceil(this.#queue.length / (this.#batchesMax - this.#batchesRunning));
+    const itemsMax = this.#queue[0]?.hasFailed ? 1 : Math.min(batchItemsMax, share);
     const batch: Call<Item, Result>[] = [];
+    const blocked: Call<Item, Result>[] = [];
     let text = 0;
-    let isFull = false;
-    this.#queue = this.#queue.filter((call) => {
+    for (const call of this.#queue) {
       const key = keyOf?.(call.item);
-      if (isFull || (keyOf && keys.has(key))) return true;
+      if (keyOf && this.#keysRunning.has(key)) {
+        blocked.push(call);
+        continue;
+      }
       text += call.text;
-      isFull = batch.length >= batchItemsMax || (text > batchTextMax && batch.length > 0);
-      if (isFull) return true;
-      keys.add(key);
+      if (batch.length >= itemsMax || (text > batchTextMax && batch.length > 0)) break;
+      if (keyOf) this.#keysRunning.add(key);
       batch.push(call);
-      return false;
-    });
+    }
+    this.#queue.splice(0, blocked.length + batch.length, ...blocked);
     return batch;
   }
 
@@ -114,22 +129,21 @@ export class BatchQueue<Item, Result> {
     try {
       const results = await this.#run(batch.map((call) => call.item));
       this.#observe?.(results.length, performance.now() - startedMs, false);
-      if (results.length < batch.length) this.#queue.unshift(...batch.splice(results.length));
-      for (const [index, call] of batch.entries()) {
-        const result = results[index] as Result | Error;
+      if (results.length < batch.length) this.#queue.unshift(...batch.slice(results.length));
+      for (const [index, result] of results.entries()) {
+        const call = batch[index] as Call<Item, Result>;
         this.#unfinishedText -= call.text;
         if (result instanceof Error) call.reject(result);
         else call.resolve(result);
       }
     } catch (error) {
       this.#observe?.(batch.length, performance.now() - startedMs, true);
-      const isUnavailable = error instanceof StoreUnavailable;
+      const isUnavailable = error instanceof StoreUnavailable && !(error instanceof PartUnavailable);
       if (!isUnavailable && batch.length > 1) {
-        this.#retryIndividually = batch.length;
+        for (const call of batch) call.hasFailed = true;
         this.#queue.unshift(...batch);
         return;
       }
-      if (isUnavailable) this.#retryIndividually = 0;
       for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
         this.#unfinishedText -= call.text;
         call.reject(error);
@@ -141,6 +155,8 @@ export class BatchQueue<Item, Result> {
 interface Call<Item, Result> {
   readonly item: Item;
   readonly text: number;
+  /** Whether it was in a batch that failed, and is retried by itself. */
+  hasFailed: boolean;
   resolve(result: Result): void;
   reject(error: unknown): void;
 }

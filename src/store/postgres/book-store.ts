@@ -18,14 +18,12 @@ import {
   deleteBooks,
   deleteExpectedBooks,
   type ExpectedUpdate,
-  type FailedRow,
-  matchResults,
   UNKNOWN_LENGTHS_MAX,
   type Update,
   updateBooks,
   updateExpectedBooks,
 } from './batches/updates.ts';
-import { CitusDatabase } from './citus/citus-database.ts';
+import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { CitusSearchEngine } from './citus/citus-search.ts';
 import type { Shards } from './citus/shards.ts';
@@ -44,7 +42,7 @@ import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
-import { type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
+import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   let shards: Shards | undefined;
@@ -84,7 +82,14 @@ class PostgresBookStore implements BookStore {
       run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
       options: Partial<BatchOptions<Item>> = {},
     ) => {
-      const queue = new BatchQueue<Item, Result>(run, { ...BATCH_LIMITS, observer, name, ...options });
+      const engineOptions = shards && CITUS_BATCHES[name];
+      const queue = new BatchQueue<Item, Result>(run, {
+        ...BATCH_LIMITS,
+        observer,
+        name,
+        ...options,
+        ...engineOptions,
+      });
       this.#queues.push(queue);
       return queue;
     };
@@ -186,8 +191,8 @@ class PostgresBookStore implements BookStore {
     await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
   }
 
-  async #select(ids: readonly number[]): Promise<(Book | undefined | Error)[]> {
-    return matchResults(ids, await this.#database.query<Book | FailedRow>(SELECT, [ids]));
+  async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
+    return matchIds(ids, await this.#database.query<Book>(SELECT, [ids]));
   }
 
   async #selectPage(after: number, limit: number): Promise<PageRow> {

@@ -28,7 +28,7 @@ export interface ExpectedUpdate {
 export async function updateBooks(
   database: Database,
   updates: readonly Update[],
-): Promise<(Book | undefined | Error)[]> {
+): Promise<(Book | undefined)[]> {
   let unknown = 0;
   const end = updates.findIndex(
     ({ changes: { title, author } }) =>
@@ -41,25 +41,22 @@ export async function updateBooks(
 export function updateExpectedBooks(
   database: Database,
   updates: readonly ExpectedUpdate[],
-): Promise<(Book | undefined | Error)[]> {
+): Promise<(Book | undefined)[]> {
   const books = updates.map(({ expected }) => expected);
   const changes = columnsOf(updates.map((update) => update.changes));
   return run(database, UPDATE_EXPECTED, idsOf(books), [...changes, ...columnsOf(books)]);
 }
 
-export async function deleteBooks(database: Database, ids: readonly number[]): Promise<(boolean | Error)[]> {
+export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {
   return (await run(database, DELETE, ids, [])).map(isDeleted);
 }
 
-export async function deleteExpectedBooks(
-  database: Database,
-  books: readonly Book[],
-): Promise<(boolean | Error)[]> {
+export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
   return (await run(database, DELETE_EXPECTED, idsOf(books), columnsOf(books))).map(isDeleted);
 }
 
-function isDeleted(row: object | undefined): boolean | Error {
-  return row instanceof Error ? row : row !== undefined;
+function isDeleted(row: object | undefined): boolean {
+  return row !== undefined;
 }
 
 /** @returns the rows of a statement in the order of the ids */
@@ -68,25 +65,6 @@ async function run<Row extends { readonly id: number }>(
   statement: Statement,
   ids: readonly number[],
   columns: readonly unknown[],
-): Promise<(Row | undefined | Error)[]> {
-  return matchResults(ids, await database.query<Row | FailedRow>(statement, [ids, ...columns]));
-}
-
-/** In place of a row that could not be changed, while others of the same batch were. */
-export class FailedRow {
-  readonly id: number;
-  readonly error: Error;
-
-  constructor(id: number, error: Error) {
-    this.id = id;
-    this.error = error;
-  }
-}
-
-/** Like {@link matchIds}, with the errors of failed rows. */
-export function matchResults<Row extends { readonly id: number }>(
-  ids: readonly number[],
-  rows: readonly (Row | FailedRow)[],
-): (Row | undefined | Error)[] {
-  return matchIds(ids, rows).map((row) => (row instanceof FailedRow ? row.error : row));
+): Promise<(Row | undefined)[]> {
+  return matchIds(ids, await database.query<Row>(statement, [ids, ...columns]));
 }

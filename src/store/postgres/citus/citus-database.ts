@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { FailedRow } from '../batches/updates.ts';
+import { PartUnavailable, StoreUnavailable } from '../../../book/book-store-interface.ts';
+import type { BatchOptions } from '../../batch-queue.ts';
 import { Database } from '../pool/database.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
 import {
@@ -18,10 +18,25 @@ import {
 import { CitusPages } from './citus-pages.ts';
 import type { Shards } from './shards.ts';
 
+/** Changes of several books would be distributed transactions, which cost more than those of one book each. */
+const SINGLE_CHANGES = { batchItemsMax: 1, batchesMax: 6 };
+const TWO_BATCHES = { batchesMax: 2 };
+
+/** Options of the batches of each kind of call: while one waits for the servers, others run. */
+export const CITUS_BATCHES: Readonly<Record<string, Pick<BatchOptions<unknown>, 'batchesMax'>>> = {
+  create: TWO_BATCHES,
+  create_once: TWO_BATCHES,
+  find: TWO_BATCHES,
+  update: SINGLE_CHANGES,
+  update_expected: SINGLE_CHANGES,
+  delete: SINGLE_CHANGES,
+  delete_expected: SINGLE_CHANGES,
+};
+
 /**
  * Runs the statements of PostgreSQL on a table that Citus distributes, some of them in another form with the same
  * parameters and rows. A write on one shard is a transaction of one server, which is several times faster than a
- * distributed one; so the ids of a batch of new books are of one shard, and updates and deletes are grouped by shard.
+ * distributed one; so the ids of a batch of new books are of one shard, and updates and deletes are of one book.
  */
 export class CitusDatabase extends Database {
   readonly #shards: Shards;
@@ -51,7 +66,7 @@ export class CitusDatabase extends Database {
       case UPDATE_EXPECTED:
       case DELETE:
       case DELETE_EXPECTED:
-        return this.#runByShard(statement, values as unknown[][]);
+        return this.#runOnPart(OF_ONE.get(statement) as Statement, values.flat());
       case RENDER:
         return super.query(RENDER_SHARDS, values);
       default:
@@ -76,13 +91,16 @@ export class CitusDatabase extends Database {
 
   async #select([ids]: [number[]]): Promise<object[]> {
     if (ids.length === 0) return super.query(SELECT_NONE, []);
-    if (ids.length === 1) return this.#runByShard(SELECT, [ids]);
+    if (ids.length > 1) return this.#runOnPart(SELECT, [ids]);
+    return this.#runOnPart(OF_ONE.get(SELECT) as Statement, ids);
+  }
+
+  /** Runs a statement that changes nothing if it fails, or concerns one book. @throws PartUnavailable when a worker is unavailable */
+  async #runOnPart(statement: Statement, values: unknown[]): Promise<object[]> {
     try {
-      return await super.query(SELECT, [ids]);
+      return await super.query(statement, values);
     } catch (error) {
-      // While one server is unavailable, the books of the others are found.
-      if (isOfWorker(error)) return this.#runByShard(SELECT, [ids]);
-      throw error;
+      throw isOfWorker(error) ? new PartUnavailable(error.reason) : error;
     }
   }
 
@@ -94,49 +112,12 @@ export class CitusDatabase extends Database {
       if (ids) return ids;
     }
   }
-
-  /** Runs a statement whose parameters are columns, ids first, on each shard by itself; each may fail by itself. */
-  async #runByShard(statement: Statement, columns: unknown[][]): Promise<object[]> {
-    const { ofOne, ofShard } = FORMS.get(statement) as Forms;
-    const rowsOf = (group: readonly number[]) => {
-      const values = columns.map((column) => group.map((position) => column[position]));
-      return group.length === 1 ? super.query(ofOne, values.flat()) : super.query(ofShard, values);
-    };
-    const groups = this.#shards.group(columns[0] as number[]);
-    const isOnly = groups.length === 1;
-    const rows: object[] = [];
-    let lost: unknown;
-    const pending = groups.values();
-    const runPending = async () => {
-      for (const group of pending) {
-        try {
-          if (lost !== undefined) throw lost;
-          rows.push(...(await rowsOf(group)));
-        } catch (error) {
-          if (isOnly && !isOfWorker(error)) throw error;
-          const isUnavailable = error instanceof StoreUnavailable;
-          // Without the coordinator, the other statements would only take their time to fail.
-          if (isUnavailable && !isOfWorker(error)) lost = error;
-          // A book that the server rejects does not keep the others of its group from being stored.
-          if (group.length > 1 && !isUnavailable) groups.push(...group.map((position) => [position]));
-          else
-            for (const position of group)
-              rows.push(new FailedRow(columns[0]?.[position] as number, error as Error));
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, runPending));
-    return rows;
-  }
 }
 
 /** Whether the coordinator could not reach a worker. */
-function isOfWorker(error: unknown): boolean {
+function isOfWorker(error: unknown): error is StoreUnavailable {
   return error instanceof StoreUnavailable && error.reason.startsWith('08');
 }
-
-/** The most statements of one batch at a time; some connections remain for other batches. */
-const CONCURRENCY = 6;
 
 /** With more rows than these, statements are not prepared, as there is one for each number of rows. */
 const PREPARED_ROWS = 64;
@@ -172,44 +153,22 @@ function valuesOf(rows: number, columns: number, row: string): string {
   return Array.from({ length: rows }, (_, index) => `(${numbered(index)})`).join(', ');
 }
 
-/** A statement for books of one shard, and for one book, which Citus plans once only. */
-interface Forms {
-  readonly ofShard: Statement;
-  readonly ofOne: Statement;
-}
-
-/** Citus selects the shard by this condition. */
-function inShard(sql: string): string {
-  return sql.replace('returning', 'and books.id = any($1::bigint[]) returning');
-}
-
-function formsOf({ name, text }: Statement, textOfOne: string): Forms {
-  return {
-    ofShard: { name: `${name} of shard`, text: inShard(text) },
-    ofOne: { name: `${name} one`, text: textOfOne },
-  };
-}
-
 const SET = 'set title = coalesce($2, title), author = coalesce($3, author), year = coalesce($4, year)';
 const isExpected = (first: number) =>
   `(coalesce(title, ''), coalesce(author, ''), coalesce(year, 0)) = ($${first}, $${first + 1}, $${first + 2})`;
 
-const FORMS: ReadonlyMap<Statement, Forms> = new Map([
-  [SELECT, formsOf(SELECT, `select ${BOOK_COLUMNS} from books where id = $1`)],
-  [UPDATE, formsOf(UPDATE, `update books ${SET} where id = $1 returning ${BOOK_COLUMNS}`)],
-  [
-    UPDATE_EXPECTED,
-    formsOf(
-      UPDATE_EXPECTED,
-      `update books ${SET} where id = $1 and ${isExpected(5)} returning ${BOOK_COLUMNS}`,
-    ),
-  ],
-  [DELETE, formsOf(DELETE, 'delete from books where id = $1 returning id')],
-  [
-    DELETE_EXPECTED,
-    formsOf(DELETE_EXPECTED, `delete from books where id = $1 and ${isExpected(2)} returning id`),
-  ],
-]);
+/** The same for one book, which Citus sends to the server of its shard without planning it again. */
+const OF_ONE: ReadonlyMap<Statement, Statement> = new Map(
+  (
+    [
+      [SELECT, `select ${BOOK_COLUMNS} from books where id = $1`],
+      [UPDATE, `update books ${SET} where id = $1 returning ${BOOK_COLUMNS}`],
+      [UPDATE_EXPECTED, `update books ${SET} where id = $1 and ${isExpected(5)} returning ${BOOK_COLUMNS}`],
+      [DELETE, 'delete from books where id = $1 returning id'],
+      [DELETE_EXPECTED, `delete from books where id = $1 and ${isExpected(2)} returning id`],
+    ] as const
+  ).map(([statement, text]) => [statement, { name: `${statement.name} one`, text }]),
+);
 
 const DRAW_IDS: Statement = {
   name: 'draw ids',

@@ -39,12 +39,6 @@ export class Shards {
     this.#starts = starts;
   }
 
-  /** Groups ids by their shard. @returns the positions of the ids of each group */
-  group(ids: readonly number[]): number[][] {
-    const positions = ids.map((_, position) => position);
-    return [...Map.groupBy(positions, (position) => this.#shardOf(ids[position] as number)).values()];
-  }
-
   /** How many consecutive ids usually include so many of one shard: the fullest has more of them than the average. */
   idsToDraw(count: number): number {
     if (count === 1) return 1;
@@ -56,12 +50,13 @@ export class Shards {
   selectOfOne(ids: readonly number[], count: number): number[] | undefined {
     // The last ids are not worth a choice.
     if ((ids.at(-1) as number) > ID_MAX) return ids.slice(0, count);
-    const fullest = this.group(ids).reduce((one, other) => (other.length > one.length ? other : one));
-    if (fullest.length < count) return undefined;
-    return fullest.slice(0, count).map((position) => ids[position] as number);
+    const groups = [...Map.groupBy(ids, (id) => this.shardOf(id)).values()];
+    const fullest = groups.reduce((one, other) => (other.length > one.length ? other : one));
+    return fullest.length < count ? undefined : fullest.slice(0, count);
   }
 
-  #shardOf(id: number): number {
+  /** The number of the shard of this id. */
+  shardOf(id: number): number {
     const hash = hashOf(id);
     return this.#starts.findLastIndex((start) => start <= hash);
   }

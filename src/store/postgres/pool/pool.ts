@@ -14,7 +14,10 @@ export interface PoolLimits {
   readonly statementTimeoutMs: number;
 }
 
-/** For single books and pages: each kind of call runs one batch at a time, and fails within 2 seconds if the server hangs. */
+/**
+ * For single books and pages, which fail within 2 seconds if the server hangs. Each kind of call runs one batch at a time,
+ * and on Citus several.
+ */
 export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
 /** For thousands of books in one statement. */
 export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
