@@ -8,13 +8,25 @@ export function findPgbench(): string | undefined {
   return /^pgbench \(PostgreSQL\) \S+/.exec(stdout ?? '')?.[0];
 }
 
-const SCRIPT = `
-\\set id random(1, ${BOOKS})
-select id, title, author, year from books where id = :id;
-`;
+const SET_ID = `\\set id random(1, ${BOOKS})`;
 
-/** Runs selects by id with prepared statements. @returns transactions/s, or undefined if pgbench is not installed */
-export async function selectByPgbench(
+/** What the service does for GET one and PUT, each as a transaction of one row. */
+const SCRIPTS = {
+  get: `${SET_ID}
+select id, title, author, year from books where id = :id;
+`,
+  put: `${SET_ID}
+\\set year random(1, 2025)
+update books set title = 'The Golden River', author = 'Anna Lindqvist', year = :year where id = :id
+  returning id, title, author, year;
+`,
+};
+
+export type PgbenchWorkload = keyof typeof SCRIPTS;
+
+/** Runs prepared statements on books with random ids. @returns transactions/s, or undefined if pgbench is not installed */
+export async function runPgbench(
+  workload: PgbenchWorkload,
   databaseUrl: string,
   clients: number,
   seconds: number,
@@ -22,7 +34,7 @@ export async function selectByPgbench(
   if (findPgbench() === undefined) return undefined;
   const options = ['-n', '-M', 'prepared', '-c', `${clients}`, '-j', '2', '-T', `${seconds}`, '-f', '-'];
   const pgbench = promisify(execFile)('pgbench', [...options, databaseUrl]);
-  pgbench.child.stdin?.end(SCRIPT);
+  pgbench.child.stdin?.end(SCRIPTS[workload]);
   const { stdout } = await pgbench;
   const rate = /^tps = ([0-9.]+)/m.exec(stdout)?.[1];
   if (rate === undefined) throw new Error('pgbench printed no rate');

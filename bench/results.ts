@@ -1,5 +1,6 @@
 import type { LongListResult } from './extras/long-list.ts';
 import type { SlowDiskResult } from './extras/slow-disk.ts';
+import type { PgbenchWorkload } from './pgbench.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
 import type { WorkloadName } from './workloads.ts';
@@ -41,7 +42,7 @@ export interface Memory {
 export class Results {
   readonly measurements: Measurement[] = [];
   /** Transactions/s of pgbench, by round; undefined if it is not installed. */
-  readonly pgbench: (number | undefined)[] = [];
+  readonly pgbench: Readonly<Record<PgbenchWorkload, (number | undefined)[]>> = { get: [], put: [] };
   readonly memory = new Map<ServiceName, Memory>();
   /** Milliseconds from each start of the process to the first response. */
   readonly startsMs = new Map<ServiceName, readonly number[]>();
@@ -65,11 +66,11 @@ export class Results {
   }
 
   /** The median of the ratios of requests/s to pgbench's transactions/s. */
-  ratioToPgbench(series: Series): number | undefined {
+  ratioToPgbench(series: Series & { readonly workload: PgbenchWorkload }): number | undefined {
     return median(
       this.#successes(series).flatMap(({ round, requestsPerSecond }) => {
-        const selects = this.pgbench[round];
-        return selects === undefined ? [] : [requestsPerSecond / selects];
+        const base = this.pgbench[series.workload][round];
+        return base === undefined ? [] : [requestsPerSecond / base];
       }),
     );
   }

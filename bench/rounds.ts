@@ -1,6 +1,6 @@
 import type { Meter } from './measure.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
-import { selectByPgbench } from './pgbench.ts';
+import { runPgbench } from './pgbench.ts';
 import type { Results } from './results.ts';
 import type { Service } from './services/service.ts';
 import type { WorkloadName } from './workloads.ts';
@@ -39,9 +39,12 @@ export async function measureRound(
   }
   const postgres = services.find(({ name }) => name === 'postgres');
   if (!options.extras || !postgres?.databaseUrl) return;
-  const selects = await selectByPgbench(postgres.databaseUrl, TARGET_CONNECTIONS, options.seconds);
-  results.pgbench[round] = selects;
-  if (selects !== undefined) progress(`round ${round + 1}: pgbench: ${Math.round(selects)} transactions/s`);
+  for (const workload of ['get', 'put'] as const) {
+    const rate = await runPgbench(workload, postgres.databaseUrl, TARGET_CONNECTIONS, options.seconds);
+    results.pgbench[workload][round] = rate;
+    if (rate !== undefined)
+      progress(`round ${round + 1}: pgbench, ${workload}: ${Math.round(rate)} transactions/s`);
+  }
 }
 
 /** Measurements without targets are shorter, except those of lists, which are slow. */

@@ -1,5 +1,6 @@
 import { decimal } from './markdown.ts';
 import { TARGET_CONNECTIONS } from './options.ts';
+import type { PgbenchWorkload } from './pgbench.ts';
 import type { Results, Series } from './results.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
@@ -30,9 +31,10 @@ const FLOOR_RATE = 78_000;
 /** All targets, in the order of the report. */
 export const targets: readonly Target[] = [
   ...forEngines(0.75, 0.6, (engine, limit) => ofFloor('get', engine, limit)),
-  morePointReads(),
+  ofPgbench('get', 'more than', 1),
   ...forEngines(0.4, 0.4, (engine, limit) => ofFloor('post', engine, limit)),
   ...forEngines(0.33, 0.33, (engine, limit) => ofFloor('put', engine, limit)),
+  ofPgbench('put', 'at least', 0.8),
   ...forEngines(600, 400, lists),
   ...forEngines(1.5, 3, latency),
   ...forEngines(50, 50, (engine, limit) =>
@@ -101,17 +103,21 @@ function ofFloor(workload: 'get' | 'post' | 'put', engine: Engine, limit: number
   };
 }
 
-function morePointReads(): Target {
+function ofPgbench(workload: PgbenchWorkload, bound: Target['bound'], limit: number): Target {
+  const titles = {
+    get: 'GET one, PostgreSQL, relative to selects',
+    put: 'PUT, PostgreSQL, relative to updates',
+  };
   return {
-    title: 'GET one, PostgreSQL, relative to selects by pgbench',
-    bound: 'more than',
-    limit: 1,
+    title: `${titles[workload]} by pgbench`,
+    bound,
+    limit,
     unit: '× pgbench',
     decimals: 2,
-    measure: (results) => results.ratioToPgbench(at('postgres', 'get')),
+    measure: (results) => results.ratioToPgbench({ ...at('postgres', workload), workload }),
     remark: ({ pgbench }) => {
-      const selects = median(pgbench.filter((rate) => rate !== undefined));
-      return selects === undefined ? '' : `pgbench: ${decimal(selects)} transactions/s`;
+      const rate = median(pgbench[workload].filter((of) => of !== undefined));
+      return rate === undefined ? '' : `pgbench: ${decimal(rate)} transactions/s`;
     },
   };
 }

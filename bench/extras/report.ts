@@ -9,7 +9,7 @@ import { FSYNC_DELAY_MS, READERS, WRITERS } from './slow-disk.ts';
 /** The sections of the report about the extras. */
 export function renderExtras(results: Results): string[] {
   return [
-    '## Point selects by pgbench',
+    '## pgbench',
     renderPgbench(results),
     '## Start',
     'Milliseconds from the start of the process to the first response, on an existing database of 10,000 books, over 10 starts.',
@@ -46,9 +46,11 @@ function renderSlowDisk({ slowDisk }: Results): string {
 }
 
 function renderPgbench({ pgbench }: Results): string {
-  const selects = median(pgbench.filter((rate) => rate !== undefined));
+  const [selects, updates] = [pgbench.get, pgbench.put].map((rates) =>
+    median(rates.filter((rate) => rate !== undefined)),
+  );
   if (selects === undefined) return 'pgbench is not installed.';
-  return `${decimal(selects)} transactions/s: \`pgbench -M prepared\` with ${TARGET_CONNECTIONS} clients in two threads, on the table of books.`;
+  return `${decimal(selects)} selects/s and ${decimal(updates)} updates/s by id, each a transaction: \`pgbench -M prepared\` with ${TARGET_CONNECTIONS} clients in two threads, on the table of books.`;
 }
 
 function renderStarts({ startsMs }: Results): string {
