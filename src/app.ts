@@ -46,7 +46,10 @@ export async function startApp(
     ? new Metrics(readVersion(), config.store.engine, shareMetrics)
     : undefined;
   const engine = await loadEngine(config.store);
-  const store = await engine.openStore(observerOf(metrics, openLogger(logStream, config.logLevel)));
+  const store = await engine.openStore(
+    observerOf(metrics, openLogger(logStream, config.logLevel)),
+    config.historyDays,
+  );
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
     store,

@@ -100,6 +100,14 @@ export class BookHandlers {
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
   };
 
+  /** POST /book/{id}/restore */
+  readonly restore = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const id = bookId(request);
+    const book = id === undefined ? undefined : await this.#store.history?.restore(id);
+    if (book === 'exists') return { outcome: 'bookExists' };
+    return book ? this.#withBook('bookRestored', book, reply) : { outcome: 'bookNotFound' };
+  };
+
   /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
   async #changeIfMet<Result>(
     { raw }: FastifyRequest,

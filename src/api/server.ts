@@ -10,6 +10,8 @@ import { respondWith, send } from '../http/response.ts';
 import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
+import { ChangeHandlers } from './changes/change-handlers.ts';
+import { Followers } from './changes/followers.ts';
 import { describeError } from './describe-error.ts';
 import { operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
@@ -33,6 +35,8 @@ export function createServer(options: ServerOptions): ApiServer {
   const listHandler = new ListHandler(store, unread, limits.searchMs);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
+  const followers = store.history && new Followers(store.history);
+
   const { app } = server;
   serveDocs(app);
   serveConsole(app);
@@ -44,6 +48,21 @@ export function createServer(options: ServerOptions): ApiServer {
   app.get('/book/:id', { ...protect, schema: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, schema: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
+  if (store.history && followers) {
+    const changes = new ChangeHandlers(store.history, options.tokens, followers, unread);
+    app.get('/changes', { ...protect, schema: operations.followChanges }, respondWith(changes.follow));
+    app.get(
+      '/book/:id/history',
+      { ...protect, schema: operations.readHistory },
+      respondWith(changes.listOfBook),
+    );
+    app.post('/book/:id/restore', { ...protect, schema: operations.restoreBook }, respondWith(books.restore));
+    server.connections.onDrain = () => followers.stop();
+    app.addHook('onResponse', ({ method }, _reply, done) => {
+      if (method !== 'GET') followers.written();
+      done();
+    });
+  }
   app.get(HEALTH_PATH, { schema: operations.checkHealth }, respondWith(health.check));
   app.get(READINESS_PATH, { schema: operations.checkReadiness }, respondWith(health.checkReadiness));
   if (metrics) {
@@ -61,6 +80,7 @@ export function createServer(options: ServerOptions): ApiServer {
       connections: server.connections.counts,
       heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
       searches: listHandler.searches,
+      followers: followers?.state,
       logins: tokenHandlers.logins,
     }),
   };
@@ -98,5 +118,7 @@ export interface ServerState {
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
   /** The number of searches that are running or being sent. */
   readonly searches: number;
+  /** Absent when the history is not recorded. */
+  readonly followers: Followers['state'] | undefined;
   readonly logins: TokenHandlers['logins'];
 }

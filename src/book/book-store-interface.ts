@@ -1,3 +1,4 @@
+import type { BookHistory } from './book-history.ts';
 import type { Book, BookFields } from './contract.ts';
 
 /**
@@ -75,6 +76,9 @@ export interface BookStore extends AsyncDisposable {
 
   /** Deletes the book if it still equals `expected`. @returns whether it did */
   deleteExpected(expected: Book): Promise<boolean>;
+
+  /** The log of changes; absent when it is not recorded. */
+  readonly history?: BookHistory | undefined;
 
   /** Resolves when the store can be read, without waiting in the queue of the calls. It does not test writing. */
   check(): Promise<void>;

@@ -19,6 +19,8 @@ export interface ServiceConfig {
   >;
   readonly logLevel: LogLevel;
   readonly hasMetrics: boolean;
+  /** How many days changes are kept; absent when they are not recorded. */
+  readonly historyDays?: number;
 }
 
 export interface Secrets {
@@ -124,6 +126,7 @@ export function readConfig(
       },
       logLevel: values.LOG_LEVEL,
       hasMetrics: values.METRICS,
+      ...(values.HISTORY && { historyDays: values.HISTORY_DAYS }),
     },
     secrets: {
       tokenKey: new Secret(tokenKey),

@@ -78,6 +78,17 @@ export const VARIABLES = {
     parse: wholeNumber(1, 1_000_000),
     meaning: 'maximum number of connections; further ones are rejected with 503',
   },
+  HISTORY: {
+    fallback: 'off',
+    parse: parseSwitch,
+    meaning:
+      '`on` records every change for [`GET /changes`, the history of a book and its restore](docs/history.md)',
+  },
+  HISTORY_DAYS: {
+    fallback: '90',
+    parse: wholeNumber(1, 36_500),
+    meaning: 'number of days for which changes are kept',
+  },
   METRICS: { fallback: 'on', parse: parseSwitch, meaning: '`off` disables metrics and `/metrics`' },
   STOP_DELAY_SECONDS: {
     fallback: '0',

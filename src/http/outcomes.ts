@@ -21,6 +21,13 @@ export const outcomes = {
   invalidQuery: { status: 400, message: 'Invalid query' },
   invalidInput: { status: 400, message: 'Invalid input' },
 
+  // GET /changes, GET /book/{id}/history, POST /book/{id}/restore
+  changesRetrieved: { status: 200, message: 'Changes retrieved successfully' },
+  historyRetrieved: { status: 200, message: 'History retrieved successfully' },
+  bookRestored: { status: 200, message: 'Book restored successfully' },
+  bookExists: { status: 409, message: 'Book exists' },
+  changesRemoved: { status: 410, message: 'Changes no longer kept' },
+
   // GET /healthz and /readyz
   alive: { status: 200, message: 'Service is alive' },
   ready: { status: 200, message: 'Service is ready' },

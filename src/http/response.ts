@@ -11,6 +11,8 @@ export interface HttpResult {
   readonly data?: unknown;
   /** The `data` as JSON in UTF-8, instead: in chunks, or as a stream. */
   readonly json?: readonly Uint8Array[] | AsyncIterable<Uint8Array>;
+  /** The whole content, without the envelope; `headers` have its type. */
+  readonly stream?: AsyncIterable<Uint8Array>;
   readonly headers?: Headers;
 }
 
@@ -54,7 +56,10 @@ export function respondWith(handle: (request: FastifyRequest, reply: FastifyRepl
   };
 }
 
-export function send(reply: FastifyReply, { outcome, data = null, json, headers }: HttpResult): FastifyReply {
+export function send(
+  reply: FastifyReply,
+  { outcome, data = null, json, stream, headers }: HttpResult,
+): FastifyReply {
   reply.code(outcomes[outcome].status).headers(OUTCOME_HEADERS[outcome]);
   if (headers) reply.headers(headers);
   if (outcome === 'notModified') {
@@ -64,6 +69,7 @@ export function send(reply: FastifyReply, { outcome, data = null, json, headers 
   }
   if (CLOSING_OUTCOMES.has(outcome)) closeAfter(reply);
   if (outcome === 'payloadTooLarge') return sendWhileDraining(reply);
+  if (stream) return reply.send(Readable.from(stream, { objectMode: false }));
   if (json === undefined) return reply.send(envelope(outcome, data));
   const [prefix, suffix] = envelopeAround(outcome);
   return reply.send(

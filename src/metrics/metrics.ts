@@ -8,6 +8,7 @@ export interface ServerSnapshot {
   readonly connections: { readonly active: number; readonly idle: number };
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
   readonly searches: number;
+  readonly followers: { readonly count: number; readonly behind: number } | undefined;
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
 }
@@ -61,7 +62,14 @@ export class Metrics {
   }
 }
 
-function snapshotFamilies({ connections, heldBytes, searches, logins, tokens }: ServerSnapshot): Family[] {
+function snapshotFamilies({
+  connections,
+  heldBytes,
+  searches,
+  followers,
+  logins,
+  tokens,
+}: ServerSnapshot): Family[] {
   return [
     gauge('bookkeeping_http_connections', 'Open connections; active ones have a request in progress.', [
       [{ state: 'active' }, connections.active],
@@ -72,6 +80,13 @@ function snapshotFamilies({ connections, heldBytes, searches, logins, tokens }: 
       [{ kind: 'answers' }, heldBytes.responses],
     ]),
     gauge('bookkeeping_searches_under_way', 'Searches in progress.', searches),
+    gauge('bookkeeping_followers', 'Requests that follow the changes.', followers?.count ?? []),
+    gauge(
+      'bookkeeping_changes_behind',
+      'Changes that the slowest follower has not got yet.',
+      followers?.behind ?? [],
+      'max',
+    ),
     counter(
       'bookkeeping_logins_total',
       'Requests for a token, by result.',

@@ -1,5 +1,7 @@
+import type { Book } from '../book/book.ts';
+import type { Change, ChangePage, ChangeRequest, ChangeType } from '../book/book-history.ts';
 import type { BookPage } from '../book/book-store-interface.ts';
-import { PAGE_BOOKS_MAX } from './store-limits.ts';
+import { BATCH_LIMITS, PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX, textLength } from './store-limits.ts';
 
 /** The result of reading up to a number of books after an id. */
 export interface PageRow {
@@ -30,4 +32,59 @@ export async function readPage(after: number, read: ReadRow, booksMax = PAGE_BOO
     if (count === 0) return { json: new Uint8Array(), last: undefined };
     if (json !== null) return { json, last: count < limit ? undefined : last };
   }
+}
+
+/** The state of the log, and a change; without a change, its columns are null. */
+export interface ChangeRow extends Book {
+  readonly log: string;
+  readonly removed: number;
+  readonly last: number;
+  readonly note: number | null;
+  readonly type: ChangeType;
+  readonly at: number;
+}
+
+/** Makes a page of rows, each of which has the state of the log. */
+export function toChangePage(rows: Iterable<ChangeRow>): ChangePage {
+  let state: ChangeRow | undefined;
+  const changes: Change[] = [];
+  for (const row of rows) {
+    state ??= row;
+    const { note, type, at, id, title, author, year } = row;
+    if (note !== null) changes.push({ position: note, type, at, book: { id, title, author, year } });
+  }
+  if (!state) throw new Error('the log of changes has no state');
+  const { log, removed, last } = state;
+  return { log, removed, last, changes };
+}
+
+/** The rows of a subquery in the order of `number`, until their texts are long. */
+export function untilLong(rows: string): string {
+  return `(select * from (${rows}) as changes where number = 1 or total <= ${PAGE_TEXT_BYTES_MAX})`;
+}
+
+/**
+ * Reads pages until their texts are long, equal ones once: all followers wait for the same change.
+ *
+ * @returns the pages of the first requests
+ */
+export async function readChangePages(
+  requests: readonly ChangeRequest[],
+  read: (request: ChangeRequest) => Promise<ChangePage>,
+): Promise<ChangePage[]> {
+  const known = new Map<string, ChangePage>();
+  const pages: ChangePage[] = [];
+  let text = 0;
+  for (const request of requests) {
+    const key = JSON.stringify(request);
+    let page = known.get(key);
+    if (!page) {
+      if (text > BATCH_LIMITS.batchTextMax) break;
+      page = await read(request);
+      for (const { book } of page.changes) text += textLength(book);
+      known.set(key, page);
+    }
+    pages.push(page);
+  }
+  return pages;
 }

@@ -4,8 +4,12 @@ import type { StoreObserver } from './observer.ts';
 
 /** The engine of the store at one address. Every method rejects with StoreNotReady when it fails. */
 export interface Engine {
-  /** Opens the store and prepares its schema. Several processes may do so concurrently. */
-  openStore(observer?: StoreObserver): Promise<BookStore>;
+  /**
+   * Opens the store and prepares its schema. Several processes may do so concurrently.
+   *
+   * @param historyDays how long changes are kept; if absent, they are not recorded
+   */
+  openStore(observer?: StoreObserver, historyDays?: number): Promise<BookStore>;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
   inspect(): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */

@@ -15,6 +15,10 @@ export const BATCH_LIMITS = {
   queueTextMax: 48 * 1_024 * 1_024,
 };
 
+/** The interval at which old changes are removed, and the most in one step, as other writes may wait for it. */
+export const CHANGE_REMOVAL_MS = 60_000;
+export const CHANGE_REMOVAL_MAX = 500;
+
 /** The length of a book's texts, in UTF-16 code units. */
 export function textLength({ title = '', author = '' }: Partial<BookFields>): number {
   return title.length + author.length;

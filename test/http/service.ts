@@ -37,6 +37,8 @@ export interface ServiceOptions extends Omit<Dependencies, 'logStream'> {
   readonly secret?: string;
   readonly logLevel?: ServiceConfig['logLevel'];
   readonly hasMetrics?: boolean;
+  /** Whether changes are recorded. */
+  readonly hasHistory?: boolean;
 }
 
 /** A service within this process. Disposing it stops it, and asserts that its log has nothing confidential. */
@@ -107,6 +109,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
     trustProxy = false,
     logLevel = 'info',
     hasMetrics = true,
+    hasHistory = false,
     ...dependencies
   } = others;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
@@ -114,7 +117,16 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
   const store = parseStoreAddress(dbUrl ?? address?.dbUrl ?? '');
   const log: string[] = [];
   const app = await startApp(
-    { ...DEFAULTS, port: 0, store, corsOrigins, trustProxy, logLevel, hasMetrics },
+    {
+      ...DEFAULTS,
+      port: 0,
+      store,
+      corsOrigins,
+      trustProxy,
+      logLevel,
+      hasMetrics,
+      ...(hasHistory && { historyDays: 90 }),
+    },
     { tokenKey: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
     {
       ...dependencies,

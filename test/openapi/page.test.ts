@@ -12,7 +12,7 @@ describe('The page at /docs, in a browser', () => {
   let service: Service;
   let browser: TestBrowser;
   before(async () => {
-    service = await startService();
+    service = await startService({ hasHistory: true });
     browser = await TestBrowser.start();
   });
   after(async () => {

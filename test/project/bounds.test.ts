@@ -23,6 +23,7 @@ const NO_BOUNDS = [
   'src/store/batch-queue.ts#GATHERING_TURNS_MAX',
   'src/store/search/page-builder.ts#CALL_MS_MAX',
   'src/store/idempotency.ts#KEY_REMOVAL_MAX',
+  'src/store/store-limits.ts#CHANGE_REMOVAL_MAX',
   'src/store/store-limits.ts#COUNTED_MAX',
   'src/store/postgres/pool/client-connection.ts#PREPARE_TIMEOUT_MS',
   'src/store/postgres/batches/inserts.ts#KEY_ATTEMPTS_MAX',

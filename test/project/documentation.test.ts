@@ -117,6 +117,7 @@ for (const name of [
   'SECURITY.md',
   'docs/command-line.md',
   'docs/deploying.md',
+  'docs/history.md',
   'docs/migrating.md',
   'docs/operating.md',
   'docs/scaling.md',

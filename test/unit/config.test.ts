@@ -61,6 +61,8 @@ describe('The configuration', () => {
       CONNECTIONS_MAX: '4',
       LOG_LEVEL: 'DEBUG',
       METRICS: 'off',
+      HISTORY: 'on',
+      HISTORY_DAYS: '7',
       AUTH_USERNAME: 'librarian',
     });
     assert.deepEqual(config, {
@@ -78,6 +80,7 @@ describe('The configuration', () => {
       },
       logLevel: 'debug',
       hasMetrics: false,
+      historyDays: 7,
     });
     assert.equal(secrets.tokenKey.reveal(), SECRETS.SECRET_TOKEN);
     assert.equal(secrets.username, 'librarian');

@@ -1,5 +1,6 @@
 import type { OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { CACHE_CONTROL } from '../../http/response.ts';
+import { changesParameters, historyParameters } from '../changes/change-handlers.ts';
 import { listParameters } from '../list/query.ts';
 import * as schemas from './schemas.ts';
 
@@ -18,6 +19,8 @@ export interface Operation {
   /** The outcome of success, and its `data`; absent when the response is `text`. */
   readonly success?: SuccessName;
   readonly data?: Schema;
+  /** The media type of the same data in another form. */
+  readonly stream?: string;
   /** The description of a 200 that is plain text without the envelope. */
   readonly text?: string;
   /** Headers of a successful response besides `Cache-Control`, by name. */
@@ -136,6 +139,38 @@ const declared = {
     requestHeaders: { ...schemas.IF_MATCH, ...schemas.IF_NONE_MATCH },
     success: 'bookDeleted',
     errors: ['preconditionFailed', ...BOOK_ERRORS],
+  },
+  followChanges: {
+    tag: 'Books',
+    summary: 'Follow the changes',
+    description:
+      'Returns what was created, updated and deleted, in the order of commits, whichever program wrote. With `Accept: text/event-stream` the changes are server-sent events, until the token expires. 404 with `HISTORY=off`.',
+    query: changesParameters,
+    requestHeaders: schemas.LAST_EVENT_ID,
+    success: 'changesRetrieved',
+    data: schemas.changes,
+    stream: 'text/event-stream',
+    headers: schemas.CHANGES_LINK,
+    errors: ['invalidQuery', 'changesRemoved', 'notFound', ...PROTECTED_ERRORS],
+  },
+  readHistory: {
+    tag: 'Books',
+    summary: 'Read the history of a book',
+    description: 'Returns the changes of a book, the last one first. 404 when none are known.',
+    query: historyParameters,
+    success: 'historyRetrieved',
+    data: schemas.changes,
+    headers: schemas.CHANGES_LINK,
+    errors: ['invalidQuery', ...BOOK_ERRORS],
+  },
+  restoreBook: {
+    tag: 'Books',
+    summary: 'Restore a deleted book',
+    description: `Stores a book again as it was when it was deleted, under its id. ${UNKNOWN_AFTER_5XX}`,
+    success: 'bookRestored',
+    data: schemas.book,
+    headers: schemas.ETAG,
+    errors: ['bookExists', ...BOOK_ERRORS],
   },
   checkHealth: {
     tag: 'Health',

@@ -41,14 +41,14 @@ export const listParameters = {
 
 export type Sort = SortKey | `-${SortKey}`;
 
-interface ParameterSchema {
+export interface ParameterSchema {
   readonly type: 'string' | 'integer' | 'boolean';
   readonly description: string;
   readonly enum?: readonly string[];
   readonly minLength?: number;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly default?: string | boolean;
+  readonly default?: string | number | boolean;
 }
 
 export interface ListRequest {
@@ -60,16 +60,30 @@ export interface ListRequest {
   readonly isCounted: boolean;
 }
 
-/** Reads a request target as `application/x-www-form-urlencoded`; undefined when it has no known parameter. */
-export function readListRequest(target: string): ListRequest | 'invalid' | undefined {
-  const given = new Map<Name, string>();
+/**
+ * Reads the known parameters of a request target, as `application/x-www-form-urlencoded`.
+ *
+ * @returns undefined when one has an invalid value or is repeated
+ */
+export function readParameters<Known extends string>(
+  target: string,
+  parameters: Readonly<Record<Known, ParameterSchema>>,
+): Map<Known, string> | undefined {
+  const given = new Map<Known, string>();
   for (const piece of piecesOf(target)) {
-    const name = nameOf(piece);
-    if (!isParameter(name)) continue;
+    const name = nameOf(piece) as Known;
+    if (!Object.hasOwn(parameters, name)) continue;
     const text = decode(/=(.*)/s.exec(piece)?.[1] ?? '');
-    if (text === undefined || given.has(name) || !isValid(listParameters[name], text)) return 'invalid';
+    if (text === undefined || given.has(name) || !isValid(parameters[name], text)) return undefined;
     given.set(name, text);
   }
+  return given;
+}
+
+/** Reads the target of `GET /books`; undefined when it has no known parameter. */
+export function readListRequest(target: string): ListRequest | 'invalid' | undefined {
+  const given = readParameters<Name>(target, listParameters);
+  if (!given) return 'invalid';
   if (given.size === 0) return undefined;
 
   const number = (name: Name) => (given.has(name) ? Number(given.get(name)) : undefined);
@@ -107,10 +121,6 @@ export function queryAfter(target: string, cursor: string): string {
 const NOT_IN_QUERY = /[^\w.~!$'()*+,;:@/?=%-]/g;
 
 type Name = keyof typeof listParameters;
-
-function isParameter(name: string): name is Name {
-  return Object.hasOwn(listParameters, name);
-}
 
 /** The pieces of a query between its ampersands, with bytes outside ASCII escaped. */
 function piecesOf(target: string): string[] {

@@ -27,12 +27,14 @@ import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { CitusSearchEngine } from './citus/citus-search.ts';
 import type { Shards } from './citus/shards.ts';
+import { PostgresHistory, prepareHistory } from './history.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
 import {
   BOOK_POOL,
   BULK_POOL,
   ConnectionPool,
+  HISTORY_POOL,
   INDEX_POOL,
   type PoolLimits,
   retry,
@@ -44,14 +46,22 @@ import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
 import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
-export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
+export async function openStore(
+  conninfo: Conninfo,
+  observer?: StoreObserver,
+  historyDays?: number,
+): Promise<BookStore> {
   let shards: Shards | undefined;
+  let obstacle: string | undefined;
   const { servers, client } = await Servers.connect(conninfo, async (connected) => {
     shards = await retry(() => prepareSchema(connected));
+    obstacle = shards ? 'Citus' : await prepareHistory(connected, historyDays);
   });
   await client.end();
   servers.onMove = (server) => observer?.moved(server);
-  return new PostgresBookStore(servers, shards, observer);
+  const hasHistory = historyDays !== undefined && obstacle === undefined;
+  if (historyDays !== undefined) new DegradablePart('history', observer).failure = obstacle;
+  return new PostgresBookStore(servers, shards, observer, hasHistory);
 }
 
 /** Each kind of call has its own batches, each a transaction of one statement. */
@@ -60,6 +70,7 @@ class PostgresBookStore implements BookStore {
   readonly #bulkDatabase: Database;
   readonly #searcher: Searcher;
   readonly #searches: ConcurrencyLimiter;
+  readonly history?: PostgresHistory;
   readonly #queues: { close(): Promise<void> }[] = [];
   readonly #creates: BatchQueue<BookFields, Book>;
   readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
@@ -71,7 +82,12 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(servers: Servers, shards: Shards | undefined, observer: StoreObserver | undefined) {
+  constructor(
+    servers: Servers,
+    shards: Shards | undefined,
+    observer: StoreObserver | undefined,
+    hasHistory: boolean,
+  ) {
     const poolOf = (name: string, limits: PoolLimits) => {
       const pool = new ConnectionPool(servers, limits);
       observer?.pool(name, () => pool.state);
@@ -131,6 +147,7 @@ class PostgresBookStore implements BookStore {
       keyOf: ({ expected }) => expected.id,
       textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
+    if (hasHistory) this.history = new PostgresHistory(poolOf('history', HISTORY_POOL), database, observer);
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
       textOf: (book) => textLength(book),
@@ -187,6 +204,7 @@ class PostgresBookStore implements BookStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#queues.map((queue) => queue.close()));
+    await this.history?.close();
     await this.#searcher.close();
     await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
+import type { BookHistory, ChangePage, ChangeRequest } from '../../book/book-history.ts';
 import type {
   BookCount,
   BookPage,
@@ -11,11 +12,12 @@ import type {
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { DegradablePart, type StoreObserver } from '../observer.ts';
-import { type PageRow, readPages } from '../page.ts';
+import { type PageRow, readChangePages, readPages } from '../page.ts';
 import { IdsExhausted } from '../store-errors.ts';
 import { BATCH_LIMITS, performUntilTextMax, textLength } from '../store-limits.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
+import { LAST_CHANGE, prepareHistory } from './history.ts';
 import { SELECT } from './sql.ts';
 import type { PageRequest } from './worker/read-worker.ts';
 import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
@@ -23,13 +25,19 @@ import { LazyWorker, WorkerClient } from './worker/worker-client.ts';
 import type { Write, WriteResult } from './worker/write-worker.ts';
 
 /** The file is created with its folder when missing. */
-export async function openStore(path: string, observer?: StoreObserver): Promise<BookStore> {
+export async function openStore(
+  path: string,
+  observer?: StoreObserver,
+  historyDays?: number,
+): Promise<BookStore> {
   let writer: Writer | undefined;
   try {
     makeFolderOf(path);
     expectWritable(path);
     writer = await WorkerClient.start(WRITE_WORKER, path);
-    return new SqliteBookStore(path, writer, await openConnection(path), observer);
+    const finder = await openConnection(path);
+    await prepareHistory(finder, historyDays);
+    return new SqliteBookStore(path, writer, finder, observer, historyDays !== undefined);
   } catch (error) {
     await writer?.close();
     throw toNotReady(error, path);
@@ -46,7 +54,7 @@ type Writer = WorkerClient<readonly Write[], WriteResult[]>;
 class SqliteBookStore implements BookStore {
   readonly lost: Promise<string>;
   readonly #writer: Writer;
-  readonly #reader: LazyWorker<PageRequest, PageRow>;
+  readonly #reader: LazyWorker<PageRequest | { readonly changes: ChangeRequest }, PageRow | ChangePage>;
   readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
   readonly #searchIndex: DegradablePart;
   readonly #finder: DatabaseSync;
@@ -54,9 +62,17 @@ class SqliteBookStore implements BookStore {
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<number, BookPage>;
+  readonly #changes: BatchQueue<ChangeRequest, ChangePage>;
   readonly #searches: ConcurrencyLimiter;
+  readonly history?: BookHistory;
 
-  constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
+  constructor(
+    path: string,
+    writer: Writer,
+    finder: DatabaseSync,
+    observer: StoreObserver | undefined,
+    hasHistory: boolean,
+  ) {
     this.lost = writer.lost;
     this.#writer = writer;
     this.#reader = new LazyWorker(READ_WORKER, path, 'list thread', observer);
@@ -68,8 +84,15 @@ class SqliteBookStore implements BookStore {
     const writeOptions = { ...options, name: 'write', textOf: textOfWrite };
     this.#writes = new BatchQueue<Write, WriteResult>((writes) => this.#write(writes), writeOptions);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
-    const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
+    const readPage = (after: number, limit: number) =>
+      this.#reader.send({ after, limit }) as Promise<PageRow>;
     this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
+    const readChanges = (changes: ChangeRequest) => this.#reader.send({ changes }) as Promise<ChangePage>;
+    this.#changes = new BatchQueue((requests) => readChangePages(requests, readChanges), {
+      ...options,
+      name: 'changes',
+    });
+    if (hasHistory) this.history = this.#createHistory();
     // While the thread runs one search, the next one is with it already.
     this.#searches = new ConcurrencyLimiter('search', 2, observer);
   }
@@ -123,10 +146,19 @@ class SqliteBookStore implements BookStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#writes.close(), this.#finds.close(), this.#lists.close()]);
+    await Promise.all([this.#writes, this.#finds, this.#lists, this.#changes].map((queue) => queue.close()));
     if (this.#finder.isOpen) this.#finder.close();
     await Promise.all([this.#reader.close(), this.#searcher.close()]);
     await this.#writer.close();
+  }
+
+  #createHistory(): BookHistory {
+    const selectLast = this.#finder.prepare(LAST_CHANGE);
+    return {
+      last: async () => run(() => selectLast.get()?.last as number),
+      read: (request) => this.#changes.add(request),
+      restore: (id) => this.#writes.add({ verb: 'restore', id }) as Promise<Book | 'exists' | undefined>,
+    };
   }
 
   async #write(writes: readonly Write[]): Promise<(WriteResult | IdsExhausted)[]> {
@@ -144,21 +176,29 @@ class SqliteBookStore implements BookStore {
 
   /** Reads books in one transaction, whose locks cost more than a read. */
   #find(ids: readonly number[]): (Book | undefined)[] {
-    try {
+    return run(() => {
       this.#finder.exec('begin');
       try {
         return performUntilTextMax(ids, (id) => this.#select.get(id) as Book | undefined);
       } finally {
         if (this.#finder.isTransaction) this.#finder.exec('rollback');
       }
-    } catch (error) {
-      throw toStoreError(error);
-    }
+    });
+  }
+}
+
+/** @throws errors in terms of the BookStore interface */
+function run<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw toStoreError(error);
   }
 }
 
 function textOfWrite(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
+  if (write.verb === 'restore') return 0;
   if (write.verb === 'create many') return write.books.reduce((text, books) => text + books.length, 0);
   return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
 }

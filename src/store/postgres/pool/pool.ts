@@ -23,6 +23,8 @@ export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_
 export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
 /** For searches, so that they do not occupy the connections for single books. */
 export const SEARCH_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
+/** For reading the log of changes. */
+export const HISTORY_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
 /** For updating the search index in the background; a book of a megabyte takes seconds. */
 export const INDEX_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
 

@@ -17,6 +17,8 @@ import { pathToFileURL } from 'node:url';
 import type { OnProgress } from '../../store-engine.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
+import { RENEW_LOG } from '../history.ts';
+import { hasTable } from '../migrations.ts';
 import { expectBooks } from '../schema.ts';
 import { makeFolderOf, whileBusy } from './connection.ts';
 
@@ -108,6 +110,8 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
     throw new StoreNotReady(`${file} is not a backup of a store: ${error.message}`);
   }
   await copyDatabase(database, draft, onProgress);
+  using copy = new DatabaseSync(draft);
+  if (hasTable(copy, 'book_history')) copy.exec(RENEW_LOG);
 }
 
 function copyPermissions({ mode, uid, gid }: Stats, path: string): void {

@@ -33,7 +33,9 @@ export class SearchIndex {
   }
 
   static async open(database: DatabaseSync): Promise<SearchIndex> {
-    const hasLog = database.prepare("select 1 from sqlite_schema where name = 'book_search_forget'").get();
+    const hasLog = database
+      .prepare("select 1 from sqlite_schema where name in ('book_search_forget', 'book_history_insert')")
+      .get();
     if (!hasLog) await transact(database, () => database.exec(CHANGE_LOG));
     return new SearchIndex(database);
   }

@@ -1,5 +1,7 @@
+import type { ChangePage, ChangeRequest } from '../../../book/book-history.ts';
 import type { PageRow } from '../../page.ts';
 import { openConnection } from '../files/connection.ts';
+import { readChanges } from '../history.ts';
 import { SELECT_PAGE } from '../sql.ts';
 import { serveRequests } from './worker-client.ts';
 
@@ -8,12 +10,16 @@ export interface PageRequest {
   readonly limit: number;
 }
 
-await serveRequests<PageRequest, PageRow>(async (path) => {
+await serveRequests<PageRequest | { readonly changes: ChangeRequest }, PageRow | ChangePage>(async (path) => {
   const database = await openConnection(path);
   const selectPage = database.prepare(SELECT_PAGE);
   return {
-    handle: ({ after, limit }) => selectPage.get({ after, limit }) as unknown as PageRow,
-    transfer: ({ json }) => (json ? [json.buffer as ArrayBuffer] : []),
+    handle: (request) =>
+      'changes' in request
+        ? readChanges(database, request.changes)
+        : (selectPage.get({ ...request }) as unknown as PageRow),
+    transfer: (response) =>
+      'json' in response && response.json ? [response.json.buffer as ArrayBuffer] : [],
     close: () => database.close(),
   };
 });

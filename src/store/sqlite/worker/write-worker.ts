@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { performUntilTextMax } from '../../store-limits.ts';
+import { CHANGE_REMOVAL_MAX, CHANGE_REMOVAL_MS, performUntilTextMax } from '../../store-limits.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
+import { DELETE_REMOVED, REMOVE_OLD, RESTORE } from '../history.ts';
+import { hasTable } from '../migrations.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import * as sql from '../sql.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
@@ -13,12 +15,13 @@ export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
   | { readonly verb: 'create many'; readonly books: readonly Uint8Array[] }
   | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
-  | (Target & { readonly verb: 'delete' });
+  | (Target & { readonly verb: 'delete' })
+  | { readonly verb: 'restore'; readonly id: number };
 
 type Target = { readonly id: number; readonly expected?: BookFields };
 
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or that no id was left. */
-export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids exhausted';
+export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids exhausted' | 'exists';
 
 class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
@@ -26,6 +29,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #keys: IdempotencyKeys;
   readonly #checkpoint: () => void;
   readonly #statements: ReturnType<typeof prepareStatements>;
+  #removalDueAt = 0;
 
   constructor(database: DatabaseSync, path: string) {
     this.#database = database;
@@ -57,6 +61,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     this.#files.check();
     try {
       this.#keys.maintain();
+      this.#removeOldChanges();
       this.#checkpoint();
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : error;
@@ -65,6 +70,15 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
 
   close(): void {
     this.#database.close();
+  }
+
+  #removeOldChanges(): void {
+    if (performance.now() < this.#removalDueAt) return;
+    this.#removalDueAt = performance.now() + CHANGE_REMOVAL_MS;
+    if (!hasTable(this.#database, 'book_history')) return;
+    this.#database.exec(REMOVE_OLD);
+    const { changes } = this.#database.prepare(DELETE_REMOVED).run();
+    if (changes === CHANGE_REMOVAL_MAX) this.#removalDueAt = 0;
   }
 
   #perform(write: Write): WriteResult {
@@ -79,6 +93,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
         throw error;
       }
     }
+    if (write.verb === 'restore') return this.#restore(write.id);
     const { id, expected } = write;
     const statements = this.#statements;
     const condition = expected ? [expected.title, expected.author, expected.year] : [];
@@ -98,6 +113,11 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     const book = this.#statements.insert.get(title, author, year) as unknown as Book;
     if (key !== undefined) this.#keys.add(key, fields, book.id);
     return book;
+  }
+
+  #restore(id: number): Book | 'exists' | undefined {
+    if (this.#statements.select.get(id)) return 'exists';
+    return this.#database.prepare(RESTORE).get(id) as Book | undefined;
   }
 
   /** Creates all of the books, or none if there are too few ids. */
@@ -121,6 +141,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
 
 function prepareStatements(database: DatabaseSync) {
   return {
+    select: database.prepare(sql.SELECT),
     insert: database.prepare(sql.INSERT),
     insertMany: database.prepare(sql.INSERT_MANY),
     selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),

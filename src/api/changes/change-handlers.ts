@@ -1,0 +1,185 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Tokens } from '../../auth/tokens.ts';
+import { readBookId } from '../../book/book.ts';
+import type { BookHistory, ChangePage } from '../../book/book-history.ts';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { type MemoryBudget, Reservation } from '../../http/body/memory-budget.ts';
+import type { HttpResult } from '../../http/response.ts';
+import { noContent } from '../list/pages.ts';
+import { type ParameterSchema, queryAfter, readParameters } from '../list/query.ts';
+import { type ChangeCursor, readChangeCursor, writeChangeCursor } from './change-cursor.ts';
+import { eventsOf, jsonOf } from './change-response.ts';
+import type { Followers } from './followers.ts';
+
+const limit = {
+  type: 'integer',
+  minimum: 1,
+  maximum: 1_000,
+  default: 100,
+  description: 'The maximum number of changes in a response.',
+} as const;
+
+export const historyParameters = {
+  limit,
+  after: { type: 'string', minLength: 1, description: 'The cursor of the last change of the previous page.' },
+} as const satisfies Record<string, ParameterSchema>;
+
+export const changesParameters = {
+  limit,
+  after: {
+    type: 'string',
+    minLength: 1,
+    description: 'The cursor of the last change seen; absent, the changes begin with the first that is kept.',
+  },
+  wait: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 60,
+    default: 0,
+    description: 'The seconds to wait for a change when there is none.',
+  },
+} as const satisfies Record<string, ParameterSchema>;
+
+/** The longest time without an event in a stream; then a comment is sent, so that proxies keep the connection. */
+const COMMENT_MS = 15_000;
+/** The time until a stream asks an unavailable store again. */
+const RETRY_MS = 1_000;
+
+const EVENT_STREAM = 'text/event-stream';
+const COMMENT = Buffer.from(':\n\n');
+
+/** The handlers of the log of changes. All need a token. */
+export class ChangeHandlers {
+  readonly #history: BookHistory;
+  readonly #tokens: Tokens;
+  readonly #followers: Followers;
+  readonly #unread: MemoryBudget;
+
+  /** @param unread the memory of responses that clients have not read yet */
+  constructor(history: BookHistory, tokens: Tokens, followers: Followers, unread: MemoryBudget) {
+    this.#history = history;
+    this.#tokens = tokens;
+    this.#followers = followers;
+    this.#unread = unread;
+  }
+
+  /** GET /changes */
+  readonly follow = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const target = request.raw.url ?? '';
+    const given = readParameters(target, changesParameters);
+    if (!given) return { outcome: 'invalidQuery' };
+    const isStream = request.headers.accept?.includes(EVENT_STREAM) ?? false;
+    const text = (isStream && request.headers['last-event-id']?.toString()) || given.get('after');
+    const cursor = text === undefined ? undefined : readChangeCursor(text);
+    if (text !== undefined && !cursor) return { outcome: 'invalidQuery' };
+    const read = (after = cursor?.position) =>
+      this.#history.read({ after, limit: Number(given.get('limit') ?? limit.default) });
+
+    let page = await read();
+    const error = errorOf(cursor, page);
+    if (error) return { outcome: error };
+    if (isStream) return this.#stream(request, reply, { page, after: cursor?.position, read });
+    const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
+    if (page.changes.length === 0 && waitMs > 0) {
+      await this.#wait(page, waitMs, reply);
+      page = await read();
+    }
+    const position = page.changes.at(-1)?.position ?? cursor?.position ?? page.removed;
+    const next = queryAfter(target, writeChangeCursor({ log: page.log, position }));
+    return this.#withChanges('changesRetrieved', page, reply, `</changes?${next}>; rel="next"`);
+  };
+
+  /** GET /book/{id}/history */
+  readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const id = readBookId((request.params as { id: string }).id);
+    if (id === undefined) return { outcome: 'bookNotFound' };
+    const target = request.raw.url ?? '';
+    const given = readParameters(target, historyParameters);
+    const text = given?.get('after');
+    const cursor = text === undefined ? undefined : readChangeCursor(text);
+    if (!given || (text !== undefined && !cursor)) return { outcome: 'invalidQuery' };
+    const page = await this.#history.read({
+      id,
+      after: cursor?.position,
+      limit: Number(given.get('limit') ?? limit.default),
+    });
+    if (cursor && cursor.log !== page.log) return { outcome: 'invalidQuery' };
+    const last = page.changes.at(-1);
+    if (!last && !cursor) return { outcome: 'bookNotFound' };
+    const next = last && queryAfter(target, writeChangeCursor({ log: page.log, position: last.position }));
+    const link = next && `</book/${id}/history?${next}>; rel="next"`;
+    return this.#withChanges('historyRetrieved', page, reply, link);
+  };
+
+  #withChanges(
+    outcome: 'changesRetrieved' | 'historyRetrieved',
+    page: ChangePage,
+    reply: FastifyReply,
+    link: string | undefined,
+  ): HttpResult {
+    const json = jsonOf(page);
+    if (!new Reservation(this.#unread, reply.raw).tryResize(json.length))
+      return { outcome: 'serviceUnavailable' };
+    return { outcome, json: [json], ...(link && { headers: { link } }) };
+  }
+
+  #stream(request: FastifyRequest, reply: FastifyReply, feed: Feed): HttpResult {
+    const events = request.method === 'HEAD' ? noContent() : this.#events(request, reply, feed);
+    return { outcome: 'changesRetrieved', stream: events, headers: { 'content-type': EVENT_STREAM } };
+  }
+
+  async *#events({ headers }: FastifyRequest, reply: FastifyReply, feed: Feed): AsyncGenerator<Uint8Array> {
+    const unread = new Reservation(this.#unread, reply.raw);
+    const { authorization = '' } = headers;
+    let page: ChangePage | undefined = feed.page;
+    let { after } = feed;
+    let known = page;
+    // The headers are sent with the first part.
+    yield COMMENT;
+    while (!this.#followers.isStopping && (await this.#tokens.verify(authorization))) {
+      if (page && page.changes.length > 0) {
+        const events = eventsOf(page);
+        if (!unread.tryResize(events.length)) return;
+        yield events;
+        unread.resize(0);
+        after = page.changes.at(-1)?.position;
+      } else {
+        const ms = Math.min(page ? COMMENT_MS : RETRY_MS, this.#tokens.remainingMs(authorization));
+        const startedMs = performance.now();
+        await this.#wait(known, ms, reply);
+        if (performance.now() - startedMs >= COMMENT_MS) yield COMMENT;
+      }
+      page = await feed.read(after).catch(undefinedIfUnavailable);
+      known = page ?? known;
+      // The follower was too slow, or the store is another one: reconnecting tells it.
+      if (page && after !== undefined && errorOf({ log: feed.page.log, position: after }, page)) return;
+    }
+  }
+
+  /** Waits for a change that a page does not have. Meanwhile the connection may be idle for longer than others. */
+  async #wait({ last }: ChangePage, ms: number, { raw, request }: FastifyReply): Promise<void> {
+    const { socket } = request.raw;
+    const { timeout = 0 } = socket;
+    socket.setTimeout(0);
+    await this.#followers.wait(last, ms, raw);
+    socket.setTimeout(timeout);
+  }
+}
+
+/** Where a stream begins, and how it reads on. */
+interface Feed {
+  readonly page: ChangePage;
+  readonly after: number | undefined;
+  readonly read: (after: number | undefined) => Promise<ChangePage>;
+}
+
+/** The error of a cursor with which a page was read. */
+function errorOf(cursor: ChangeCursor | undefined, page: ChangePage) {
+  if (!cursor) return undefined;
+  if (cursor.log !== page.log || cursor.position > page.last) return 'invalidQuery';
+  return cursor.position < page.removed ? 'changesRemoved' : undefined;
+}
+
+function undefinedIfUnavailable(error: unknown): undefined {
+  if (!(error instanceof StoreUnavailable)) throw error;
+}

@@ -1,0 +1,208 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientBase, PoolClient } from 'pg';
+import type { Book } from '../../book/book.ts';
+import type { BookHistory, ChangePage, ChangeRequest } from '../../book/book-history.ts';
+import { BatchQueue } from '../batch-queue.ts';
+import type { StoreObserver } from '../observer.ts';
+import { type ChangeRow, readChangePages, toChangePage, untilLong } from '../page.ts';
+import { BATCH_LIMITS, CHANGE_REMOVAL_MAX, CHANGE_REMOVAL_MS } from '../store-limits.ts';
+import { sqlState, toStoreError } from './errors.ts';
+import { STOP_RECORDING, startRecording } from './history/history-triggers.ts';
+import type { Database } from './pool/database.ts';
+import { type ConnectionPool, retry } from './pool/pool.ts';
+import { END_IF_IDLE } from './schema.ts';
+import { BOOK_COLUMNS, SELECT, type Statement } from './sql.ts';
+
+/** The log of changes of a database. `history/history-triggers.ts` describes how the order of commits is known. */
+
+interface State {
+  readonly schema: string;
+  readonly isRecorded: boolean;
+  readonly isStandby: boolean;
+}
+
+const SELECT_STATE = `
+  select quote_ident(nspname) as schema, pg_is_in_recovery() as "isStandby",
+    exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'book_history_truncate') as "isRecorded"
+  from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books')
+`;
+
+/**
+ * Starts to record the history, and keeps it for some days; or stops.
+ *
+ * @returns why that is impossible; undefined when it is done
+ */
+export async function prepareHistory(
+  client: ClientBase,
+  days: number | undefined,
+): Promise<string | undefined> {
+  try {
+    const { rows } = await client.query<State>(SELECT_STATE);
+    const [state] = rows;
+    if (!state || (days === undefined && !state.isRecorded)) return undefined;
+    if (state.isStandby) return 'a standby';
+    const isKept = state.isRecorded && days !== undefined;
+    if (!isKept) await transact(client, days === undefined ? STOP_RECORDING : startRecording(state.schema));
+    await client.query('update book_history set days = $1 where days is distinct from $1', [days]);
+    return undefined;
+  } catch (error) {
+    const state = sqlState(error);
+    if (state === undefined || !/^(0A|25|42|55)/.test(state)) throw error;
+    return state;
+  }
+}
+
+async function transact(client: ClientBase, sql: string): Promise<void> {
+  try {
+    // While it waits, later writers queue behind it.
+    await client.query(`begin; set local lock_timeout = '1s'; ${END_IF_IDLE}`);
+    await client.query('lock table books in share row exclusive mode');
+    await client.query(sql);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+const SELECT_LAST = 'select book_history_last() as last';
+
+function selectChanges(condition: string, order: string): string {
+  const rows = `
+    select *, row_number() over preceding as number,
+      sum(octet_length(title) + octet_length(author)) over preceding as total
+    from (
+      select * from book_history_changes
+      where note > (select removed from book_history) and note <= $1 and ${condition}
+      order by note ${order} limit $3
+    ) as next
+    window preceding as (order by note ${order} rows unbounded preceding)`;
+  return `
+    select left(md5(log || 'book_history'::regclass::oid), 16) as log, removed, $1::bigint as last, note, type,
+      floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
+    from book_history left join ${untilLong(rows)} as changes on true
+    order by number`;
+}
+
+const SELECT_CHANGES = selectChanges('note > $2', 'asc');
+const SELECT_CHANGES_OF_BOOK = selectChanges('note < $2 and id = $4', 'desc');
+
+/** Stores a book as it was when it was deleted. */
+const RESTORE: Statement = {
+  text: `
+  insert into books (id, title, author, year)
+  select id, title, author, year
+  from (
+    select * from book_history_changes
+    where id = $1 and note > (select removed from book_history)
+    order by note desc limit 1 for update
+  ) as last_change
+  where type = 'deleted'
+  on conflict (id) do nothing
+  returning ${BOOK_COLUMNS}
+`,
+};
+
+const REMOVE_OLD = `
+  with first as (
+    select note, at from book_history_changes order by note limit ${CHANGE_REMOVAL_MAX}
+  ), old as (
+    select max(note) as note from first cross join book_history
+    where at < now() - days * interval '1 day' or note <= removed
+  ), moved as (
+    update book_history set removed = old.note from old where old.note > removed
+  )
+  delete from book_history_changes using first, old
+  where book_history_changes.note = first.note and first.note <= old.note
+`;
+
+/** The time for other transactions between two steps of a removal. */
+const PAUSE_MS = 50;
+
+export class PostgresHistory implements BookHistory {
+  readonly #pool: ConnectionPool;
+  readonly #reads: BatchQueue<ChangeRequest, ChangePage>;
+  readonly #restores: BatchQueue<number, Book | 'exists' | undefined>;
+  readonly #removal: NodeJS.Timeout;
+  #isClosed = false;
+
+  /** @param database the books' own */
+  constructor(pool: ConnectionPool, database: Database, observer: StoreObserver | undefined) {
+    this.#pool = pool;
+    const options = { ...BATCH_LIMITS, observer };
+    this.#reads = new BatchQueue((requests) => readChangePages(requests, (request) => this.#read(request)), {
+      ...options,
+      name: 'changes',
+    });
+    this.#restores = new BatchQueue(async ([id = 0]) => [await restoreBook(database, id)], {
+      ...options,
+      batchItemsMax: 1,
+      name: 'restore',
+    });
+    this.#removal = setInterval(() => void this.#removeOld(), CHANGE_REMOVAL_MS).unref();
+    void this.#removeOld();
+  }
+
+  last(): Promise<number> {
+    return this.#run((client) => selectLast(client));
+  }
+
+  read(request: ChangeRequest): Promise<ChangePage> {
+    return this.#reads.add(request);
+  }
+
+  restore(id: number): Promise<Book | 'exists' | undefined> {
+    return this.#restores.add(id);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#removal);
+    await Promise.all([this.#reads.close(), this.#restores.close()]);
+    await this.#pool.end();
+  }
+
+  /** The two statements see the transactions of one server, the second all that are final for the first. */
+  #read({ id, after, limit }: ChangeRequest): Promise<ChangePage> {
+    return this.#run(async (client) => {
+      const last = await selectLast(client);
+      const { rows } =
+        id === undefined
+          ? await client.query<ChangeRow>(SELECT_CHANGES, [last, after ?? 0, limit])
+          : await client.query<ChangeRow>(SELECT_CHANGES_OF_BOOK, [last, after ?? last + 1, limit, id]);
+      return toChangePage(rows);
+    });
+  }
+
+  /** Removes old changes in small steps; what fails is done at the next time. */
+  async #removeOld(): Promise<void> {
+    while (!this.#isClosed) {
+      const { rowCount } = await this.#pool.query(REMOVE_OLD).catch(() => ({ rowCount: 0 }));
+      if (rowCount !== CHANGE_REMOVAL_MAX) return;
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async #run<Result>(read: (client: PoolClient) => Promise<Result>): Promise<Result> {
+    try {
+      return await retry(
+        () => this.#pool.withConnection(read),
+        (error) => this.#pool.isRetryable(error),
+      );
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+}
+
+async function selectLast(client: PoolClient): Promise<number> {
+  const { rows } = await client.query<{ last: number }>(SELECT_LAST);
+  return rows[0]?.last ?? 0;
+}
+
+async function restoreBook(database: Database, id: number): Promise<Book | 'exists' | undefined> {
+  const [restored] = await database.query<Book>(RESTORE, [id]);
+  if (restored) return restored;
+  const found = await database.query<Book>(SELECT, [[id]]);
+  return found.length > 0 ? 'exists' : undefined;
+}

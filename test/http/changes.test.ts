@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Tokens } from '../../src/auth/tokens.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { engines } from '../support/engines.ts';
+import { query } from '../support/sql.ts';
+import { SECRET, type Service, type ServiceOptions, startService } from './service.ts';
+
+const BOOK = { title: 'Emma', author: 'Jane Austen', year: 1815 };
+
+interface Change {
+  readonly cursor: string;
+  readonly type: string;
+  readonly at: string;
+  readonly book: { readonly id: number; readonly year: number };
+}
+
+async function read(service: Service, path: string, headers = {}) {
+  const response = await service.fetch('GET', path, undefined, headers);
+  const { status, message, data } = (await response.json()) as {
+    status: number;
+    message: string;
+    data: Change[];
+  };
+  const [, next = ''] = /^<(\/.*)>; rel="next"$/.exec(response.headers.get('link') ?? '') ?? [];
+  return { status, message, data, next };
+}
+
+const create = (service: Service, year: number) =>
+  service.fetch('POST', '/book', JSON.stringify({ ...BOOK, year }));
+const years = (changes: readonly Change[]) => changes.map(({ book }) => book.year);
+
+/** Opens a stream of server-sent events. */
+async function openStream(service: Service, path = '/changes', headers = {}, token = service.token) {
+  const controller = new AbortController();
+  const response = await fetch(`${service.url}${path}`, {
+    headers: { Authorization: token, Accept: 'text/event-stream', ...headers },
+    signal: controller.signal,
+  });
+  const parts = response.body?.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  let text = '';
+  return {
+    response,
+    abort: () => controller.abort(),
+    /** The next event; undefined at the end of the stream. */
+    async next(): Promise<{ id: string; event: string; data: Change } | undefined> {
+      for (;;) {
+        const end = text.indexOf('\n\n');
+        if (end === -1) {
+          const part = await parts?.next();
+          if (!part || part.done) return undefined;
+          text += part.value;
+          continue;
+        }
+        const event = text.slice(0, end);
+        text = text.slice(end + 2);
+        const [, id = '', type = '', data = ''] = /^id: (.*)\nevent: (.*)\ndata: (.*)$/.exec(event) ?? [];
+        if (id !== '') return { id, event: type, data: JSON.parse(data) as Change };
+      }
+    },
+  };
+}
+
+for (const engine of engines) {
+  const start = (options?: ServiceOptions) =>
+    startService({ engine: engine.name, hasHistory: true, ...options });
+
+  describe(`GET /changes on ${engine.name}`, () => {
+    test('returns the changes in pages, and always the next one', async () => {
+      await using service = await start();
+      for (const year of [1, 2, 3]) await create(service, year);
+      await service.fetch('PUT', '/book/1', '{"year":4}');
+      await service.fetch('DELETE', '/book/2');
+      const first = await read(service, '/changes?limit=3');
+      assert.deepEqual([first.status, first.message], [200, 'Changes retrieved successfully']);
+      assert.deepEqual(years(first.data), [1, 2, 3]);
+      assert.deepEqual(Object.keys(first.data[0] ?? {}), ['cursor', 'type', 'at', 'book']);
+      assert.deepEqual(first.data[0]?.book, { id: 1, ...BOOK, year: 1 });
+      assert.match(first.data[0]?.at ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      const second = await read(service, first.next);
+      assert.deepEqual(
+        second.data.map(({ type, book: { id, year } }) => [type, id, year]),
+        [
+          ['updated', 1, 4],
+          ['deleted', 2, 2],
+        ],
+      );
+      const third = await read(service, second.next);
+      assert.deepEqual(third.data, []);
+      await create(service, 5);
+      assert.deepEqual(years((await read(service, third.next)).data), [5]);
+      assert.deepEqual(years((await read(service, `/changes?after=${second.data[0]?.cursor}`)).data), [2, 5]);
+    });
+
+    test('rejects wrong values with 400, and what is no longer kept with 410', async () => {
+      await using address = await engine.createAddress();
+      const { dbUrl } = address;
+      await using service = await startService({ dbUrl, hasHistory: true });
+      await using other = await start();
+      await create(service, 1);
+      await create(other, 1);
+      const cursor = (await read(service, '/changes')).data[0]?.cursor ?? '';
+      const ofOther = (await read(other, '/changes')).data[0]?.cursor ?? '';
+      const [log = '', position = ''] = cursor.split('.');
+      for (const wrong of [
+        'limit=0',
+        'limit=1001',
+        'limit=x',
+        'wait=61',
+        'wait=-1',
+        'after=',
+        'after=1',
+        'limit=1&limit=1',
+        `after=${ofOther}`,
+        `after=${log}.${Number(position) + 1_000}`,
+        `after=${log}.-1`,
+        `after=${log}.01`,
+        `after=${log}.9007199254740993`,
+      ]) {
+        assert.deepEqual(await read(service, `/changes?${wrong}`), {
+          status: 400,
+          message: 'Invalid query',
+          data: null,
+          next: '',
+        });
+      }
+      await create(service, 2);
+      await query(dbUrl, `update book_history set removed = ${Number(position) + 1}`);
+      const { status, message } = await read(service, `/changes?after=${cursor}`);
+      assert.deepEqual([status, message], [410, 'Changes no longer kept']);
+      const present = await read(service, '/changes');
+      assert.deepEqual(present.data, []);
+      assert.deepEqual((await read(service, present.next)).status, 200);
+    });
+
+    test('waits for a change, of this service or of another program', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl, hasHistory: true });
+      const { next: first } = await read(service, '/changes?limit=9');
+      const next = `${first}&wait=25`;
+      const [waiting, alsoWaiting] = [read(service, next), read(service, next)];
+      await create(service, 1);
+      const { data, next: afterFirst } = await waiting;
+      assert.deepEqual(years(data), [1]);
+      assert.deepEqual((await alsoWaiting).data, data);
+      const last = read(service, afterFirst);
+      await query(address.dbUrl, `insert into books (title, author, year) values ('', '', 2)`);
+      assert.deepEqual(years((await last).data), [2]);
+    });
+
+    test('with wait is empty when nothing changes, also when the service stops', async () => {
+      const service = await start();
+      assert.deepEqual((await read(service, '/changes?wait=1')).data, []);
+      const waiting = read(service, '/changes?wait=60');
+      while (!service.log.some((line) => line.includes('"route":"/changes"')));
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await service[Symbol.asyncDispose]();
+      assert.deepEqual((await waiting).data, []);
+    });
+
+    test('streams server-sent events, resumed by Last-Event-ID', async () => {
+      await using service = await start();
+      await create(service, 1);
+      const stream = await openStream(service, '/changes?limit=1');
+      assert.equal(stream.response.headers.get('content-type'), 'text/event-stream');
+      const first = await stream.next();
+      assert.deepEqual([first?.event, first?.data.book.year, first?.data.cursor], ['created', 1, first?.id]);
+      await create(service, 2);
+      assert.equal((await stream.next())?.data.book.year, 2);
+      stream.abort();
+      await service.fetch('DELETE', '/book/1');
+      const resumed = await openStream(service, '/changes?after=wrong', { 'Last-Event-ID': first?.id });
+      assert.equal((await resumed.next())?.data.book.year, 2);
+      assert.equal((await resumed.next())?.event, 'deleted');
+      resumed.abort();
+      const wrong = await openStream(service, '/changes?after=wrong');
+      assert.equal(wrong.response.status, 400);
+      wrong.abort();
+    });
+
+    test('ends a stream when the service stops, and when its token expires', async () => {
+      let now = Date.now();
+      const service = await start({ now: () => now });
+      const stopped = await openStream(service);
+      const expiring = await openStream(
+        service,
+        '/changes',
+        {},
+        await new Tokens(new Secret(SECRET), () => now).issue(1),
+      );
+      now += 2_000;
+      await create(service, 1);
+      assert.equal(await expiring.next(), undefined);
+      assert.equal((await stopped.next())?.data.book.year, 1);
+      const end = stopped.next();
+      await service[Symbol.asyncDispose]();
+      assert.equal(await end, undefined);
+    });
+
+    test('needs a token first, and is unknown without a history', async () => {
+      await using service = await start();
+      for (const path of ['/changes', '/changes?limit=0', '/book/1/history', '/book/x/history']) {
+        assert.equal((await fetch(service.url + path)).status, 401);
+      }
+      assert.equal((await fetch(`${service.url}/book/1/restore`, { method: 'POST' })).status, 401);
+      await using off = await start({ hasHistory: false });
+      for (const [method, path] of [
+        ['GET', '/changes'],
+        ['GET', '/book/1/history'],
+        ['POST', '/book/1/restore'],
+      ] as const) {
+        const response = await off.fetch(method, path);
+        assert.deepEqual(await response.json(), { status: 404, message: 'Not found', data: null });
+      }
+    });
+  });
+
+  describe(`The history of a book on ${engine.name}`, () => {
+    test('has its changes, the last one first, in pages', async () => {
+      await using service = await start();
+      await create(service, 1);
+      await create(service, 10);
+      await service.fetch('PUT', '/book/1', '{"year":2}');
+      await service.fetch('DELETE', '/book/1');
+      const first = await read(service, '/book/1/history?limit=2');
+      assert.deepEqual([first.message, years(first.data)], ['History retrieved successfully', [2, 2]]);
+      const second = await read(service, first.next);
+      assert.deepEqual(years(second.data), [1]);
+      const third = await read(service, second.next);
+      assert.deepEqual([third.data, third.next], [[], '']);
+      for (const path of ['/book/99/history', '/book/x/history', '/book/0/history?limit=5']) {
+        const { status, message } = await read(service, path);
+        assert.deepEqual([status, message], [404, 'Book not found']);
+      }
+      for (const wrong of ['limit=0', 'after=x', 'after=00.1']) {
+        assert.equal((await read(service, `/book/1/history?${wrong}`)).status, 400);
+      }
+    });
+
+    test('restores a deleted book once, whoever asks', async () => {
+      await using service = await start();
+      const created = await create(service, 1);
+      const restore = async (id: number | string) => {
+        const response = await service.fetch('POST', `/book/${id}/restore`);
+        return [((await response.json()) as { message: string }).message, response.headers.get('etag')];
+      };
+      assert.deepEqual(await restore(1), ['Book exists', null]);
+      assert.deepEqual(await restore(2), ['Book not found', null]);
+      assert.deepEqual(await restore('x'), ['Book not found', null]);
+      await service.fetch('DELETE', '/book/1');
+      const results = await Promise.all([restore(1), restore(1), restore(1)]);
+      assert.deepEqual(results.toSorted(), [
+        ['Book exists', null],
+        ['Book exists', null],
+        ['Book restored successfully', created.headers.get('etag')],
+      ]);
+      const { data } = await read(service, '/book/1/history');
+      assert.deepEqual(
+        data.map(({ type }) => type),
+        ['created', 'deleted', 'created'],
+      );
+    });
+  });
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { Client } from 'pg';
+import type { BookHistory, Change } from '../../src/book/book-history.ts';
+import type { BookStore } from '../../src/book/book-store-interface.ts';
+import { type Address, type Engine, engines } from '../support/engines.ts';
+import { query } from '../support/sql.ts';
+import { assertSameJson, createMany, engineAt } from '../support/stores.ts';
+
+const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
+const DAYS = 90;
+
+const LOG = { SQLite: 'book_changes', PostgreSQL: 'book_history_changes' };
+
+/** Opens a store that records its history, or one that does not. */
+async function openWithHistory(dbUrl: string, days: number | undefined = DAYS) {
+  const store = await (await engineAt(dbUrl)).openStore(undefined, days);
+  return store as BookStore & { readonly history: BookHistory };
+}
+
+async function openWithoutHistory({ dbUrl }: Address): Promise<BookStore> {
+  return (await engineAt(dbUrl)).openStore();
+}
+
+/** All changes after a position, in pages of two. */
+async function readAll(history: BookHistory, after?: number): Promise<Change[]> {
+  const changes: Change[] = [];
+  for (let position = after; ; position = changes.at(-1)?.position) {
+    const page = await history.read({ after: position, limit: 2 });
+    if (page.changes.length === 0) return changes;
+    changes.push(...page.changes);
+  }
+}
+
+const describeChanges = (changes: readonly Change[]) =>
+  changes.map(({ type, book }) => `${type} ${book.id} ${book.title} ${book.year}`);
+
+/** The number of books that a search finds with the index. */
+async function find(store: BookStore): Promise<number> {
+  const dunes = { sort: 'year', isDescending: false, q: 'dune', yearFrom: -9_999, yearTo: 9_999 } as const;
+  return (await store.search(dunes, 100)).count;
+}
+
+async function openClient({ dbUrl }: Address): Promise<Client> {
+  const client = new Client(dbUrl);
+  await client.connect();
+  return client;
+}
+
+function suite(engine: Engine): void {
+  test('has every change of the service in order, and none where nothing changed', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    const before = Date.now();
+    const { id } = await store.create(DUNE);
+    await store.createOnce({ ...DUNE, year: 1 }, 'key');
+    await store.update(id, { year: 1966 });
+    await store.update(id, { year: 1966 });
+    await store.updateExpected({ id, ...DUNE, year: 1966 }, { title: 'DUNE' });
+    await createMany(store, [
+      { ...DUNE, year: 2 },
+      { ...DUNE, year: 3 },
+    ]);
+    await store.delete(id);
+    await store.delete(id);
+    await store.createOnce({ ...DUNE, year: 1 }, 'key');
+    const changes = await readAll(store.history);
+    assert.deepEqual(describeChanges(changes), [
+      'created 1 Dune 1965',
+      'created 2 Dune 1',
+      'updated 1 Dune 1966',
+      'updated 1 DUNE 1966',
+      'created 3 Dune 2',
+      'created 4 Dune 3',
+      'deleted 1 DUNE 1966',
+    ]);
+    for (const { at } of changes) assert.ok(at >= before - 1_000 && at <= Date.now() + 1_000, `${at}`);
+    assert.equal(changes.at(-1)?.position, await store.history.last());
+    const ofBook = await store.history.read({ id, limit: 2 });
+    assert.deepEqual(describeChanges(ofBook.changes), ['deleted 1 DUNE 1966', 'updated 1 DUNE 1966']);
+    const earlier = await store.history.read({ id, limit: 9, after: ofBook.changes[1]?.position });
+    assert.deepEqual(describeChanges(earlier.changes), ['updated 1 Dune 1966', 'created 1 Dune 1965']);
+  });
+
+  test('has the changes of other programs, also NULL and new ids, and nothing of a transaction that was rolled back', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    await createMany(store, [DUNE, { ...DUNE, year: 2 }]);
+    const { last: after } = await store.history.read({ limit: 1 });
+    const isSqlite = engine.name === 'SQLite';
+    await query(address.dbUrl, 'update books set id = id + 10 where id = 1');
+    await query(address.dbUrl, 'update books set title = title');
+    await query(address.dbUrl, `insert into books (id, title, author, year) values (50, 'Emma', '', 1815)`);
+    await query(address.dbUrl, isSqlite ? 'delete from books' : 'truncate books');
+    const changes = await readAll(store.history, after);
+    assert.deepEqual(describeChanges(changes).slice(0, 2).toSorted(), [
+      'created 11 Dune 1965',
+      'deleted 1 Dune 1965',
+    ]);
+    assert.deepEqual(describeChanges(changes).slice(2, 3), ['created 50 Emma 1815']);
+    assert.deepEqual(describeChanges(changes).slice(3).toSorted(), [
+      'deleted 11 Dune 1965',
+      'deleted 2 Dune 2',
+      'deleted 50 Emma 1815',
+    ]);
+  });
+
+  test('continues after a restart, and is another one when it was off meanwhile', async () => {
+    await using address = await engine.createAddress();
+    let position: number | undefined;
+    {
+      await using store = await openWithHistory(address.dbUrl);
+      await store.create(DUNE);
+      position = (await readAll(store.history)).at(-1)?.position;
+    }
+    {
+      await using store = await openWithHistory(address.dbUrl, 10);
+      await store.create(DUNE);
+      assert.deepEqual(describeChanges(await readAll(store.history, position)), ['created 2 Dune 1965']);
+    }
+    {
+      await using store = await openWithoutHistory(address);
+      assert.equal(store.history, undefined);
+      await store.create(DUNE);
+    }
+    await using store = await openWithHistory(address.dbUrl);
+    await store.create(DUNE);
+    const { removed, changes } = await store.history.read({ limit: 9 });
+    assert.ok(removed > (position ?? 0));
+    assert.deepEqual(describeChanges(changes), ['created 4 Dune 1965']);
+  });
+
+  test('finds what searches find, whether it is on or off', async () => {
+    await using address = await engine.createAddress();
+    for (const [round, days] of [undefined, DAYS, undefined, DAYS].entries()) {
+      await using store = await (await engineAt(address.dbUrl)).openStore(undefined, days);
+      const { id } = await store.create(DUNE);
+      assert.equal(await find(store), round + 1);
+      await store.update(id, { title: 'Emma' });
+      assert.equal(await find(store), round);
+      await store.update(id, { title: 'Dune' });
+      assert.equal(await find(store), round + 1);
+    }
+  });
+
+  test('pages end where texts are long', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    const title = 'x'.repeat(700_000);
+    await createMany(store, [DUNE, { ...DUNE, title }, { ...DUNE, title }]);
+    const { changes } = await store.history.read({ limit: 100 });
+    assert.equal(changes.length, 2);
+    const next = await store.history.read({ limit: 100, after: changes[1]?.position });
+    assert.deepEqual(
+      next.changes.map(({ book }) => book.id),
+      [3],
+    );
+  });
+
+  test('restores a book as it was deleted, once', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    const { id } = await store.create(DUNE);
+    assert.equal(await store.history.restore(id), 'exists');
+    assert.equal(await store.history.restore(99), undefined);
+    await store.update(id, { year: 7 });
+    await store.delete(id);
+    const restored = await Promise.all([store.history.restore(id), store.history.restore(id)]);
+    assertSameJson(restored, [{ id, ...DUNE, year: 7 }, 'exists']);
+    assertSameJson(await store.find(id), { id, ...DUNE, year: 7 });
+    assert.equal((await store.create(DUNE)).id, id + 1);
+    const { changes } = await store.history.read({ id, limit: 1 });
+    assert.deepEqual(describeChanges(changes), ['created 1 Dune 7']);
+  });
+
+  test('removes what is older than its days', async () => {
+    await using address = await engine.createAddress();
+    {
+      await using store = await openWithHistory(address.dbUrl);
+      await createMany(store, [DUNE, DUNE, DUNE]);
+      await query(address.dbUrl, `update ${LOG[engine.name]} set at = ${AGED[engine.name]} where id <= 2`);
+    }
+    await using store = await openWithHistory(address.dbUrl, 1);
+    let page = await store.history.read({ limit: 9 });
+    while (page.changes.length > 1) page = await store.history.read({ limit: 9 });
+    assert.deepEqual(describeChanges(page.changes), ['created 3 Dune 1965']);
+    assert.equal(page.removed, 2);
+    const rows = () => query(address.dbUrl, `select note from ${LOG[engine.name]}`);
+    while ((await rows()).length > 1);
+    assert.equal(await store.history.restore(1), 'exists');
+  });
+}
+
+const AGED = {
+  SQLite: '(unixepoch() - 86401) * 1000',
+  PostgreSQL: `now() - interval '86401 seconds'`,
+};
+
+for (const engine of engines) {
+  describe(`The history on ${engine.name}`, () => suite(engine));
+}
+
+describe('The history on PostgreSQL', () => {
+  const engine = engines.find(({ name }) => name === 'PostgreSQL') as Engine;
+
+  test('shows a change only when no open transaction can come before it', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    await store.create(DUNE);
+    const [first, second] = [await openClient(address), await openClient(address)];
+    await first.query('begin');
+    await first.query(`insert into books (title, author, year) values ('first', '', 1)`);
+    await second.query('begin');
+    await second.query(`insert into books (title, author, year) values ('second', '', 2)`);
+    await second.query('commit');
+    await first.query(`insert into books (title, author, year) values ('third', '', 3)`);
+    await store.create(DUNE);
+    assert.deepEqual(describeChanges(await readAll(store.history)), ['created 1 Dune 1965']);
+    await first.query('savepoint one');
+    await first.query(`update books set year = 9 where id = 1`);
+    await first.query('rollback to one');
+    await first.query('commit');
+    assert.deepEqual(describeChanges(await readAll(store.history)), [
+      'created 1 Dune 1965',
+      'created 2 first 1',
+      'created 3 second 2',
+      'created 4 third 3',
+      'created 5 Dune 1965',
+    ]);
+    await first.query('begin');
+    await first.query('delete from books where id = 1');
+    await store.create(DUNE);
+    assert.equal((await readAll(store.history)).length, 5);
+    await first.query('rollback');
+    assert.equal((await readAll(store.history)).length, 6);
+    await Promise.all([first.end(), second.end()]);
+  });
+});
