@@ -72,6 +72,11 @@ select 1 from pg_constraint where conrelid = to_regclass('books') and conname in
 select 1 where (select max(id) from books)
   > coalesce(pg_sequence_last_value(pg_get_serial_sequence('books', 'id')::regclass), 0);
 
+-- Where Citus has this table and distributes books, some of the following statements have another form:
+-- src/store/postgres/citus.
+
+select to_regclass('pg_dist_partition') is not null as "hasCitus";
+
 -- On each connection. If it is rejected, each setting is tried separately, and all but the durable commit are optional.
 
 select case current_setting('synchronous_commit', true)
