@@ -77,6 +77,12 @@ select 1 where (select max(id) from books)
 
 select to_regclass('pg_dist_partition') is not null as "hasCitus";
 
+-- Whether the history is recorded, which needs triggers. If it is rejected, there is no history.
+
+select quote_ident(nspname) as schema, pg_is_in_recovery() as "isStandby",
+  exists (select 1 from pg_trigger where tgrelid = pg_class.oid and tgname = 'book_history_truncate') as "isRecorded"
+from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books');
+
 -- On each connection. If it is rejected, each setting is tried separately, and all but the durable commit are optional.
 
 select case current_setting('synchronous_commit', true)
