@@ -15,13 +15,14 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --workspaces=false --omit=dev --omit=optional --no-audit --no-fund
 COPY LICENSE ./
+COPY bin ./bin
 COPY src ./src
 COPY --from=console /app/console/dist ./console/dist
 # Fills the compile cache, which has a folder for each user.
 RUN install -d -o node node_modules/.cache
 USER node
 RUN SECRET_TOKEN=only-for-this-build-step-not-a-secret AUTH_PASSWORD=none DB_URL=sqlite:/tmp/books.db PORT=0 \
-      timeout --preserve-status 10 node src/main.ts \
+      timeout --preserve-status 10 node bin/bookkeeping.mjs \
     && chmod -R a+rX node_modules/.cache
 
 FROM node:${NODE}
@@ -38,4 +39,4 @@ VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/healthz').then(({ ok }) => process.exit(ok ? 0 : 1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=16", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "bin/bookkeeping.mjs"]

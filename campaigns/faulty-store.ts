@@ -21,7 +21,7 @@ const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookSto
   'reads from a cache': async (address) => withCache(await openSoundStore(address)),
 };
 
-// `node --import faulty-store.ts src/main.ts` runs the service on the store with the fault of the variable FAULT.
+// `node --import faulty-store.ts bin/bookkeeping.mjs` runs the service on the store with the fault of the variable FAULT.
 registerHooks({
   resolve(specifier, context, next) {
     const resolved = next(specifier, context);

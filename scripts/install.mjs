@@ -57,7 +57,7 @@ async function compile() {
     AUTH_PASSWORD: 'none',
     DB_URL: 'sqlite:books.db',
   };
-  const service = spawn('node', [`${root}src/main.ts`], {
+  const service = spawn('node', [`${root}bin/bookkeeping.mjs`], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...variables },
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,8 +1,4 @@
-import { enableCompileCache, flushCompileCache } from 'node:module';
-import { fileURLToPath } from 'node:url';
-
-// Later starts read the compiled code: that halves the time to the first response and saves 20 MB. The cache is optional.
-enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/compiled', import.meta.url)));
+import { flushCompileCache } from 'node:module';
 
 const args = process.argv.slice(2);
 if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) await import('./process/serve.ts');

@@ -72,7 +72,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** The program of `npm start`. */
 const BOOKKEEPING = {
-  file: join(ROOT, 'src', 'main.ts'),
+  file: join(ROOT, 'bin', 'bookkeeping.mjs'),
   options: packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--')),
 };
 const FLOOR = join(import.meta.dirname, 'floor.ts');

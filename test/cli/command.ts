@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { parseStoreAddress } from '../../src/store/address.ts';
-import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
 /** The command of a clone. */
 export const BOOKKEEPING = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
@@ -15,7 +14,7 @@ const MEMORY_OPTION = '--max-semi-space-size=16';
 export interface RunOptions {
   /** The working directory. */
   readonly folder: string;
-  /** The whole environment, but for COMPILE_CACHE. */
+  /** The whole environment. */
   readonly variables?: Readonly<Record<string, string>>;
   /** Standard input; empty by default. */
   readonly input?: string | Uint8Array;
@@ -37,7 +36,7 @@ export function startCommand(
 ): ChildProcess {
   const child = spawn(process.execPath, [MEMORY_OPTION, BOOKKEEPING, ...args], {
     cwd: folder,
-    env: { ...COMPILE_CACHE, ...variables },
+    env: { ...variables },
   });
   // An invalid command does not read.
   child.stdin.on('error', () => {});

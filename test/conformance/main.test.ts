@@ -3,7 +3,6 @@ import { execFile } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { startFaultyServer } from '../../conformance/faulty/server.ts';
-import { COMPILE_CACHE } from '../support/compile-cache.ts';
 import { CREDENTIALS } from './credentials.ts';
 
 const KNOWN = ['--username', CREDENTIALS.username, '--password', CREDENTIALS.password];
@@ -73,11 +72,13 @@ describe('npm run conformance', () => {
   });
 });
 
-/** Runs the command line with no variables but COMPILE_CACHE. */
+const { NODE_COMPILE_CACHE = '' } = process.env;
+
+/** Runs the command line with no variable but that of the compile cache. */
 function conformance(...args: string[]): Promise<{ code: unknown; output: string }> {
   const main = fileURLToPath(new URL('../../conformance/main.ts', import.meta.url));
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { env: COMPILE_CACHE }, (error, stdout, stderr) =>
+    execFile(process.execPath, [main, ...args], { env: { NODE_COMPILE_CACHE } }, (error, stdout, stderr) =>
       resolve({ code: error === null ? 0 : error.code, output: stdout + stderr }),
     );
   });

@@ -14,7 +14,7 @@ const CONSOLE = ['index.html', 'package.json', 'src', 'vite.config.ts'].map((nam
 
 test('A service whose console is not built logs how to build it, and responds 404', async () => {
   await using folder = await createFolder();
-  for (const name of ['src', 'package.json'])
+  for (const name of ['bin', 'src', 'package.json'])
     await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
   await symlink(join(ROOT, 'node_modules'), join(folder.path, 'node_modules'));
   const variables = { AUTH_PASSWORD: PASSWORD, SECRET_TOKEN: 'k'.repeat(32) };
@@ -22,7 +22,7 @@ test('A service whose console is not built logs how to build it, and responds 40
     folder.path,
     variables,
     [],
-    join(folder.path, 'src/main.ts'),
+    join(folder.path, 'bin/bookkeeping.mjs'),
   ).listening();
   for (const path of ['/', '/console', '/console/']) {
     const response = await fetch(service.url + path, {

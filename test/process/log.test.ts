@@ -8,13 +8,12 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Connection, request } from '../http/connection.ts';
-import { COMPILE_CACHE } from '../support/compile-cache.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { WITH_PROCESS_IDS, waitForProcesses } from './worker-processes.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const MAIN = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
 
 const CONNECTIONS = 8;
 
@@ -127,7 +126,7 @@ async function startLoggingTo(
   const port = await findFreePort();
   const child = spawn(process.execPath, [...WITH_PROCESS_IDS, MAIN], {
     cwd: folder,
-    env: { ...COMPILE_CACHE, HOST: '127.0.0.1', PORT: `${port}`, ...variables },
+    env: { HOST: '127.0.0.1', PORT: `${port}`, ...variables },
     stdio: ['ignore', log.fd, 'ignore'],
   });
   const exited = once(child, 'exit');

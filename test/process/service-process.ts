@@ -8,9 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { assertNothingConfidential } from '../http/confidential.ts';
 import { assertNothingConfidentialInLog } from '../http/log.ts';
-import { COMPILE_CACHE } from '../support/compile-cache.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
+const MAIN = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
 
 /** Variables of the environment of a process. */
 export type Variables = Readonly<Record<string, string>>;
@@ -34,9 +33,9 @@ export class ServiceProcess implements AsyncDisposable {
   #port = 0;
 
   /**
-   * Starts `node src/main.ts` in a folder, on a free port of loopback.
+   * Starts `node bin/bookkeeping.mjs` in a folder, on a free port of loopback.
    *
-   * @param variables the whole environment, but for COMPILE_CACHE
+   * @param variables the whole environment
    * @param nodeOptions the options of `node`
    * @param main another main module
    */
@@ -49,7 +48,7 @@ export class ServiceProcess implements AsyncDisposable {
     this.#confidential = confidentialIn(variables);
     this.#process = spawn(process.execPath, [...nodeOptions, main], {
       cwd: folder,
-      env: { ...COMPILE_CACHE, HOST: '127.0.0.1', PORT: '0', ...variables },
+      env: { HOST: '127.0.0.1', PORT: '0', ...variables },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => {

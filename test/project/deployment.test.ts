@@ -127,8 +127,10 @@ describe('The files of deploy/', () => {
   });
 
   test('start the service under systemd like npm start', () => {
-    const [, flags] = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '') ?? [];
-    assert.deepEqual(valuesOf(UNIT, 'ExecStart'), [`/usr/bin/node ${flags} /opt/bookkeeping/src/main.ts`]);
+    const [, flags] = /^exec node (.*) bin\/bookkeeping\.mjs$/.exec(readPackage().scripts.start ?? '') ?? [];
+    assert.deepEqual(valuesOf(UNIT, 'ExecStart'), [
+      `/usr/bin/node ${flags} /opt/bookkeeping/bin/bookkeeping.mjs`,
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
+import { STATUS_CODES } from '../../http/node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { STATUS_HEADERS } from '../../http/response.ts';
 import {

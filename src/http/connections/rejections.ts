@@ -1,5 +1,6 @@
-import { type IncomingMessage, METHODS } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { METHODS } from '../node-http.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { annotate, type ErrorDescription, type RequestLog } from '../request-log.ts';
 import { send } from '../response.ts';

@@ -1,5 +1,6 @@
-import { type Server, STATUS_CODES } from 'node:http';
+import type { Server } from 'node:http';
 import { type BodyError, failBody } from '../body/body-reader.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../outcomes.ts';
 import { newRequestId, REQUEST_ID_HEADER, requestIdOf } from '../request-id.ts';
 import type { RequestLog } from '../request-log.ts';

@@ -40,7 +40,7 @@ export class WorkerClient<Request, Response> {
     // The names of modules end in .js in a build, which rewrites imports only.
     const worker = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
       workerData: path,
-      // Threads do not inherit the compile cache that src/main.ts enables.
+      // Threads do not inherit the compile cache that bin/bookkeeping.mjs enables.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
       resourceLimits: MEMORY_LIMITS,
     });
