@@ -34,13 +34,31 @@ let description: Promise<Description> | undefined;
 const UNDESCRIBED =
   /^(content-(type|length)|transfer-encoding|connection|keep-alive|date|x-content-type-options|vary|access-control-.*)$/;
 
+interface OperationOfPath {
+  readonly pattern: RegExp;
+  readonly method: string;
+  /** The keys that lead to it in the document. */
+  readonly place: readonly string[];
+  readonly operation: OperationObject;
+}
+
+/** The schemas are checked in `document.test.ts`: to compile their meta-schema takes longer than most tests. */
+const UNCHECKED = { strict: false, meta: false, validateSchema: false } as const;
+
 class Description {
-  readonly #document: OpenApi;
-  readonly #ajv = new Ajv2020({ strict: false, coerceTypes: false });
-  readonly #headerAjv = new Ajv2020({ strict: false, coerceTypes: true });
+  readonly #operationsOfPaths: readonly OperationOfPath[];
+  readonly #ajv = new Ajv2020({ ...UNCHECKED, coerceTypes: false });
+  readonly #headerAjv = new Ajv2020({ ...UNCHECKED, coerceTypes: true });
 
   constructor(document: OpenApi) {
-    this.#document = document;
+    this.#operationsOfPaths = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({
+        pattern: new RegExp(`^${path.replace(/\{[a-z]+\}/g, '[^/]*')}$`),
+        method,
+        place: ['paths', path, method],
+        operation,
+      })),
+    );
     this.#ajv.addSchema(document, DOCUMENT);
     this.#headerAjv.addSchema(document, DOCUMENT);
   }
@@ -49,32 +67,24 @@ class Description {
   faultsOf(request: SentRequest | undefined, response: ReceivedResponse): string | undefined {
     // A preflight is not part of the API.
     if (request?.method === 'OPTIONS' && response.status === 204) return undefined;
-    const operations = this.#operations(request);
-    const faults = operations.map(([place, operation]) =>
+    const faults = this.#operations(request).map(({ place, operation }) =>
       this.#faultsAt(place, operation, response, request),
     );
     return faults.includes(undefined) ? undefined : faults[0];
   }
 
   /** The operation of a request, or all operations when it has none. */
-  #operations(request: SentRequest | undefined): [place: string[], operation: OperationObject][] {
-    const all = Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
-    );
+  #operations(request: SentRequest | undefined): readonly OperationOfPath[] {
     const requested = request?.method === 'HEAD' ? 'get' : request?.method.toLowerCase();
     const target = request?.target.split('?', 1)[0] ?? '';
-    const found = all.filter(
-      ({ path, method }) =>
-        method === requested && new RegExp(`^${path.replace(/\{[a-z]+\}/g, '[^/]*')}$`).test(target),
+    const found = this.#operationsOfPaths.filter(
+      ({ pattern, method }) => method === requested && pattern.test(target),
     );
-    return (found.length > 0 ? found : all).map(({ path, method, operation }) => [
-      ['paths', path, method],
-      operation,
-    ]);
+    return found.length > 0 ? found : this.#operationsOfPaths;
   }
 
   #faultsAt(
-    place: string[],
+    place: readonly string[],
     { responses }: OperationObject,
     response: ReceivedResponse,
     request: SentRequest | undefined,
