@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -141,7 +141,7 @@ async function buildIndex(url: string): Promise<number> {
   }
 }
 
-/** The bytes of a table with its indexes. SQLite's search index is an unlinked file that the process has open. */
+/** The bytes of a table with its indexes. SQLite's search index is a file of its own. */
 async function sizeOf(service: Service, name: 'books' | 'book_search'): Promise<number> {
   const { databaseUrl } = service;
   if (databaseUrl !== undefined) {
@@ -153,12 +153,9 @@ async function sizeOf(service: Service, name: 'books' | 'book_search'): Promise<
     await client.end();
     return Number(rows[0]?.bytes);
   }
-  if (name === 'books') return (await stat(join(service.program.folder, 'books.db'))).size;
-  const descriptors = `/proc/${service.server.pid}/fd`;
-  const unlinked = readdirSync(descriptors)
-    .map((descriptor) => statSync(join(descriptors, descriptor)))
-    .filter((file) => file.isFile() && file.nlink === 0);
-  return unlinked.reduce((bytes, { size }) => bytes + size, 0);
+  const files = readdirSync(service.program.folder);
+  const file = name === 'books' ? 'books.db' : files.find((one) => /^books\.db-search-[0-9a-f]+$/.test(one));
+  return file === undefined ? 0 : (await stat(join(service.program.folder, file))).size;
 }
 
 function render(rows: readonly Costs[]): string {

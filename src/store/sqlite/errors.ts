@@ -34,6 +34,11 @@ export function isDamaged(error: unknown): boolean {
   return [11, 26].includes(resultCode(error) ?? 0);
 }
 
+/** Whether the file is damaged, or a table or column that a statement uses is missing. */
+export function isUnusable(error: unknown): boolean {
+  return isDamaged(error) || resultCode(error) === 1;
+}
+
 /** SQLITE_IOERR_FSYNC or SQLITE_IOERR_DIR_FSYNC: earlier writes may be lost as well, even if the next sync succeeds. */
 export function isSyncFailure(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [1_034, 1_290].includes(Number(error.errcode));

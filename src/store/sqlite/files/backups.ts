@@ -1,6 +1,5 @@
 import {
   chmodSync,
-  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -8,7 +7,6 @@ import {
   openSync,
   renameSync,
   rmSync,
-  type Stats,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -20,7 +18,7 @@ import { isBusy, isDamaged, toNotReady } from '../errors.ts';
 import { RENEW_LOG } from '../history.ts';
 import { hasTable } from '../migrations.ts';
 import { expectBooks } from '../schema.ts';
-import { makeFolderOf, whileBusy } from './connection.ts';
+import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
 
 /** The number of pages copied in one turn of the event loop. */
 const PAGES_PER_STEP = 1_000;
@@ -112,12 +110,6 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
   await copyDatabase(database, draft, onProgress);
   using copy = new DatabaseSync(draft);
   if (hasTable(copy, 'book_history')) copy.exec(RENEW_LOG);
-}
-
-function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
-  chmodSync(path, mode);
-  const own = statSync(path);
-  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
 }
 
 /** Links the store to a second name, and returns it. */

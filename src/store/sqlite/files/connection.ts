@@ -1,4 +1,13 @@
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,6 +34,13 @@ export function makeFolderOf(path: string): void {
     // Another process may have created it concurrently.
     if (!existsSync(folder)) throw error;
   }
+}
+
+/** Gives a file the permissions and the owner of another one. */
+export function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
+  chmodSync(path, mode);
+  const own = statSync(path);
+  if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
 }
 
 /** @throws StoreNotReady when a SQLite file or one of its logs is read-only, which SQLite itself does not report */
@@ -101,15 +117,16 @@ export async function transact<Result>(database: DatabaseSync, operation: () => 
 /**
  * Disables automatic checkpoints, whose failures SQLite does not report.
  *
+ * @param schema the file whose log is watched: the main one, or an attached one
  * @returns a function that runs a checkpoint if the log has grown; it throws when a sync fails
  */
-export function takeOverCheckpoints(database: DatabaseSync): () => void {
+export function takeOverCheckpoints(database: DatabaseSync, schema = 'main'): () => void {
   database.exec('pragma wal_autocheckpoint = 0');
-  const selectExtent = database.prepare('pragma wal_checkpoint(noop)');
+  const selectExtent = database.prepare(`pragma ${schema}.wal_checkpoint(noop)`);
   return () => {
     try {
       const { log, checkpointed } = selectExtent.get() as { log: number; checkpointed: number };
-      if (log - checkpointed >= LOG_PAGES_MAX) database.exec('pragma wal_checkpoint(passive)');
+      if (log - checkpointed >= LOG_PAGES_MAX) database.exec(`pragma ${schema}.wal_checkpoint(passive)`);
     } catch (error) {
       if (isSyncFailure(error)) throw error;
     }

@@ -1,5 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { BookPosition, BookQuery, SearchPage } from '../../../book/book-store-interface.ts';
+import {
+  type BookPosition,
+  type BookQuery,
+  type SearchPage,
+  StoreUnavailable,
+} from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   fieldCondition,
@@ -9,9 +14,10 @@ import {
 } from '../../search/conditions.ts';
 import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
-import { reasonOf, toStoreError } from '../errors.ts';
+import { isDamaged, reasonOf, toStoreError } from '../errors.ts';
 import { BOOK_COLUMNS } from '../sql.ts';
 import { SqliteIndexDialect } from './index-dialect.ts';
+import { UnfitIndex } from './index-file.ts';
 import { MatchFunctions } from './match-functions.ts';
 import { SearchIndex } from './search-index.ts';
 
@@ -23,26 +29,43 @@ const SCANNED_BYTES = 1_024 * 1_024;
 
 const STATEMENTS_MAX = 100;
 
+/** A thread that builds the index, as one step of it would block the other searches for too long. */
+export interface IndexBuilder {
+  /** @returns whether the index is complete */
+  send(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
 export class SqliteSearchEngine implements SearchEngine {
   readonly #database: DatabaseSync;
   readonly #functions: MatchFunctions;
   readonly #statements = new Map<string, StatementSync>();
-  #index: SearchIndex | undefined;
+  readonly #index: SearchIndex;
+  readonly #startBuilder: () => Promise<IndexBuilder>;
+  #building: Promise<void> | undefined;
+  #isClosed = false;
   /** The reason why the last search that needed the index could not use it. */
   indexFailure: string | undefined;
 
-  constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, path: string, startBuilder: () => Promise<IndexBuilder>) {
     this.#database = database;
+    this.#index = new SearchIndex(database, path);
+    this.#startBuilder = startBuilder;
     this.#functions = new MatchFunctions(database);
   }
 
-  /** A search awaits only its statements, so that no step of the index runs between them. */
   async run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result> {
     try {
-      const isIndexed = needsIndex && (await this.#catchUp());
-      this.#database.exec('begin');
+      const isIndexed = needsIndex && (await this.#beginByIndex());
+      if (!isIndexed) this.#database.exec('begin');
       try {
         return await search(isIndexed);
+      } catch (error) {
+        if (!isIndexed || !isDamaged(error)) throw error;
+        this.#index.doubt(error);
+        this.indexFailure = reasonOf(error);
+        this.#statements.clear();
+        return await search(false);
       } finally {
         if (this.#database.isTransaction) this.#database.exec('rollback');
       }
@@ -94,21 +117,37 @@ export class SqliteSearchEngine implements SearchEngine {
   }
 
   async close(): Promise<void> {
-    this.#index?.close();
+    this.#isClosed = true;
+    await this.#building;
     this.#database.close();
   }
 
-  /** @returns whether the index is up to date; false if SQLite reports an error */
-  async #catchUp(): Promise<boolean> {
+  /** Begins a transaction if the index is up to date. @returns whether it is; false if SQLite reports an error */
+  async #beginByIndex(): Promise<boolean> {
     try {
-      this.#index ??= await SearchIndex.open(this.#database);
-      const isUpToDate = this.#index.catchUp();
-      if (isUpToDate) this.indexFailure = undefined;
-      return isUpToDate;
+      const state = await this.#index.begin();
+      if (state === 'current') this.indexFailure = undefined;
+      if (state === 'behind') this.#building ??= this.#build();
+      return state === 'current';
     } catch (error) {
-      this.indexFailure = reasonOf(error);
+      this.indexFailure = error instanceof UnfitIndex ? error.message : reasonOf(error);
       if (this.indexFailure === undefined) throw error;
       return false;
+    }
+  }
+
+  async #build(): Promise<void> {
+    try {
+      const builder = await this.#startBuilder();
+      try {
+        while (!this.#isClosed && !(await builder.send()));
+      } finally {
+        await builder.close();
+      }
+    } catch (error) {
+      this.indexFailure = error instanceof StoreUnavailable ? error.reason : String(error);
+    } finally {
+      this.#building = undefined;
     }
   }
 

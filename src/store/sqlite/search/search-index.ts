@@ -1,186 +1,155 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Book } from '../../../book/book.ts';
-import { foldBook } from '../../search/folding.ts';
-import { transact } from '../files/connection.ts';
-import { BOOK_COLUMNS, SELECT } from '../sql.ts';
-import { ADD, CHANGE_LOG, INDEX } from './search-schema.ts';
-import { indexedWordsOf } from './trigrams.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isBusy, isSyncFailure, isUnusable } from '../errors.ts';
+import {
+  applyChanges,
+  createOrders,
+  type IndexState,
+  prepareStatements,
+  type Statements,
+} from './apply-changes.ts';
+import { IndexFile, UnfitIndex } from './index-file.ts';
 
-/** The longest step, which blocks searches. */
-const STEP_MS_MAX = 20;
-const CHANGES_AT_ONCE = 50;
+/** The longest step of a search, which blocks other searches, and of the thread that builds the index. */
+const SEARCH_STEP_MS_MAX = 20;
+const BUILD_STEP_MS_MAX = 200;
 /** The time in which a search updates the index; after it, the search runs without the index. */
 const SEARCH_WAITS_MS = 100;
+/** The pause while another process updates the index. */
+const PAUSE_MS = 2;
+/** The time without a step after which a thread that builds the index is presumed dead. */
+const BUILDER_SILENT_MS_MAX = 3_000;
+/** The most books that a search sorts to complete an index. */
+const SORTED_BOOKS_MAX = 5_000;
 
-/** The index of the books in a SQLite file, for one connection. */
+interface State extends IndexState {
+  /** The latest start of a writer that the index has seen. */
+  start: number;
+  token: string;
+  readonly isComplete: number;
+  /** When a thread has built it last, in milliseconds since 1970. */
+  readonly builtAt: number;
+}
+
+interface Log {
+  readonly newestId: number;
+  readonly newestChange: number;
+  readonly oldestChange: number | null;
+  readonly start: number;
+  readonly token: string;
+  readonly name: string | null;
+  readonly isEarlier: number;
+}
+
+/** The index of the books in a SQLite file, which all its processes read and update. */
 export class SearchIndex {
   readonly #database: DatabaseSync;
-  #statements: Statements;
-  /** The index has all books up to this id, as they were after this change. */
-  #lastId = -Number.MAX_VALUE;
-  #lastChange: number;
-  /** The highest id in the index, which may be above `#lastId`: updates may set any id. */
-  #highestId = -Number.MAX_VALUE;
-  #isBroken = false;
-  #nextStep: NodeJS.Immediate | undefined;
-  /** The error of a background step, which the next search throws. */
-  #failure: unknown;
+  readonly #file: IndexFile;
+  #statements: Statements | undefined;
+  #doubt: unknown;
 
-  private constructor(database: DatabaseSync) {
+  constructor(database: DatabaseSync, path: string) {
     this.#database = database;
-    this.#statements = createIndex(database);
-    this.#lastChange = this.#newestChange();
+    this.#file = new IndexFile(database, path);
   }
 
-  static async open(database: DatabaseSync): Promise<SearchIndex> {
-    const hasLog = database
-      .prepare("select 1 from sqlite_schema where name in ('book_search_forget', 'book_history_insert')")
-      .get();
-    if (!hasLog) await transact(database, () => database.exec(CHANGE_LOG));
-    return new SearchIndex(database);
+  /** Has the index replaced at its next use. */
+  doubt(error: unknown): void {
+    this.#doubt = error;
   }
 
-  /** Updates the index; an update that takes too long continues in the background. @returns whether it is up to date */
-  catchUp(): boolean {
-    if (this.#nextStep) return false;
-    const failure = this.#failure;
-    this.#failure = undefined;
-    if (failure !== undefined) throw failure;
+  /**
+   * Updates the index, and begins a read transaction in which it has every change that was committed before this call.
+   *
+   * @returns `current`; otherwise there is no transaction: a thread is `building` the index, or has to, as it is `behind`
+   */
+  async begin(): Promise<'current' | 'building' | 'behind'> {
     const deadline = performance.now() + SEARCH_WAITS_MS;
+    let target: IndexState | undefined;
     do {
-      if (this.#step()) return true;
+      const state = await this.#transact((statements) => this.#readState(statements));
+      target ??= state;
+      const { lastId, lastChange, isComplete, builtAt } = state;
+      if (isComplete && lastId >= target.newestId && lastChange >= target.newestChange) return 'current';
+      this.#database.exec('rollback');
+      if (Math.abs(Date.now() - builtAt) < BUILDER_SILENT_MS_MAX) return 'building';
+      await this.#step(SEARCH_STEP_MS_MAX, SORTED_BOOKS_MAX, 0);
     } while (performance.now() < deadline);
-    this.#continueInBackground();
-    return false;
+    return 'behind';
   }
 
-  close(): void {
-    clearImmediate(this.#nextStep);
+  /** Continues to build the index. @returns whether it is complete */
+  build(): Promise<boolean> {
+    return this.#step(BUILD_STEP_MS_MAX, Infinity, Date.now());
   }
 
-  #continueInBackground(): void {
-    this.#nextStep = setImmediate(() => {
-      this.#nextStep = undefined;
-      try {
-        if (!this.#step()) this.#continueInBackground();
-      } catch (error) {
-        this.#failure = error;
-      }
-    });
-  }
-
-  /** Indexes at least one changed or new book, and more until the time is over. @returns whether none is left */
-  #step(): boolean {
-    const deadline = performance.now() + STEP_MS_MAX;
-    this.#database.exec('begin');
+  /** Indexes at least one changed or new book, and more until the time is over. @returns whether the index is complete */
+  async #step(msMax: number, sortedBooksMax: number, builtAt: number): Promise<boolean> {
+    const deadline = performance.now() + msMax;
     try {
-      const isUsable = !this.#isBroken && !this.#hasMissedChanges();
-      const isDone = isUsable && this.#applyChanges(deadline) && this.#addNewBooks(deadline);
-      this.#database.exec('commit');
-      if (!isUsable) this.#rebuild();
-      return isDone;
+      return await this.#transact((statements) => {
+        // This locks the index against other writers, but not the books.
+        statements.lock.run();
+        const state = this.#readState(statements);
+        const isDone =
+          applyChanges(statements, state, deadline) &&
+          (state.isComplete === 1 || this.#complete(statements, sortedBooksMax, deadline));
+        const { lastId, lastChange, start, token } = state;
+        const isComplete = Number(isDone || state.isComplete);
+        statements.save.run(lastId, lastChange, start, token, isComplete, isDone ? 0 : builtAt);
+        this.#database.exec('commit');
+        statements.checkpoint();
+        return isDone;
+      });
     } catch (error) {
-      this.#isBroken = true;
-      if (this.#database.isTransaction) this.#database.exec('rollback');
-      throw error;
+      if (!isBusy(error)) throw error;
+      // Another thread or process updates it.
+      await sleep(PAUSE_MS);
+      return false;
     }
   }
 
-  #hasMissedChanges(): boolean {
-    const { oldest } = this.#statements.oldestChange.get() as { oldest: number | null };
-    return oldest !== null && oldest > this.#lastChange + 1;
+  #complete({ isLarge }: Statements, sortedBooksMax: number, deadline: number): boolean {
+    if (sortedBooksMax < Infinity && isLarge.get(sortedBooksMax)) return false;
+    return createOrders(this.#database, deadline);
   }
 
-  #rebuild(): void {
-    this.#statements = createIndex(this.#database);
-    this.#isBroken = false;
-    this.#lastId = -Number.MAX_VALUE;
-    this.#highestId = -Number.MAX_VALUE;
-    this.#lastChange = this.#newestChange();
+  /** Reads the state before the log, so that it is not ahead of it in the snapshots of the two files. */
+  #readState({ state, log }: Statements): State {
+    const read = state.get() as unknown as State;
+    const { lastId, lastChange, start, token } = read;
+    const { name, isEarlier, oldestChange, ...newest } = log.get({
+      lastId,
+      lastChange,
+      start,
+      token,
+    }) as unknown as Log;
+    const hasForgotten = (oldestChange ?? newest.newestChange + 1) > lastChange + 1;
+    const isAhead = lastId > newest.newestId || lastChange > newest.newestChange;
+    if (name !== this.#file.name || !isEarlier || isAhead || hasForgotten) throw new UnfitIndex('replaced');
+    return { ...read, ...newest };
   }
 
-  #newestChange(): number {
-    return (this.#statements.newestChange.get() as { newest: number }).newest;
-  }
-
-  /** @returns whether no change is left */
-  #applyChanges(deadline: number): boolean {
-    const { changes, book } = this.#statements;
-    for (;;) {
-      const rows = changes.all(this.#lastChange) as { change: number; id: number }[];
-      for (const { change, id } of rows) {
-        // Books with higher ids are added as new books.
-        if (id <= this.#highestId) this.#replace(id, book.get(id) as Book | undefined);
-        this.#lastChange = change;
-        if (performance.now() > deadline) return false;
+  /** Runs an operation in a transaction, which it may leave open; once more after the replacement of an index in doubt. */
+  async #transact<Result>(operation: (statements: Statements) => Result): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        if (!this.#statements || this.#doubt !== undefined) await this.#attach();
+        this.#database.exec('begin');
+        return operation(this.#statements as Statements);
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec('rollback');
+        if (!(error instanceof UnfitIndex || isUnusable(error) || isSyncFailure(error))) throw error;
+        this.#doubt = error;
+        if (attempt > 1) throw error;
       }
-      if (rows.length < CHANGES_AT_ONCE) return true;
     }
   }
 
-  /** @returns whether no new book is left */
-  #addNewBooks(deadline: number): boolean {
-    const { newBooks, lastInserted } = this.#statements;
-    for (const book of newBooks.iterate(this.#lastId)) {
-      const id = Number(book.id);
-      this.#replace(id, book as unknown as Book);
-      this.#lastId = id;
-      this.#highestId = Math.max(this.#highestId, id);
-      if (performance.now() > deadline) return false;
-    }
-    // The next inserts get ids from here on, and the log does not have them.
-    const { last } = lastInserted.get() as { last: number | null };
-    this.#lastId = Math.min(this.#lastId, last ?? this.#lastId);
-    return true;
+  async #attach(): Promise<void> {
+    this.#statements = undefined;
+    await this.#file.attach(this.#doubt);
+    this.#doubt = undefined;
+    this.#statements = prepareStatements(this.#database);
   }
-
-  /** Replaces a book in the index. @param book undefined if it was deleted */
-  #replace(id: number, book: Book | undefined): void {
-    const { remove, removeWords, add, addWords } = this.#statements;
-    if (id <= this.#highestId) {
-      remove.run(id);
-      removeWords.run(id);
-    }
-    if (!book) return;
-    const { title, author, year } = book;
-    const { titleKey, authorKey, titleLower, authorLower, words } = foldBook(book);
-    const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
-    add.run(id, titleKey, authorKey, year, bytes, titleLower, authorLower, words);
-    addWords.run(id, indexedWordsOf(words));
-  }
-}
-
-type Statements = ReturnType<typeof prepareStatements>;
-
-function createIndex(database: DatabaseSync): Statements {
-  if (database.prepare("select 1 from pragma_database_list where name = 'search'").get())
-    database.exec('detach search');
-  database.exec(INDEX);
-  return prepareStatements(database);
-}
-
-function prepareStatements(database: DatabaseSync) {
-  return {
-    oldestChange: database.prepare('select min(note) as oldest from book_changes'),
-    newestChange: database.prepare(
-      "select coalesce((select seq from sqlite_sequence where name = 'book_changes'), 0) as newest",
-    ),
-    changes: database.prepare(
-      `select note as change, id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
-    ),
-    book: database.prepare(SELECT),
-    newBooks: database.prepare(`select ${BOOK_COLUMNS} from books where id > ? order by id`),
-    lastInserted: database.prepare("select max(seq) as last from sqlite_sequence where name = 'books'"),
-    remove: prepareWrite(database, 'delete from book_search where id = ?'),
-    removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),
-    add: prepareWrite(database, ADD),
-    addWords: prepareWrite(database, 'insert into book_words (rowid, words) values (?, ?)'),
-  };
-}
-
-/** A write returns the last id inserted, also by FTS5, whose own ids can exceed a number. */
-function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
-  const statement = database.prepare(sql);
-  statement.setReadBigInts(true);
-  return statement;
 }

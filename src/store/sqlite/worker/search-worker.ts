@@ -2,7 +2,7 @@ import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../../bo
 import { Searcher } from '../../search/searcher.ts';
 import { openConnection } from '../files/connection.ts';
 import { SqliteSearchEngine } from '../search/search-engine.ts';
-import { serveRequests } from './worker-client.ts';
+import { serveRequests, WorkerClient } from './worker-client.ts';
 
 export interface SearchRequest {
   readonly query: BookQuery;
@@ -15,8 +15,11 @@ export interface SearchResponse {
   readonly indexFailure: string | undefined;
 }
 
+const INDEX_WORKER = new URL('./index-worker.ts', import.meta.url);
+
 await serveRequests<SearchRequest, SearchResponse>(async (path) => {
-  const engine = new SqliteSearchEngine(await openConnection(path));
+  const startBuilder = () => WorkerClient.start<void, boolean>(INDEX_WORKER, path);
+  const engine = new SqliteSearchEngine(await openConnection(path), path, startBuilder);
   const searcher = new Searcher(engine);
   return {
     async handle({ query, after, limit }) {

@@ -1,0 +1,125 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Book } from '../../../book/book.ts';
+import { foldBook } from '../../search/folding.ts';
+import { takeOverCheckpoints } from '../files/connection.ts';
+import { BOOK_COLUMNS, SELECT } from '../sql.ts';
+import { ADD, ORDERS, SELECT_LOG } from './search-schema.ts';
+import { indexedWordsOf } from './trigrams.ts';
+
+const CHANGES_AT_ONCE = 50;
+
+/** What the index has, and the newest book and change that there are. */
+export interface IndexState {
+  /** The index has all books up to this id, as they were after this change. */
+  lastId: number;
+  lastChange: number;
+  readonly newestId: number;
+  readonly newestChange: number;
+}
+
+export type Statements = ReturnType<typeof prepareStatements>;
+
+export function prepareStatements(database: DatabaseSync) {
+  return {
+    state: database.prepare(
+      `select last_id as lastId, last_change as lastChange, start, token, is_complete as isComplete, built_at as builtAt
+       from book_search_state`,
+    ),
+    log: database.prepare(SELECT_LOG),
+    lock: database.prepare('update book_search_state set last_id = last_id'),
+    save: database.prepare(
+      'update book_search_state set last_id = ?, last_change = ?, start = ?, token = ?, is_complete = ?, built_at = ?',
+    ),
+    checkpoint: takeOverCheckpoints(database, 'search'),
+    changes: database.prepare(
+      `select note as change, id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
+    ),
+    book: database.prepare(SELECT),
+    newBooks: database.prepare(`select ${BOOK_COLUMNS} from books where id > ? order by id`),
+    highestId: database.prepare('select coalesce(max(id), -1e300) as id from book_search'),
+    remove: prepareWrite(database, 'delete from book_search where id = ?'),
+    removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),
+    add: prepareWrite(database, ADD),
+    addWords: prepareWrite(database, 'insert into book_words (rowid, words) values (?, ?)'),
+    isLarge: database.prepare('select 1 from book_search limit 1 offset ?'),
+  };
+}
+
+/** A write returns the last id inserted, also by FTS5, whose own ids can exceed a number. */
+function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement;
+}
+
+/**
+ * Brings the index up to date: at least one changed or new book, and more until the time is over.
+ *
+ * @returns whether none is left
+ */
+export function applyChanges(statements: Statements, state: IndexState, deadline: number): boolean {
+  // Updates may set any id, so this may be above `lastId`.
+  const { id: highestId } = statements.highestId.get() as { id: number };
+  return (
+    applyLog(statements, state, highestId, deadline) && addNewBooks(statements, state, highestId, deadline)
+  );
+}
+
+function applyLog(statements: Statements, state: IndexState, highestId: number, deadline: number): boolean {
+  const { changes, book } = statements;
+  for (;;) {
+    const rows = changes.all(state.lastChange) as { change: number; id: number }[];
+    for (const { change, id } of rows) {
+      // Books with higher ids are added as new books.
+      if (id <= highestId) {
+        remove(statements, id);
+        add(statements, book.get(id) as Book | undefined);
+      }
+      state.lastChange = change;
+      if (performance.now() > deadline) return false;
+    }
+    if (rows.length < CHANGES_AT_ONCE) break;
+  }
+  state.lastChange = state.newestChange;
+  return true;
+}
+
+function addNewBooks(
+  statements: Statements,
+  state: IndexState,
+  highestId: number,
+  deadline: number,
+): boolean {
+  for (const row of statements.newBooks.iterate(state.lastId)) {
+    const book = row as unknown as Book;
+    if (book.id <= highestId) remove(statements, book.id);
+    add(statements, book);
+    state.lastId = book.id;
+    if (performance.now() > deadline) return false;
+  }
+  // The next inserts get higher ids, or are in the log.
+  state.lastId = state.newestId;
+  return true;
+}
+
+function remove(statements: Statements, id: number): void {
+  statements.remove.run(id);
+  statements.removeWords.run(id);
+}
+
+function add(statements: Statements, book: Book | undefined): void {
+  if (!book) return;
+  const { id, title, author, year } = book;
+  const { titleKey, authorKey, titleLower, authorLower, words } = foldBook(book);
+  const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
+  statements.add.run(id, titleKey, authorKey, year, bytes, titleLower, authorLower, words);
+  statements.addWords.run(id, indexedWordsOf(words));
+}
+
+/** Creates the indexes by which the books are sorted. @returns whether all exist */
+export function createOrders(database: DatabaseSync, deadline: number): boolean {
+  return ORDERS.every((order, index) => {
+    database.exec(order);
+    return index === ORDERS.length - 1 || performance.now() < deadline;
+  });
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { FOLDING_VERSION } from '../../search/folding.ts';
+import { copyPermissions, transact } from '../files/connection.ts';
+import { hasTable } from '../migrations.ts';
+import {
+  CHANGE_LOG,
+  HAS_CHANGE_LOG,
+  INDEX,
+  INDEX_RECORDS,
+  RECORD_START,
+  SELECT_LOG,
+} from './search-schema.ts';
+
+/** Increment the schema with every change of the tables or of the trigrams. */
+const VERSION = `schema 1, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
+
+/** The shortest time until an index in doubt is replaced again, as the books themselves may be the cause. */
+const REPLACE_MS_MIN = 60_000;
+
+const IS_ATTACHED = "select 1 from pragma_database_list where name = 'search'";
+
+/** The index does not fit the books, or this version of the service. */
+export class UnfitIndex extends Error {}
+
+interface Entry {
+  readonly name: string;
+  readonly version: string;
+}
+
+/**
+ * The file of the index, beside that of the books, for all processes that serve the books. The database has its name: an
+ * index that is lost or in doubt is replaced by one with another name, as other processes may still have its file open.
+ */
+export class IndexFile {
+  readonly #database: DatabaseSync;
+  readonly #path: string;
+  /** The name of the index that is attached as `search`, or could not be attached. */
+  name: string | undefined;
+  #replacedAt = -REPLACE_MS_MIN;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#path = path;
+  }
+
+  /**
+   * Attaches the current index, which is created if there is none.
+   *
+   * @param doubt an error by which the index that is attached is in doubt
+   */
+  async attach(doubt: unknown): Promise<void> {
+    let entry = this.#currentEntry();
+    // The first index that a process finds may be an older one; a later one is that of a newer version.
+    const isOld = this.name === undefined && entry?.version !== VERSION;
+    const isInDoubt = doubt !== undefined && entry?.name === this.name;
+    if (isInDoubt && performance.now() < this.#replacedAt + REPLACE_MS_MIN) throw doubt;
+    if (isInDoubt) this.#replacedAt = performance.now();
+    if (!entry || isOld || isInDoubt || !existsSync(this.#fileOf(entry.name)))
+      entry = await this.#replace(entry?.name);
+    if (entry?.version !== VERSION) throw new UnfitIndex('another version');
+    this.name = entry.name;
+    if (this.#database.prepare(IS_ATTACHED).get()) this.#database.exec('detach search');
+    this.#database.prepare('attach ? as search').run(this.#fileOf(entry.name));
+    this.#database.exec(`pragma search.synchronous = normal; pragma search.cache_size = -${16 * 1_024}`);
+  }
+
+  #currentEntry(): Entry | undefined {
+    if (!this.#hasLog() || !hasTable(this.#database, 'book_search_index')) return undefined;
+    return this.#database.prepare('select name, version from book_search_index').get() as Entry | undefined;
+  }
+
+  #hasLog(): boolean {
+    return this.#database.prepare(HAS_CHANGE_LOG).get() !== undefined;
+  }
+
+  #fileOf(name: string): string {
+    return `${this.#path}-search-${name}`;
+  }
+
+  /** Creates an empty index, unless another process has just done so, and removes all others. */
+  async #replace(replaced: string | undefined): Promise<Entry | undefined> {
+    const others = await transact(this.#database, () => {
+      const entry = this.#currentEntry();
+      if (entry && entry.name !== replaced) return [];
+      const files = this.#files();
+      const name = randomBytes(4).toString('hex');
+      if (!this.#hasLog()) this.#database.exec(CHANGE_LOG);
+      this.#database.exec(`${INDEX_RECORDS} ${RECORD_START} delete from book_search_index;`);
+      this.#create(this.#fileOf(name));
+      this.#database.prepare('insert into book_search_index values (?, ?)').run(name, VERSION);
+      return files;
+    });
+    for (const file of others) rmSync(file, { force: true });
+    return this.#currentEntry();
+  }
+
+  /** The files of all indexes, with their logs. */
+  #files(): string[] {
+    const folder = dirname(this.#path);
+    const names = readdirSync(folder).filter((name) => name.startsWith(`${basename(this.#path)}-search-`));
+    return names.map((name) => join(folder, name));
+  }
+
+  #create(file: string): void {
+    closeSync(openSync(file, 'wx', 0o600));
+    copyPermissions(statSync(this.#path), file);
+    using index = new DatabaseSync(file);
+    index.exec(`pragma journal_mode = wal; begin; ${INDEX}`);
+    const { newestChange, start, token } = this.#database.prepare(SELECT_LOG).get({
+      start: null,
+      token: null,
+      lastId: null,
+      lastChange: null,
+    }) as { newestChange: number; start: number; token: string };
+    index
+      .prepare('insert into book_search_state (last_id, last_change, start, token) values (-1e300, ?, ?, ?)')
+      .run(newestChange, start, token);
+    index.exec('commit');
+  }
+}

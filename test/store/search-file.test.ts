@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import type { BookStore } from '../../src/book/book-store-interface.ts';
+import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
+import { createFolder } from '../support/folder.ts';
+import { openStoreAt } from '../support/stores.ts';
+
+const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
+const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };
+
+describe('The search index in SQLite', () => {
+  test('is a file beside the books, which a restart keeps and updates', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    foldOtherwise(index);
+    {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      assert.equal(await count(store, 'iliad'), 0);
+      await store.create(ODYSSEY);
+      assert.equal(await count(store, 'odyssey'), 1);
+      await store.update(1, { title: 'The Iliad again' });
+      assert.equal(await count(store, 'iliad'), 1);
+    }
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'odyssey'), 1);
+    assert.equal(await indexOf(path), index);
+  });
+
+  test('has the permissions of the books', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path, 0o640);
+    assert.equal((await stat(await indexOf(path))).mode & 0o777, 0o640);
+  });
+
+  test('is shared by all processes', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    foldOtherwise(index);
+    await using first = await openStoreAt(`sqlite:${path}`);
+    await using second = await openStoreAt(`sqlite:${path}`);
+    for (const store of [first, second]) assert.equal(await count(store, 'iliad'), 0);
+    for (let number = 1; number <= 20; number++) {
+      const [writer, reader] = number % 2 === 0 ? [first, second] : [second, first];
+      await writer.create(ODYSSEY);
+      assert.deepEqual(await Promise.all([count(reader, 'odyssey'), count(writer, 'odyssey')]), [
+        number,
+        number,
+      ]);
+    }
+    assert.equal(await indexOf(path), index);
+  });
+
+  for (const [what, change] of [
+    ['has another version', (path) => execute(path, "update book_search_index set version = 'schema 0'")],
+    ['was deleted', async (path) => rm(await indexOf(path))],
+    ['is empty', async (path) => truncate(await indexOf(path))],
+    ['is no database', async (path) => writeFile(await indexOf(path), 'no database'.repeat(1_000))],
+    ['is damaged', async (path) => damage(await indexOf(path))],
+    ['has no tables', async (path) => execute(await indexOf(path), 'drop table book_search')],
+    ['lacks changes that the log has forgotten', (path) => execute(path, FORGET)],
+    ['lacks changes, as the log was deleted', (path) => execute(path, DELETE_LOG)],
+  ] as const satisfies [string, (path: string) => void | Promise<void>][]) {
+    test(`is made anew if it ${what}; searches are complete meanwhile`, async () => {
+      await using folder = await createFolder();
+      const path = await storeWithIndex(folder.path);
+      const index = await indexOf(path);
+      foldOtherwise(index);
+      await change(path);
+      await using store = await openStoreAt(`sqlite:${path}`);
+      assert.equal(await count(store, 'iliad'), 1);
+      await untilIndexed(store, path);
+      assert.equal(await count(store, 'iliad'), 1);
+      assert.notEqual(await indexOf(path), index);
+    });
+  }
+
+  test('is made anew after the books were replaced by an earlier copy of them, also when it has grown', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const copy = join(folder.path, 'copy');
+    await copyFile(path, copy);
+    {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      for (let number = 0; number < 3; number++) await store.create(ODYSSEY);
+      assert.equal(await count(store, 'odyssey'), 3);
+    }
+    await copyFile(copy, path);
+    // As many restarts as before, and more books, so that the numbers are those of the index.
+    for (let restart = 0; restart < 4; restart++) {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      await store.create({ ...ODYSSEY, title: 'Theogony' });
+    }
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'theogony'), 4);
+    assert.equal(await count(store, 'odyssey'), 0);
+    await untilIndexed(store, path);
+    assert.equal(await count(store, 'theogony'), 4);
+  });
+
+  test('is made anew after the books were replaced by others with the same numbers', async () => {
+    await using folder = await createFolder();
+    await using others = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    const other = await storeWithIndex(others.path, undefined, { ...ODYSSEY, title: 'Theogony' });
+    execute(other, `update book_search_index set name = '${index.split('-search-')[1]}'`);
+    await copyFile(other, path);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'iliad'), 0);
+    assert.equal(await count(store, 'theogony'), 1);
+    await untilIndexed(store, path);
+    assert.equal(await count(store, 'theogony'), 1);
+  });
+
+  test('is completed after the process that built it was killed', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+    execute(
+      path,
+      `insert into books (title, author, year)
+       with recursive n (i) as (select 1 union all select i + 1 from n where i < 30000)
+       select 'Iliad ' || i, 'Homer', i from n`,
+    );
+    const searching = fork(join(import.meta.dirname, 'searching-process.ts'), [`sqlite:${path}`]);
+    while (!((await stateOf(path))?.books ?? 0)) await sleep(5);
+    searching.kill('SIGKILL');
+    await once(searching, 'exit');
+    const index = await indexOf(path);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'iliad'), 30_000);
+    await untilIndexed(store, path);
+    assert.equal(await indexOf(path), index);
+    assert.equal((await stateOf(path))?.books, 30_000);
+    assert.equal(await count(store, 'iliad'), 30_000);
+  });
+
+  test('reports damage that a search meets, and searches without it', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const causes: (FailureCause | undefined)[] = [];
+    await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
+    assert.equal(await count(store, 'iliad'), 1);
+    execute(await indexOf(path), "update book_words_data set block = x'ff' where id > 10");
+    assert.equal(await count(store, 'iliad'), 1);
+    await untilIndexed(store, path);
+    assert.equal(await count(store, 'iliad'), 1);
+    assert.deepEqual(causes, ['SQLITE_CORRUPT', undefined]);
+  });
+});
+
+const FORGET = `
+  update books set year = year + 1;
+  update books set year = year - 1;
+  delete from book_changes where note = (select min(note) from book_changes);
+`;
+const DELETE_LOG = 'update books set year = year; delete from book_changes';
+
+/** Creates a store of one book with a complete index. @returns its path */
+async function storeWithIndex(folder: string, mode?: number, book = ILIAD): Promise<string> {
+  const path = join(folder, 'books.db');
+  if (mode !== undefined) await writeFile(path, '', { mode });
+  await using store = await openStoreAt(`sqlite:${path}`);
+  await store.create(book);
+  await untilIndexed(store, path);
+  return path;
+}
+
+function count(store: BookStore, q: string): Promise<number> {
+  const query = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q } as const;
+  return countFrom(store, query);
+}
+
+async function countFrom(store: BookStore, query: Parameters<BookStore['count']>[0]): Promise<number> {
+  let sum = 0;
+  let last: Parameters<BookStore['count']>[1];
+  do {
+    const counted = await store.count(query, last);
+    sum += counted.count;
+    last = counted.last;
+  } while (last);
+  return sum;
+}
+
+/** The file of the index, without its logs. */
+async function indexOf(path: string): Promise<string> {
+  const files = (await readdir(join(path, '..'))).filter((name) => /-search-[0-9a-f]+$/.test(name));
+  assert.equal(files.length, 1, files.join(' '));
+  return join(path, '..', files[0] ?? '');
+}
+
+/** Searches until the index is complete. */
+async function untilIndexed(store: BookStore, path: string): Promise<void> {
+  do await count(store, 'none');
+  while (!(await stateOf(path))?.isComplete);
+}
+
+/** @returns undefined while there is no index */
+async function stateOf(path: string): Promise<{ isComplete: number; books: number } | undefined> {
+  const name = (await readdir(join(path, '..'))).find((file) => /-search-[0-9a-f]+$/.test(file));
+  if (name === undefined) return undefined;
+  try {
+    using database = new DatabaseSync(join(path, '..', name), { readOnly: true });
+    const sql = `select is_complete as isComplete, (select count(*) from book_search) as books from book_search_state`;
+    return database.prepare(sql).get() as { isComplete: number; books: number } | undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Changes the index like one with other folding rules, so that a search does not find its books. */
+function foldOtherwise(index: string): void {
+  execute(index, `update book_search set words = '  other  ', title_lower = 'other'`);
+}
+
+function execute(path: string, sql: string): void {
+  using database = new DatabaseSync(path, { timeout: 5_000, defensive: false });
+  database.exec(sql);
+}
+
+/** Overwrites all pages but the first. */
+async function damage(file: string): Promise<void> {
+  const { size } = await stat(file);
+  await truncate(file, 4_096);
+  await truncate(file, size);
+}
+
+function observerOf(causes: (FailureCause | undefined)[]): StoreObserver {
+  return {
+    operation: () => () => {},
+    pool: () => {},
+    moved: () => {},
+    part: (name) => (cause) => name === 'search index' && causes.push(cause),
+  };
+}

@@ -1,0 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { YEAR_MAX } from '../../src/book/book.ts';
+import { openStoreAt } from '../support/stores.ts';
+
+// A separate process that searches until it is killed.
+const [, , dbUrl = ''] = process.argv;
+await using store = await openStoreAt(dbUrl);
+for (;;) {
+  await store.search(
+    { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q: 'iliad' },
+    10,
+  );
+  await sleep(1);
+}
