@@ -115,10 +115,19 @@ export class Trial implements AsyncDisposable {
   /**
    * Runs a round. The service has to run when `disturb` resolves.
    *
+   * @param ports of the services among which the clients are divided
    * @returns the violations, a sentence each
    */
-  async round(disturb: (clients: Clients, journal: Journal) => Promise<void>): Promise<string[]> {
-    return this.judge(await this.underLoad(disturb));
+  async round(
+    disturb: (clients: Clients, journal: Journal) => Promise<void>,
+    ports: readonly number[] = [this.target.port],
+  ): Promise<string[]> {
+    const groups = ports.map((port) => ({
+      target: { ...this.target, port },
+      count: CLIENTS / ports.length,
+      shared: this.#shared,
+    }));
+    return this.judge(await this.underLoad(disturb, groups));
   }
 
   /**

@@ -7,6 +7,7 @@ import { rules } from '../../conformance/rules.ts';
 import { checkRule } from '../../conformance/run.ts';
 import { Service } from '../../conformance/service.ts';
 import { PASSWORD, USERNAME } from '../../test/http/service.ts';
+import { findFreePort } from '../../test/support/free-port.ts';
 import type { Campaign, CampaignOptions, ClusterOptions, Figures } from '../campaign.ts';
 import { listBooks } from '../clients.ts';
 import { Creators } from '../retries/creators.ts';
@@ -16,7 +17,7 @@ import { measure, type RateOptions } from './rates.ts';
 
 export const campaign: Campaign = {
   summary:
-    'the contract, the additions and rates on a Citus cluster, and a worker that stops and returns under 16 clients, in every round',
+    'the contract, the additions and rates on a Citus cluster, and a worker that stops and returns under 16 clients of two copies, in every round',
   needs: 'a Citus cluster: --url, and --stop and --start for its worker',
   rounds: [10],
   engines: ['PostgreSQL'],
@@ -87,7 +88,7 @@ async function distribute(url: string, restart: () => Promise<void>): Promise<vo
   await restart();
 }
 
-/** Stops and starts a worker in every round: under clients that the checker judges, then under clients that use keys. */
+/** Stops and starts a worker in every round: under clients of two copies that the checker judges, then under clients that use keys. */
 async function stopWorkers(
   trial: Trial,
   cluster: ClusterOptions,
@@ -98,12 +99,15 @@ async function stopWorkers(
     await sleep(DOWN_MS);
     await runCommand(cluster.start);
   };
+  const second = await findFreePort();
+  await trial.start(second);
+  const ports = [trial.target.port, second];
   for (let round = 1; round <= rounds; round++) {
     const violations = await trial.round(async (clients) => {
       await clients.progress(WRITES);
       await stopAndStart();
       await clients.progress(WRITES);
-    });
+    }, ports);
     assert.deepEqual(violations, [], `round ${round}`);
     report(`${round} rounds, ${trial.writes.acknowledged} writes acknowledged`);
   }
