@@ -6,6 +6,8 @@ export interface Command {
   readonly summary: string;
   /** Whether it takes the operand FILE; absent when it takes no operand. */
   readonly file?: 'required' | 'optional';
+  /** The name of the operand, if not FILE. */
+  readonly operand?: string;
   readonly options: Readonly<Record<string, Option>>;
   readonly details: string;
 }
@@ -50,7 +52,7 @@ export class CommandError extends Error {
 /** Parses the arguments after the name of a command. @returns undefined for `--help` @throws UsageError */
 export function parseArguments<C extends Command>(
   name: string,
-  { file, options }: C,
+  { file, operand = 'FILE', options }: C,
   args: readonly string[],
 ): ParsedArguments<C> | undefined {
   const config: ParseArgsOptionsConfig = { help: { type: 'boolean', short: 'h' } };
@@ -62,7 +64,7 @@ export function parseArguments<C extends Command>(
     if (values.help) return undefined;
     const surplus = positionals[file === undefined ? 0 : 1];
     if (surplus !== undefined) throw new Error(`unexpected argument ${surplus}`);
-    if (file === 'required' && positionals.length === 0) throw new Error('FILE is missing');
+    if (file === 'required' && positionals.length === 0) throw new Error(`${operand} is missing`);
     return { file: positionals[0], options: values } as ParsedArguments<C>;
   } catch (error) {
     // The first sentence of `parseArgs` names the problem; the rest is advice on dashes.

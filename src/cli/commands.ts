@@ -1,5 +1,10 @@
 import type { Command, ParsedArguments } from './command.ts';
 
+const SERVICE_URL = {
+  value: 'URL',
+  description: 'the URL of the service; by default http://localhost:PORT',
+};
+
 /** All commands, in the order of the help. */
 export const COMMANDS = {
   serve: {
@@ -65,6 +70,33 @@ completely or not at all; an existing one is replaced. An export can be imported
 
   bookkeeping export books.ndjson
   DB_URL=postgres://… bookkeeping import --keep-ids books.ndjson`,
+  },
+  follow: {
+    summary: 'prints the changes of the books of a running service, or posts them to a web hook',
+    file: 'optional',
+    options: {
+      url: SERVICE_URL,
+      once: { description: 'ends when there is no further change, instead of waiting' },
+      post: { value: 'URL', description: 'posts each change to this URL, as Standard Webhooks says' },
+      'secret-file': {
+        value: 'FILE',
+        description: 'the file with the secret of the web hook: whsec_ and 24 to 64 bytes in base64',
+      },
+    },
+    details: `Each change is a line of JSON: cursor, type, at, book. FILE keeps the cursor of the last change, and the next run
+continues after it; without FILE the changes begin with the first that is kept. After a crash, the last change may come
+twice: its cursor is the same. The service needs HISTORY=on.
+
+A web hook gets {"type": "book.created", "timestamp": …, "data": {…}} with the headers webhook-id (the cursor),
+webhook-timestamp and webhook-signature (HMAC-SHA256). Until it responds with 2xx, the change is posted again, after up
+to 5 minutes; 410 ends the command.`,
+  },
+  'restore-book': {
+    summary: 'stores a deleted book again, as it was, under its ID',
+    file: 'required',
+    operand: 'ID',
+    options: { url: SERVICE_URL },
+    details: 'Prints the book as JSON. The service needs HISTORY=on.',
   },
   backup: {
     summary: 'copies a SQLite store, also while a service writes to it',

@@ -32,9 +32,9 @@ output or standard error was closed.`;
 
 type Line = readonly [term: string, description: string];
 
-function synopsisOf(name: string, { file }: Command): string {
+function synopsisOf(name: string, { file, operand = 'FILE' }: Command): string {
   if (file === undefined) return name;
-  return `${name} ${file === 'required' ? 'FILE' : '[FILE]'}`;
+  return `${name} ${file === 'required' ? operand : `[${operand}]`}`;
 }
 
 function table(lines: readonly Line[]): string {

@@ -17,6 +17,8 @@ const MODULES: {
   check: () => import('./commands/check.ts'),
   import: () => import('./commands/import.ts'),
   export: () => import('./commands/export.ts'),
+  follow: () => import('./commands/follow.ts'),
+  'restore-book': () => import('./commands/restore-book.ts'),
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
 };

@@ -33,6 +33,15 @@ export class RefusedError extends BookkeepingError {
 /** The parts of a response in a {@link RefusedError}. */
 export type ErrorResponse = Omit<RefusedError, keyof Error> & { readonly message: string };
 
+/** The changes after a cursor are no longer kept: read the list again. */
+export class ChangesRemovedError extends BookkeepingError {
+  override readonly name = 'ChangesRemovedError';
+
+  constructor({ message }: ErrorResponse) {
+    super(message, false);
+  }
+}
+
 /** There was no response of the service. `cause` is the error of `fetch`, if there is one. */
 export class NoAnswerError extends BookkeepingError {
   override readonly name = 'NoAnswerError';

@@ -1,7 +1,8 @@
 import type { Book, BookFields } from '../book/contract.ts';
-import { RefusedError } from './client-errors.ts';
-import { type ApiRequest, type ApiResponse, createSender, type Send } from './exchange.ts';
+import { type BookChange, type ChangesOptions, followChanges, readHistory } from './changes.ts';
+import { type ApiRequest, createSender, type Send, TIMEOUT_MS } from './exchange.ts';
 import { type BookList, type BookQuery, createBookList } from './list.ts';
+import { expectSuccess, isNotFound, toVersionedBook, type VersionedBook } from './responses.ts';
 import { DEPENDENCIES, type Dependencies, withRetries } from './retries.ts';
 import { type Credentials, fetchToken, type Login, type Token, withAuthorization } from './session.ts';
 
@@ -20,12 +21,6 @@ export interface ServiceOptions {
 export interface CallOptions {
   /** Aborts the call, also while it waits for a retry. A write may have happened. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** A book and its version. */
-export interface VersionedBook extends Book {
-  /** The entity tag (RFC 9110, section 8.8.3); undefined when the response had none, or a browser may not read it. */
-  readonly etag: string | undefined;
 }
 
 /**
@@ -94,6 +89,25 @@ export interface BookClient {
    * @returns whether there was one; also false when an earlier attempt of this call has deleted it
    */
   delete(id: number, options?: CallOptions & { readonly ifMatch?: string }): Promise<boolean>;
+
+  /**
+   * Stores a deleted book again, as it was.
+   *
+   * @returns undefined when its deletion is not known
+   * @throws {RefusedError} 409 when the book exists, also by an earlier attempt of this call
+   */
+  restore(id: number, options?: CallOptions): Promise<VersionedBook | undefined>;
+
+  /** The changes of a book, the last one first. @throws {RefusedError} 404 when none are known */
+  history(id: number, options?: CallOptions): AsyncIterableIterator<BookChange>;
+
+  /**
+   * All changes as they happen: `for await (const change of client.changes({ after, signal })) …`. It waits for changes, and
+   * resumes after an outage by itself. To continue later, keep the `cursor` of the last change, as the next `after`.
+   *
+   * @throws {ChangesRemovedError} when changes after the cursor are no longer kept
+   */
+  changes(options?: ChangesOptions): AsyncIterableIterator<BookChange>;
 }
 
 /** Nothing is sent before the first call. @throws {TypeError} when the URL is not HTTP */
@@ -164,6 +178,25 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
       const response = await send(request, signal);
       return !isNotFound(response) && expectSuccess(response).status === 200;
     },
+
+    async restore(id, { signal } = {}) {
+      const response = await send({ ...WRITE, method: 'POST', path: `${pathOf(id)}/restore` }, signal);
+      return isNotFound(response) ? undefined : toVersionedBook(response);
+    },
+
+    history(id, { signal } = {}) {
+      return readHistory(pathOf(id), async (path) => expectSuccess(await send({ ...READ, path }, signal)));
+    },
+
+    changes(changes = {}) {
+      const { signal } = changes;
+      return followChanges(
+        changes,
+        options.timeoutMs ?? TIMEOUT_MS,
+        (path) => send({ ...READ, path }, signal),
+        (ms) => dependencies.sleep(dependencies.random() * ms, signal),
+      );
+    },
   };
 }
 
@@ -172,16 +205,12 @@ const WRITE = { isRetryable: true, isWrite: true } as const;
 
 function createRetryingSender(
   dependencies: Dependencies,
-  { url, timeoutMs = 30_000, attemptsMax = 5 }: ServiceOptions,
+  { url, timeoutMs = TIMEOUT_MS, attemptsMax = 5 }: ServiceOptions,
 ): Send {
   const { protocol, origin, pathname } = new URL(url);
   if (!/^https?:$/.test(protocol)) throw new TypeError(`${protocol} is not http: or https:`);
   const baseUrl = `${origin}${pathname.replace(/\/*$/, '/')}`;
   return withRetries(createSender(baseUrl, timeoutMs), attemptsMax, dependencies);
-}
-
-function pathOf(id: number): string {
-  return `book/${encodeURIComponent(id)}`;
 }
 
 function headersOf(condition: { readonly ifMatch?: string | undefined }): Record<string, string> {
@@ -191,23 +220,11 @@ function headersOf(condition: { readonly ifMatch?: string | undefined }): Record
   return { 'If-Match': condition.ifMatch };
 }
 
+function pathOf(id: number): string {
+  return `book/${encodeURIComponent(id)}`;
+}
+
 /** At least 122 random bits. Pages without TLS lack `randomUUID`. */
 function randomKey(): string {
   return crypto.randomUUID?.() ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
-}
-
-/** Any other 404 means that the URL is wrong. */
-function isNotFound({ status, message }: ApiResponse): boolean {
-  return status === 404 && message === 'Book not found';
-}
-
-function toVersionedBook(response: ApiResponse): VersionedBook {
-  const { data, headers } = expectSuccess(response);
-  return { ...(data as Book), etag: headers.get('ETag') ?? undefined };
-}
-
-/** @throws {RefusedError} */
-function expectSuccess(response: ApiResponse): ApiResponse {
-  if (response.status >= 300) throw new RefusedError(response);
-  return response;
 }

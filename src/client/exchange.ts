@@ -20,6 +20,9 @@ export interface ApiResponse extends ErrorResponse {
   readonly headers: Headers;
 }
 
+/** The default timeout of a response. */
+export const TIMEOUT_MS = 30_000;
+
 /** Sends a request. @throws {NoAnswerError} @throws the reason of the signal when it is aborted */
 export type Send = (request: ApiRequest, signal?: AbortSignal) => Promise<ApiResponse>;
 
@@ -103,4 +106,9 @@ function readRetryAfter(text: string | null): number | undefined {
 
 export function readNumber(text: string | null): number | undefined {
   return text !== null && /^[0-9]+$/.test(text) ? Number(text) : undefined;
+}
+
+/** Whether a status is a temporary error of the service, or of a proxy in front of it. */
+export function isTemporary(status: number): boolean {
+  return [429, 502, 503, 504].includes(status);
 }

@@ -1,5 +1,6 @@
 /** The public API of `bookkeeping/client`. */
 export type { Book, BookFields } from '../book/contract.ts';
+export type { BookChange, ChangesOptions } from './changes.ts';
 export {
   type BookClient,
   type CallOptions,
@@ -7,8 +8,8 @@ export {
   createClient,
   requestToken,
   type ServiceOptions,
-  type VersionedBook,
 } from './client.ts';
-export { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
+export { BookkeepingError, ChangesRemovedError, NoAnswerError, RefusedError } from './client-errors.ts';
 export type { BookList, BookPage, BookQuery } from './list.ts';
+export type { VersionedBook } from './responses.ts';
 export { type Credentials, type Login, Session, type Token, type TokenProvider } from './session.ts';

@@ -71,7 +71,7 @@ function searchOf({ limit = PAGE_BOOKS, count = false, ...others }: BookQuery): 
 }
 
 /** Only the query of the link (RFC 8288, section 3): a proxy may have other paths, and no other server may get the token. */
-function nextOf(link: string | null): string | undefined {
+export function nextOf(link: string | null): string | undefined {
   for (const [, target = '', parameters = ''] of (link ?? '').matchAll(/<([^>]*)>((?:"[^"]*"|[^",<])*)/g)) {
     const [, quoted, plain] = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s";]+))/i.exec(parameters) ?? [];
     const relations = (quoted ?? plain ?? '').toLowerCase().split(/\s+/);

@@ -1,6 +1,6 @@
 import { sleep } from './abort.ts';
 import { NoAnswerError } from './client-errors.ts';
-import type { Send } from './exchange.ts';
+import { isTemporary, type Send } from './exchange.ts';
 
 /** Randomness and time, which tests replace. */
 export interface Dependencies {
@@ -20,9 +20,6 @@ const RETRY_AFTER_SECONDS_MAX = 30;
 const BACKOFF_MS = 250;
 const BACKOFF_MS_MAX = 10_000;
 
-/** Temporary errors of the service, or of a proxy in front of it. */
-const RETRYABLE_STATUSES: readonly number[] = [429, 502, 503, 504];
-
 /** Retries requests after no response or a temporary error: exponential backoff, full jitter, and `Retry-After` in addition. */
 export function withRetries(send: Send, attemptsMax: number, dependencies: Dependencies): Send {
   return async (request, signal) => {
@@ -34,9 +31,8 @@ export function withRetries(send: Send, attemptsMax: number, dependencies: Depen
         const response = await send(request, signal);
         mayHaveHappened ||= response.mayHaveHappened;
         const { status, retryAfterSeconds = 0 } = response;
-        const isTemporary =
-          RETRYABLE_STATUSES.includes(status) && retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
-        if (isLast || !isTemporary) return { ...response, mayHaveHappened };
+        const isRetried = isTemporary(status) && retryAfterSeconds <= RETRY_AFTER_SECONDS_MAX;
+        if (isLast || !isRetried) return { ...response, mayHaveHappened };
         waitMs += retryAfterSeconds * 1_000;
       } catch (error) {
         if (isLast || !(error instanceof NoAnswerError) || error.reason === 'unreadable') throw error;

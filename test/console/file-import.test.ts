@@ -57,6 +57,9 @@ describe('An import', () => {
     find: (...given) => client.find(...given),
     update: (...given) => client.update(...given),
     delete: (...given) => client.delete(...given),
+    restore: (...given) => client.restore(...given),
+    history: (...given) => client.history(...given),
+    changes: (...given) => client.changes(...given),
     list(...given) {
       const isOutage = now >= outage.from && now < outage.to;
       if (isOutage || listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);

@@ -1,0 +1,50 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
+import type { ArgumentsOf } from '../commands.ts';
+import { openOutput, STANDARD_STREAM } from '../files.ts';
+import { Interruption } from '../interruption.ts';
+import { openClient, toCommandError } from '../service-client.ts';
+import { WebHook } from '../web-hook.ts';
+
+/** Prints or delivers changes, and keeps the cursor of the last one in a file. */
+export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise<number> {
+  const { url, once, post, 'secret-file': secretFile } = options;
+  if ((post === undefined) !== (secretFile === undefined))
+    throw new UsageError('follow: --post and --secret-file need each other');
+  if (post !== undefined && !/^https?:/.test(URL.parse(post)?.protocol ?? ''))
+    throw new UsageError('follow: --post must be an http or https URL');
+  const webHook = post !== undefined && secretFile !== undefined ? new WebHook(post, secretFile) : undefined;
+  const client = openClient(url);
+  const after = file === undefined ? undefined : await readCursor(file);
+  using interruption = new Interruption();
+  const { signal } = interruption;
+  await using output = await openOutput(STANDARD_STREAM);
+  try {
+    for await (const change of client.changes({ after, once, signal })) {
+      if (webHook) await webHook.deliver(change, signal);
+      else await output.write(`${JSON.stringify(change)}\n`);
+      if (file !== undefined) await keepCursor(file, change.cursor);
+      signal.throwIfAborted();
+    }
+    return EXIT_CODES.success;
+  } catch (error) {
+    if (interruption.exitCode !== undefined) return interruption.exitCode;
+    throw toCommandError(error);
+  }
+}
+
+async function readCursor(file: string): Promise<string | undefined> {
+  if (!existsSync(file)) return undefined;
+  try {
+    return (await readFile(file, 'utf8')).trim() || undefined;
+  } catch (error) {
+    throw new CommandError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+async function keepCursor(file: string, cursor: string): Promise<void> {
+  await using output = await openOutput(file);
+  await output.write(`${cursor}\n`);
+  await output.finish();
+}

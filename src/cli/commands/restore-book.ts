@@ -1,0 +1,16 @@
+import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
+import type { ArgumentsOf } from '../commands.ts';
+import { openClient, toCommandError } from '../service-client.ts';
+
+export async function perform({ file: text, options }: ArgumentsOf<'restore-book'>): Promise<number> {
+  if (!/^[0-9]+$/.test(text)) throw new UsageError('restore-book: ID must be a number');
+  try {
+    const restored = await openClient(options.url).restore(Number(text));
+    if (!restored) throw new CommandError(`the deletion of a book ${text} is not known`);
+    const { etag: _, ...book } = restored;
+    console.log(JSON.stringify(book));
+    return EXIT_CODES.success;
+  } catch (error) {
+    throw toCommandError(error);
+  }
+}

@@ -1,0 +1,76 @@
+import type { Book } from '../book/contract.ts';
+import { ChangesRemovedError, NoAnswerError, RefusedError } from './client-errors.ts';
+import { type ApiResponse, isTemporary } from './exchange.ts';
+import { nextOf } from './list.ts';
+
+/** A change of a book. */
+export interface BookChange {
+  /** The value of `after` for the changes after this one. */
+  readonly cursor: string;
+  readonly type: 'created' | 'updated' | 'deleted';
+  /** When it was made, in RFC 3339. */
+  readonly at: string;
+  /** What the book became; for `deleted`, what it was. */
+  readonly book: Book;
+}
+
+export interface ChangesOptions {
+  /** The cursor of the last change seen; without it, the changes begin with the first that is kept. */
+  readonly after?: string | undefined;
+  /** Whether to end when there is no further change, instead of waiting for it. */
+  readonly once?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const PAGE_CHANGES = 1_000;
+/** The longest time for which the service may wait for a change; proxies close a connection that is idle for longer. */
+const WAIT_MS_MAX = 25_000;
+/** The longest wait before a follower asks an unavailable service again. */
+const RESUME_MS = 5_000;
+
+/** @param timeoutMs of a response @param read requests a path, with retries */
+export async function* followChanges(
+  { after, once = false }: ChangesOptions,
+  timeoutMs: number,
+  read: (path: string) => Promise<ApiResponse>,
+  pause: (ms: number) => Promise<void>,
+): AsyncIterableIterator<BookChange> {
+  const waitMs = once ? 0 : Math.min(WAIT_MS_MAX, timeoutMs / 2);
+  const parameters = { limit: `${PAGE_CHANGES}`, wait: `${Math.floor(waitMs / 1_000)}` };
+  const search = new URLSearchParams({ ...parameters, ...(after !== undefined && { after }) });
+  for (;;) {
+    try {
+      const response = await read(`changes?${search.toString()}`);
+      if (response.status === 410) throw new ChangesRemovedError(response);
+      if (response.status >= 300) throw new RefusedError(response);
+      const changes = response.data as BookChange[];
+      yield* changes;
+      if (once && changes.length === 0) return;
+      const next = new URLSearchParams(nextOf(response.headers.get('Link'))).get('after');
+      const cursor = next ?? changes.at(-1)?.cursor;
+      if (cursor !== undefined) search.set('after', cursor);
+    } catch (error) {
+      if (once || !isResumable(error)) throw error;
+      await pause(RESUME_MS);
+    }
+  }
+}
+
+/** Whether the service may respond later, after an outage that outlasts the attempts of a call. */
+function isResumable(error: unknown): boolean {
+  if (error instanceof NoAnswerError) return error.reason !== 'unreadable';
+  return error instanceof RefusedError && isTemporary(error.status);
+}
+
+/** The changes of a book, the last one first. @param read requests a path, and throws unless the response is a success */
+export async function* readHistory(
+  path: string,
+  read: (path: string) => Promise<ApiResponse>,
+): AsyncIterableIterator<BookChange> {
+  let search: string | undefined = `?limit=${PAGE_CHANGES}`;
+  while (search !== undefined) {
+    const { data, headers }: ApiResponse = await read(`${path}/history${search}`);
+    yield* data as BookChange[];
+    search = nextOf(headers.get('Link'));
+  }
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { SECRET, type Service, startService } from '../http/service.ts';
+import { createFolder } from '../support/folder.ts';
+import { runCommand, startCommand } from './command.ts';
+
+const variables = { SECRET_TOKEN: SECRET, AUTH_PASSWORD: 'unused' };
+const KEY = Buffer.alloc(32, 7);
+
+const create = (service: Service, title: string) => service.fetch('POST', '/book', JSON.stringify({ title }));
+
+interface Delivery {
+  readonly headers: Readonly<Record<'id' | 'timestamp' | 'signature', string>>;
+  readonly body: string;
+}
+
+/** A receiver that rejects the first deliveries. */
+async function startReceiver(rejected: number) {
+  const deliveries: Delivery[] = [];
+  const server = createServer((request, response) => {
+    const header = (name: string) => String(request.headers[`webhook-${name}`]);
+    const headers = { id: header('id'), timestamp: header('timestamp'), signature: header('signature') };
+    void text(request).then((body) => {
+      deliveries.push({ headers, body });
+      response.writeHead(deliveries.length <= rejected ? 500 : 204).end();
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    deliveries,
+    [Symbol.dispose]: () => void server.close(),
+  };
+}
+
+describe('bookkeeping follow', () => {
+  test('prints the changes as NDJSON, and continues after the cursor in its file', async () => {
+    await using folder = await createFolder();
+    await using service = await startService({ hasHistory: true });
+    await create(service, 'one');
+    await create(service, 'two');
+    const options = { folder: folder.path, variables };
+    const follow = ['follow', 'cursor', '--once', '--url', service.url];
+    const first = await runCommand(follow, options);
+    assert.deepEqual([first.code, first.stderr], [0, '']);
+    const changes = first.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { cursor: string; type: string; book: { title: string } });
+    assert.deepEqual(
+      changes.map(({ type, book }) => `${type} ${book.title}`),
+      ['created one', 'created two'],
+    );
+    assert.equal(await readFile(join(folder.path, 'cursor'), 'utf8'), `${changes[1]?.cursor}\n`);
+    assert.equal((await runCommand(follow, options)).stdout, '');
+    await create(service, 'three');
+    assert.match((await runCommand(follow, options)).stdout, /^\{.*"three".*\}\n$/);
+    assert.equal(
+      (await runCommand(['follow', '--once', '--url', service.url], options)).stdout.split('\n').length,
+      4,
+    );
+  });
+
+  test('waits for changes until it is interrupted', async () => {
+    await using folder = await createFolder();
+    await using service = await startService({ hasHistory: true });
+    const child = startCommand(['follow', '--url', service.url], { folder: folder.path, variables });
+    const output = child.stdout?.setEncoding('utf8');
+    await create(service, 'one');
+    assert.ok(output);
+    const [line] = (await once(output, 'data')) as [string];
+    assert.match(line, /"one"/);
+    child.kill('SIGINT');
+    assert.deepEqual(await once(child, 'exit'), [130, null]);
+  });
+
+  test('delivers each change to a web hook, signed, until it is accepted', async () => {
+    await using folder = await createFolder();
+    await using service = await startService({ hasHistory: true });
+    using receiver = await startReceiver(1);
+    await writeFile(join(folder.path, 'secret'), `whsec_${KEY.toString('base64')}\n`);
+    await create(service, 'one');
+    await create(service, 'two');
+    const args = [
+      'follow',
+      'cursor',
+      '--once',
+      '--url',
+      service.url,
+      '--post',
+      receiver.url,
+      '--secret-file',
+      'secret',
+    ];
+    const { code, stdout, stderr } = await runCommand(args, { folder: folder.path, variables });
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /^bookkeeping: the web hook did not accept [0-9a-f]+\.1: 500\n$/);
+    const bodies = receiver.deliveries.map(
+      ({ body }) => JSON.parse(body) as { type: string; data: { title: string } },
+    );
+    assert.deepEqual(
+      bodies.map(({ type, data }) => `${type} ${data.title}`),
+      ['book.created one', 'book.created one', 'book.created two'],
+    );
+    for (const { headers, body } of receiver.deliveries) {
+      const { id, timestamp, signature } = headers;
+      assert.ok(Math.abs(Number(timestamp) - Date.now() / 1_000) < 300);
+      const expected = createHmac('sha256', KEY).update(`${id}.${timestamp}.${body}`).digest('base64');
+      assert.equal(signature, `v1,${expected}`);
+    }
+    const ids = receiver.deliveries.map(({ headers }) => headers.id);
+    assert.equal(ids[0], ids[1]);
+    assert.equal(await readFile(join(folder.path, 'cursor'), 'utf8'), `${ids[2]}\n`);
+  });
+
+  test('names what is wrong in one line', async () => {
+    await using folder = await createFolder();
+    await using service = await startService();
+    const options = { folder: folder.path, variables };
+    await writeFile(join(folder.path, 'short'), 'whsec_AAAA');
+    for (const [args, code, problem] of [
+      [['follow', '--post', 'http://localhost/'], 2, /--secret-file/],
+      [['follow', '--post', 'ftp://localhost/', '--secret-file', 'short'], 2, /--post must be/],
+      [['follow', '--post', 'http://localhost/', '--secret-file', 'short'], 1, /short must have whsec_/],
+      [
+        ['follow', '--post', 'http://localhost/', '--secret-file', 'none'],
+        1,
+        /none cannot be read \(ENOENT\)/,
+      ],
+      [['follow', '--url', 'ftp://localhost/'], 2, /--url must be/],
+      [['follow', '--url', service.url], 1, /Not found: the service does not record its history/],
+      [['restore-book'], 2, /ID is missing/],
+      [['restore-book', 'x'], 2, /ID must be a number/],
+      [['restore-book', '1', '--url', service.url], 1, /Not found: the service does not record/],
+    ] as const) {
+      const ending = await runCommand(args, options);
+      assert.equal(ending.code, code, args.join(' '));
+      assert.match(ending.stderr, problem);
+      assert.equal(ending.stderr.split('\n').length, 2, ending.stderr);
+    }
+  });
+});
+
+test('bookkeeping restore-book stores a deleted book again', async () => {
+  await using folder = await createFolder();
+  await using service = await startService({ hasHistory: true });
+  await create(service, 'one');
+  const restore = (id: string) =>
+    runCommand(['restore-book', id, '--url', service.url], { folder: folder.path, variables });
+  assert.match((await restore('1')).stderr, /^bookkeeping: Book exists\n$/);
+  await service.fetch('DELETE', '/book/1');
+  const { code, stdout } = await restore('1');
+  assert.deepEqual([code, JSON.parse(stdout)], [0, { id: 1, title: 'one', author: '', year: 0 }]);
+  assert.match((await restore('2')).stderr, /the deletion of a book 2 is not known/);
+});

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { createClientWith } from '../../src/client/client.ts';
+import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../src/client/index.ts';
+import { DEPENDENCIES } from '../../src/client/retries.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { engines } from '../support/engines.ts';
+import { query } from '../support/sql.ts';
+
+const clientOf = ({ url }: Pick<Service, 'url'>) =>
+  createClient({ url, username: USERNAME, password: PASSWORD, attemptsMax: 2 });
+
+/** Forwards connections to a port of this machine, or closes them while there is none. */
+async function openGate(target: number) {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    if (gate.target === undefined) {
+      gate.refused++;
+      socket.destroy();
+      return;
+    }
+    const connection = connect(gate.target, 'localhost');
+    connection.on('error', () => socket.destroy());
+    socket.pipe(connection).pipe(socket);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const gate = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target: target as number | undefined,
+    refused: 0,
+    [Symbol.dispose]: () => void server.close(),
+  };
+  return gate;
+}
+
+async function take(changes: AsyncIterable<BookChange>, count: number): Promise<BookChange[]> {
+  const taken: BookChange[] = [];
+  for await (const change of changes) if (taken.push(change) === count) break;
+  return taken;
+}
+
+const describeChanges = (changes: readonly BookChange[]) =>
+  changes.map(({ type, book }) => `${type} ${book.title}`);
+
+for (const engine of engines) {
+  describe(`A client that follows the changes on ${engine.name}`, () => {
+    test('gets those before and after it waits, from a cursor on, until it is aborted', async () => {
+      await using service = await startService({ engine: engine.name, hasHistory: true });
+      const books = clientOf(service);
+      const { id } = await books.create({ title: 'Emma' });
+      const [first] = await take(books.changes(), 1);
+      assert.deepEqual(first?.book, { id, title: 'Emma', author: '', year: 0 });
+      const controller = new AbortController();
+      const following = take(books.changes({ after: first?.cursor, signal: controller.signal }), 3);
+      await books.update(id, { title: 'EMMA' });
+      await books.delete(id);
+      await books.restore(id);
+      assert.deepEqual(describeChanges(await following), ['updated EMMA', 'deleted EMMA', 'created EMMA']);
+      assert.equal((await Array.fromAsync(books.changes({ once: true }))).length, 4);
+      const reason = new Error('enough');
+      const last = (await Array.fromAsync(books.changes({ once: true }))).at(-1)?.cursor;
+      const waiting = take(books.changes({ after: last, signal: controller.signal }), 1);
+      controller.abort(reason);
+      await assert.rejects(waiting, reason);
+    });
+
+    test('reads the history of a book, and restores it', async () => {
+      await using service = await startService({ engine: engine.name, hasHistory: true });
+      const books = clientOf(service);
+      const { id, etag } = await books.create({ title: 'Emma' });
+      await assert.rejects(
+        books.restore(id),
+        (error) => error instanceof RefusedError && error.status === 409,
+      );
+      await books.delete(id);
+      assert.deepEqual(describeChanges(await Array.fromAsync(books.history(id))), [
+        'deleted Emma',
+        'created Emma',
+      ]);
+      assert.equal((await books.restore(id))?.etag, etag);
+      assert.equal(await books.restore(99), undefined);
+      await assert.rejects(Array.fromAsync(books.history(99)), RefusedError);
+    });
+
+    test('throws an error of its own when the changes after its cursor are no longer kept', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl, hasHistory: true });
+      const books = clientOf(service);
+      const created = await books.createMany([{}, {}, {}]);
+      assert.equal(created.length, 3);
+      const [first] = await take(books.changes(), 1);
+      await query(address.dbUrl, 'update book_history set removed = 2');
+      await assert.rejects(take(books.changes({ after: first?.cursor }), 1), ChangesRemovedError);
+      assert.equal((await take(books.changes(), 1))[0]?.book.id, 3);
+    });
+
+    test('resumes by itself after the service was away', async () => {
+      await using address = await engine.createAddress();
+      const options = { dbUrl: address.dbUrl, hasHistory: true };
+      const first = await startService(options);
+      using gate = await openGate(first.port);
+      const books = createClientWith(
+        { ...DEPENDENCIES, sleep: async () => {} },
+        { url: gate.url, token: first.token, attemptsMax: 1 },
+      );
+      const following = take(books.changes(), 3);
+      await books.create({ title: 'one' });
+      gate.target = undefined;
+      await first[Symbol.asyncDispose]();
+      await using second = await startService(options);
+      await clientOf(second).create({ title: 'two' });
+      while (gate.refused < 3) await setTimeout(1);
+      gate.target = second.port;
+      await books.create({ title: 'three' });
+      assert.deepEqual(describeChanges(await following), ['created one', 'created two', 'created three']);
+    });
+  });
+}
