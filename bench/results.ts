@@ -30,7 +30,7 @@ export type Metric = Exclude<keyof Measurement, keyof Series | 'round'>;
 
 /** The memory of a service's process, in bytes. */
 export interface Memory {
-  /** 2 s after the start, which ends with one request. */
+  /** 2 s after a start with a filled compile cache, which ends with one request. */
   readonly idle: number;
   /** 2 s after the last measurement. */
   readonly after: number;

@@ -15,7 +15,7 @@ export function renderExtras(results: Results): string[] {
     'Milliseconds from the start of the process to the first response, on an existing database of 10,000 books, over 10 starts.',
     renderStarts(results),
     '## Memory',
-    'Resident memory in MB: 2 s after the start, 2 s after the last measurement, and the peak of all measurements.',
+    'Resident memory in MB: 2 s after a start on an existing database of 10,000 books, 2 s after the last measurement, and the peak of all measurements.',
     renderMemory(results),
     '## The list of 1,000,000 books',
     `Times are medians of ${READS} reads by one client. Memory is the peak above that of the idle process, in MB; a stalled client pauses for 3 s after the first bytes.`,
