@@ -27,6 +27,8 @@ export interface Dependencies {
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
   readonly shareMetrics?: ShareMetrics | undefined;
+  /** Whether this is one of several processes of a primary. */
+  readonly isWorker?: boolean;
 }
 
 /** The store may hang; everything acknowledged is committed already. */
@@ -41,15 +43,13 @@ export async function startApp(
   secrets: Secrets,
   dependencies: Dependencies,
 ): Promise<App> {
-  const { logStream, now = Date.now, shareMetrics } = dependencies;
+  const { logStream, now = Date.now, shareMetrics, isWorker = false } = dependencies;
   const metrics = config.hasMetrics
     ? new Metrics(readVersion(), config.store.engine, shareMetrics)
     : undefined;
   const engine = await loadEngine(config.store);
-  const store = await engine.openStore(
-    observerOf(metrics, openLogger(logStream, config.logLevel)),
-    config.historyDays,
-  );
+  const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
+  const store = await engine.openStore(observer, config.historyDays, isWorker);
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
     store,

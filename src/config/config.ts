@@ -109,7 +109,6 @@ export function readConfig(
     SECRET_TOKEN: tokenKey,
     SECRET_TOKEN_PREVIOUS: previousTokenKey,
   }).filter(([, secret]) => secret !== '' && Buffer.byteLength(secret) < SECRET_BYTES_RECOMMENDED);
-  const isSqlite = values.DB_URL.engine === 'sqlite';
   return {
     config: {
       port: values.PORT,
@@ -134,10 +133,7 @@ export function readConfig(
       username: values.AUTH_USERNAME,
       password: new Secret(values.AUTH_PASSWORD),
     },
-    workers: isSqlite ? 1 : values.WORKERS,
-    warnings: [
-      ...weakSecrets.map(([name]) => `${name} is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`),
-      ...(isSqlite && values.WORKERS > 1 ? ['WORKERS is ignored: SQLite is served by one process'] : []),
-    ],
+    workers: values.WORKERS,
+    warnings: weakSecrets.map(([name]) => `${name} is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`),
   };
 }

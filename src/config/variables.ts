@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import { LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
 import { parseStoreAddress } from '../store/address.ts';
 
@@ -13,8 +14,9 @@ export interface Variable<Value> {
   readonly meaning: string;
 }
 
-/** Each worker opens its own connections to PostgreSQL. */
 const WORKERS_MAX = 64;
+/** The connections of more workers would exceed the default of PostgreSQL. */
+const AUTO_WORKERS_MAX = 7;
 
 /** All variables, in the order of the table in README.md. */
 export const VARIABLES = {
@@ -27,8 +29,9 @@ export const VARIABLES = {
   },
   WORKERS: {
     fallback: '1',
-    parse: wholeNumber(1, WORKERS_MAX),
-    meaning: 'number of processes that serve on PostgreSQL, 1 to 64; SQLite is served by one process',
+    parse: parseWorkers,
+    meaning:
+      'number of processes that serve, 1 to 64, or `auto`: one for each processor, up to 7; see [scaling](docs/scaling.md#with-the-number-of-requests)',
   },
   SECRET_TOKEN: {
     documentedDefault: 'generated',
@@ -128,12 +131,18 @@ export function parseVariables(
   return errors.length > 0 ? { errors } : { values: Object.fromEntries(entries) as Values };
 }
 
-function wholeNumber(min: number, max: number): (text: string) => number {
+function wholeNumber(min: number, max: number, otherwise = ''): (text: string) => number {
   return (text) => {
     const value = /^[0-9]+$/.test(text) && text.length <= `${max}`.length ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
+    if (!(value >= min && value <= max))
+      throw new Error(`must be a whole number from ${min} to ${max}${otherwise}`);
     return value;
   };
+}
+
+function parseWorkers(text: string): number {
+  if (text === 'auto') return Math.min(availableParallelism(), AUTO_WORKERS_MAX);
+  return wholeNumber(1, WORKERS_MAX, ', or auto')(text);
 }
 
 /** @returns milliseconds */

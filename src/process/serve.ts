@@ -21,6 +21,7 @@ try {
   } else {
     app = workers ? await workers.startWorkers(configuration) : await serve(configuration);
     if (!app) process.exit(1);
+    void app.lost?.then((reason) => stopLost(reason, configuration));
     printStartupMessage(configuration, app.url);
   }
 } catch (error) {
@@ -29,21 +30,15 @@ try {
 }
 
 /** Serves in this process. A primary does not, and never loads these modules, which are most of the code. */
-async function serve({ config, secrets, workers }: LoadedConfiguration): Promise<App> {
-  const [{ startApp }, { openLog, openLogger }] = await Promise.all([
+async function serve(configuration: LoadedConfiguration): Promise<App> {
+  const { config, secrets, workers } = configuration;
+  const isWorker = workers > 1;
+  const [{ startApp }, { logStream, logger }] = await Promise.all([
     import('../app.ts'),
-    import('../log/log.ts'),
+    openLogAndLogger(configuration),
   ]);
-  let logStream: LogStream = openLog({ isShared: workers > 1 });
-  if (process.stdout.isTTY) logStream = (await import('../log/log-terminal.ts')).prettyPrinted(logStream);
-  const logger = openLogger(logStream, config.logLevel);
-  const shareMetrics = workers > 1 ? (await import('./worker-metrics.ts')).shareMetrics : undefined;
-  const running = await startApp(config, secrets, { logStream, shareMetrics });
-  void running.lost?.then((reason) => {
-    console.error(`bookkeeping: stopping: ${reason}`);
-    logger.fatal('the store is lost');
-    return stop(1);
-  });
+  const shareMetrics = isWorker ? (await import('./worker-metrics.ts')).shareMetrics : undefined;
+  const running = await startApp(config, secrets, { logStream, shareMetrics, isWorker });
   return {
     ...running,
     close() {
@@ -51,6 +46,20 @@ async function serve({ config, secrets, workers }: LoadedConfiguration): Promise
       return running.close();
     },
   };
+}
+
+async function openLogAndLogger({ config, workers }: LoadedConfiguration) {
+  const { openLog, openLogger } = await import('../log/log.ts');
+  let logStream: LogStream = openLog({ isShared: workers > 1 });
+  if (process.stdout.isTTY) logStream = (await import('../log/log-terminal.ts')).prettyPrinted(logStream);
+  return { logStream, logger: openLogger(logStream, config.logLevel) };
+}
+
+/** Stops when acknowledged writes may be lost. */
+async function stopLost(reason: string, configuration: LoadedConfiguration): Promise<void> {
+  console.error(`bookkeeping: stopping: ${reason}`);
+  (await openLogAndLogger(configuration)).logger.fatal('the store is lost');
+  await stop(1);
 }
 
 /** Drains and exits. Further signals are ignored: npm repeats those that the process group has received. */

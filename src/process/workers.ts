@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App } from '../app.ts';
 import type { LoadedConfiguration } from '../config/config.ts';
+import { openSharedWriter } from '../store/load-engine.ts';
 import { WorkerMetrics } from './worker-metrics.ts';
 
 /** The wait before a worker is replaced: it limits the load of workers that crash at every start. */
@@ -20,6 +21,9 @@ export async function startWorkers(configuration: LoadedConfiguration): Promise<
   const { stopDelayMs } = configuration.config.configuredLimits;
   const workers = new Set<Worker>();
   const metrics = new WorkerMetrics();
+  const writer = await openSharedWriter(configuration.config.store);
+  // The bytes of books are sent between processes.
+  cluster.setupPrimary({ serialization: 'advanced' });
   let isStopping = false;
 
   const first = start();
@@ -35,9 +39,10 @@ export async function startWorkers(configuration: LoadedConfiguration): Promise<
 
   return {
     url,
+    ...(writer?.lost && { lost: writer.lost }),
     async close() {
       isStopping = true;
-      const allExited = Promise.all([...workers].map(exited));
+      const allExited = Promise.all([...workers].map(exited)).then(() => writer?.close());
       for (const worker of workers) worker.process.kill('SIGTERM');
       await Promise.race([allExited, sleep(stopDelayMs + STOP_MS_MAX)]);
       for (const worker of workers) worker.process.kill('SIGKILL');
@@ -45,8 +50,9 @@ export async function startWorkers(configuration: LoadedConfiguration): Promise<
   };
 
   function start(): Worker {
-    const worker = cluster.fork(configuration.variables);
+    const worker = cluster.fork({ ...configuration.variables, WORKERS: `${configuration.workers}` });
     metrics.addWorker(worker);
+    writer?.addWorker(worker);
     return worker;
   }
 

@@ -1,7 +1,14 @@
 import type { StoreAddress } from './address.ts';
-import type { Engine } from './store-engine.ts';
+import type { Engine, SharedWriter } from './store-engine.ts';
 
 export async function loadEngine(address: StoreAddress): Promise<Engine> {
   if (address.engine === 'sqlite') return (await import('./sqlite/engine.ts')).createEngine(address.path);
   return (await import('./postgres/engine.ts')).createEngine(address.conninfo);
+}
+
+/** Opens what writes for several workers, in their primary; undefined if each worker writes for itself. @throws StoreNotReady */
+export async function openSharedWriter(address: StoreAddress): Promise<SharedWriter | undefined> {
+  if (address.engine !== 'sqlite') return undefined;
+  const { startWriteThread, WriterForWorkers } = await import('./sqlite/worker/shared-writer.ts');
+  return new WriterForWorkers(await startWriteThread(address.path));
 }

@@ -170,7 +170,7 @@ describe('The service in the package', () => {
         DB_URL: address.dbUrl,
         AUTH_PASSWORD: PASSWORD,
         SECRET_TOKEN: 'k'.repeat(32),
-        WORKERS: engine.name === 'PostgreSQL' ? '2' : '1',
+        WORKERS: '2',
       };
       const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
       const credentials = { username: 'admin', password: PASSWORD };

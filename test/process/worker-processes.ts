@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Engine, engines } from '../support/engines.ts';
 import { createFolder } from '../support/folder.ts';
-import { createDatabase, type Database } from '../support/postgres.ts';
 import { type ServiceProcess, startService, tokenFrom } from './service-process.ts';
 
 /** Options of `node` that add the ids of the process and its parent to every response. */
@@ -21,28 +21,29 @@ export const STARTUP_ERROR_OUTPUT =
   'bookkeeping: warning: SECRET_TOKEN is shorter than 32 bytes\n' +
   'bookkeeping: generated AUTH_USERNAME, AUTH_PASSWORD in .env\n';
 
-/** A service with two workers on PostgreSQL. Disposing kills it and drops its database. */
+/** A service with two workers. Disposing kills it and deletes its database. */
 export interface TwoWorkers extends AsyncDisposable {
   readonly service: ServiceProcess;
   readonly pids: readonly number[];
   readonly token: string;
-  readonly database: Database;
+  readonly dbUrl: string;
   /** Contains the configuration. */
   readonly envFile: string;
 }
 
 /** Starts a service with two workers, and waits for responses of both. */
-export async function startTwoWorkers(): Promise<TwoWorkers> {
+export async function startTwoWorkers(engineName: Engine['name'] = 'PostgreSQL'): Promise<TwoWorkers> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await createFolder());
-  const database = parts.use(await createDatabase());
+  const engine = engines.find(({ name }) => name === engineName) as Engine;
+  const { dbUrl } = parts.use(await engine.createAddress());
   const envFile = join(folder.path, '.env');
-  await writeFile(envFile, `DB_URL=${database.url}\nWORKERS=2\nSECRET_TOKEN=short\n`);
+  await writeFile(envFile, `DB_URL=${dbUrl}\nWORKERS=2\nSECRET_TOKEN=short\n`);
   const service = parts.use(await startService(folder.path, {}, WITH_PROCESS_IDS));
   const pids = [...(await waitForProcesses(service.url, 2))];
   const token = await tokenFrom(service, folder.path);
   const owned = parts.move();
-  return { service, pids, token, database, envFile, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { service, pids, token, dbUrl, envFile, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
 const ATTEMPTS_MAX = 5_000;

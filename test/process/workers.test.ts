@@ -4,127 +4,143 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, test } from 'node:test';
 import { Connection, Cut, request } from '../http/connection.ts';
+import { engines } from '../support/engines.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { createBook, listTitles, ServiceProcess, startService, type Variables } from './service-process.ts';
+import {
+  createBook,
+  listTitles,
+  ServiceProcess,
+  startService,
+  tokenFrom,
+  type Variables,
+} from './service-process.ts';
 import {
   identifyProcess,
   STARTUP_ERROR_OUTPUT,
   startTwoWorkers,
   type TwoWorkers,
-  WITH_PROCESS_IDS,
   waitForProcesses,
 } from './worker-processes.ts';
 
 const COMPLETE = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', WORKERS: '2' };
 
-describe('Two workers', { concurrency: 2 }, () => {
-  test('serve on one port, and the primary does not', async () => {
-    await using workers = await startTwoWorkers();
-    const { parent } = await identifyProcess(workers.service.url);
+for (const { name } of engines) {
+  describe(`Two workers on ${name}`, { concurrency: 2 }, () => {
+    test('serve on one port, and the primary does not', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { parent } = await identifyProcess(workers.service.url);
 
-    assert.equal(new Set(workers.pids).size, 2);
-    assert.ok(![...workers.pids, process.pid].includes(parent));
+      assert.equal(new Set(workers.pids).size, 2);
+      assert.ok(![...workers.pids, process.pid].includes(parent));
+    });
+
+    test('share books, tokens and generated secrets', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { service, token, pids } = workers;
+      const titles = Array.from({ length: 10 }, (_, index) => `Volume ${index}`);
+      for (const title of titles) await createBook(service, token, title);
+
+      for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], titles);
+      assert.equal((await service.stop()).complaints, STARTUP_ERROR_OUTPUT);
+    });
+
+    test('are replaced when they are killed, while the others serve', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { service, pids } = workers;
+      const [killed = 0, other = 0] = pids;
+      process.kill(killed, 'SIGKILL');
+      const serving = await waitForProcesses(service.url, 2);
+
+      assert.ok(serving.has(other) && !serving.has(killed));
+      assert.equal(
+        (await service.stop()).complaints,
+        `${STARTUP_ERROR_OUTPUT}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,
+      );
+    });
+
+    test('are replaced with the same configuration, even if .env has changed', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { service, token, pids, envFile } = workers;
+      await createBook(service, token, 'Dune');
+      await writeFile(envFile, 'DB_URL=sqlite:other.db\nSECRET_TOKEN=other\nAUTH_PASSWORD=other\n');
+      process.kill(pids[0] ?? 0, 'SIGKILL');
+      await waitForProcesses(service.url, 2);
+
+      for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], ['Dune']);
+    });
   });
 
-  test('share books, tokens and generated secrets', async () => {
-    await using workers = await startTwoWorkers();
-    const { service, token, pids } = workers;
-    const titles = Array.from({ length: 10 }, (_, index) => `Volume ${index}`);
-    for (const title of titles) await createBook(service, token, title);
-
-    for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], titles);
-    assert.equal((await service.stop()).complaints, STARTUP_ERROR_OUTPUT);
-  });
-
-  test('are replaced when they are killed, while the others serve', async () => {
-    await using workers = await startTwoWorkers();
-    const { service, pids } = workers;
-    const [killed = 0, other = 0] = pids;
-    process.kill(killed, 'SIGKILL');
-    const serving = await waitForProcesses(service.url, 2);
-
-    assert.ok(serving.has(other) && !serving.has(killed));
-    assert.equal(
-      (await service.stop()).complaints,
-      `${STARTUP_ERROR_OUTPUT}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,
-    );
-  });
-
-  test('are replaced with the same configuration, even if .env has changed', async () => {
-    await using workers = await startTwoWorkers();
-    const { service, token, pids, envFile } = workers;
-    await createBook(service, token, 'Dune');
-    await writeFile(envFile, 'DB_URL=sqlite:other.db\nSECRET_TOKEN=other\nAUTH_PASSWORD=other\n');
-    process.kill(pids[0] ?? 0, 'SIGKILL');
-    await waitForProcesses(service.url, 2);
-
-    for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], ['Dune']);
-  });
-});
-
-describe('Workers exit', { concurrency: 2, timeout: 120_000 }, () => {
-  test('with 0 and without output when all processes get several signals', async () => {
-    await using workers = await startTwoWorkers();
-    const { service, pids } = workers;
-    const requests = await beginRequests(workers);
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
-      service.signal(signal);
-      for (const pid of pids) process.kill(pid, signal);
-    }
-    await service.portClosed();
-
-    await finishRequests(requests);
-    const { code, complaints } = await service.ended();
-    assert.deepEqual([code, complaints], [0, STARTUP_ERROR_OUTPUT]);
-  });
-
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`at ${signal} to the primary under load, without losing an acknowledged book`, async () => {
-      await using workers = await startTwoWorkers();
-      const { service, database } = workers;
+  describe(`Workers on ${name} exit`, { concurrency: 2, timeout: 120_000 }, () => {
+    test('with 0 and without output when all processes get several signals', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { service, pids } = workers;
       const requests = await beginRequests(workers);
-      const acknowledged: number[] = [];
-      const clients = Array.from({ length: 16 }, () => createUntilClosed(workers, acknowledged));
-      while (acknowledged.length < 200) await new Promise(setImmediate);
-      service.signal(signal);
+      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+        service.signal(signal);
+        for (const pid of pids) process.kill(pid, signal);
+      }
       await service.portClosed();
 
       await finishRequests(requests);
-      await Promise.all(clients);
-      assert.equal((await service.ended()).code, 0);
-      const books = await database.query<{ id: string }>('select id from books');
-      const stored = new Set(books.map(({ id }) => Number(id)));
-      assert.deepEqual(
-        acknowledged.filter((id) => !stored.has(id)),
-        [],
-      );
+      const { code, complaints } = await service.ended();
+      assert.deepEqual([code, complaints], [0, STARTUP_ERROR_OUTPUT]);
     });
-  }
 
-  test('although clients stall and a worker hangs', async () => {
-    await using workers = await startTwoWorkers();
-    const { service, pids } = workers;
-    const stalled = await beginRequests(workers);
-    process.kill(pids[0] ?? 0, 'SIGSTOP');
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      test(`at ${signal} to the primary under load, without losing an acknowledged book`, async () => {
+        await using workers = await startTwoWorkers(name);
+        const { service, dbUrl } = workers;
+        const requests = await beginRequests(workers);
+        const acknowledged: number[] = [];
+        const clients = Array.from({ length: 16 }, () => createUntilClosed(workers, acknowledged));
+        while (acknowledged.length < 200) await new Promise(setImmediate);
+        service.signal(signal);
+        await service.portClosed();
 
-    assert.equal((await service.stop()).code, 0);
-    for (const connection of stalled) assert.equal(await connection.rest(), '');
+        await finishRequests(requests);
+        await Promise.all(clients);
+        assert.equal((await service.ended()).code, 0);
+        const stored = await listIds(dbUrl);
+        assert.deepEqual(
+          acknowledged.filter((id) => !stored.has(id)),
+          [],
+        );
+      });
+    }
+
+    test('although clients stall and a worker hangs', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { service, pids } = workers;
+      const stalled = await beginRequests(workers);
+      process.kill(pids[0] ?? 0, 'SIGSTOP');
+
+      assert.equal((await service.stop()).code, 0);
+      for (const connection of stalled) assert.equal(await connection.rest(), '');
+    });
+
+    test('after their pending requests when the primary is killed', async () => {
+      await using workers = await startTwoWorkers(name);
+      const { service } = workers;
+      const requests = await beginRequests(workers);
+      service.signal('SIGKILL');
+      await service.portClosed();
+
+      // On SQLite, the primary would write the books.
+      await finishRequests(requests, name === 'SQLite' ? 503 : 201);
+      // The output closes when all workers have exited.
+      await service.ended();
+    });
   });
+}
 
-  test('after their pending requests when the primary is killed', async () => {
-    await using workers = await startTwoWorkers();
-    const { service } = workers;
-    const requests = await beginRequests(workers);
-    service.signal('SIGKILL');
-    await service.portClosed();
-
-    await finishRequests(requests);
-    // The output closes when all workers have exited.
-    await service.ended();
-  });
-});
+/** The ids of the stored books, read by another service. */
+async function listIds(dbUrl: string): Promise<ReadonlySet<number>> {
+  await using folder = await createFolder();
+  await using service = await startService(folder.path, { DB_URL: dbUrl });
+  return new Set((await listTitles(service, await tokenFrom(service, folder.path))).keys());
+}
 
 const BODY = '{"title":"The Iliad","author":"Homer","year":-750}';
 
@@ -142,12 +158,12 @@ async function beginRequests({ service, token }: TwoWorkers): Promise<readonly C
   );
 }
 
-/** Sends the second halves, and asserts 201 and the end of each connection. */
-async function finishRequests(connections: readonly Connection[]): Promise<void> {
+/** Sends the second halves, and asserts the status of the responses and the end of each connection. */
+async function finishRequests(connections: readonly Connection[], expected = 201): Promise<void> {
   for (const connection of connections) await connection.send(BODY.slice(20));
   for (const connection of connections) {
     const { status, headers } = await connection.response();
-    assert.deepEqual([status, headers.get('connection')], [201, 'close']);
+    assert.deepEqual([status, headers.get('connection')], [expected, 'close']);
     assert.equal(await connection.rest(), '');
   }
 }
@@ -170,7 +186,10 @@ async function createUntilClosed({ service, token }: TwoWorkers, acknowledged: n
 
 describe('A start of workers prints one line and exits with 1', { concurrency: 2 }, () => {
   test('when WORKERS is no number', async () => {
-    assert.match(await startErrorOf({ WORKERS: 'all' }), /WORKERS: must be a whole number from 1 to 64$/);
+    assert.match(
+      await startErrorOf({ WORKERS: 'all' }),
+      /WORKERS: must be a whole number from 1 to 64, or auto$/,
+    );
   });
 
   test('when PostgreSQL does not listen', async () => {
@@ -202,14 +221,3 @@ async function startErrorOf(variables: Variables): Promise<string> {
   assert.deepEqual([code, output], [1, '']);
   return complaints.trimEnd();
 }
-
-test('On SQLite WORKERS is ignored, with a warning', async () => {
-  await using folder = await createFolder();
-  await using service = await startService(folder.path, { ...COMPLETE, WORKERS: '4' }, WITH_PROCESS_IDS);
-
-  assert.equal((await identifyProcess(service.url)).parent, process.pid);
-  assert.equal(
-    (await service.stop()).complaints,
-    'bookkeeping: warning: WORKERS is ignored: SQLite is served by one process\n',
-  );
-});

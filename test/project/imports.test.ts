@@ -63,8 +63,8 @@ const RULES: readonly ImportRule[] = [
     mayNotImport: /^(api|http(?!\/limits\.ts$))\/|^web\/(?!console\.ts)/,
   },
   {
-    rule: 'app.ts and the command line load an engine',
-    modules: /^(?!app\.ts|cli\/)/,
+    rule: 'app.ts, the primary of workers and the command line load an engine',
+    modules: /^(?!app\.ts|process\/workers\.ts|cli\/)/,
     mayNotImport: /^store\/load-engine\.ts$/,
   },
   {

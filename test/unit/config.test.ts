@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
@@ -245,20 +246,16 @@ describe('WORKERS', () => {
 
   test('is a whole number from 1 to 64', () => {
     for (const number of [1, 2, 64]) assert.equal(read({ DB_URL, WORKERS: `${number}` }).workers, number);
-    for (const text of ['0', '65', '-1', '1.5', '1e1', '0x2', ' 2', '002', 'auto']) {
+    for (const text of ['0', '65', '-1', '1.5', '1e1', '0x2', ' 2', '002', 'Auto']) {
       assert.equal(
         errorOf({ ...SECRETS, DB_URL, WORKERS: text }),
-        'WORKERS: must be a whole number from 1 to 64',
+        'WORKERS: must be a whole number from 1 to 64, or auto',
       );
     }
   });
 
-  test('is ignored on SQLite, with a warning if it is more than 1', () => {
-    const { workers, warnings } = read({ WORKERS: '4' });
-    assert.equal(workers, 1);
-    assert.deepEqual(warnings, ['WORKERS is ignored: SQLite is served by one process']);
-    assert.deepEqual(read({ WORKERS: '1' }).warnings, []);
-    assert.deepEqual(read({ DB_URL, WORKERS: '4' }).warnings, []);
+  test('auto is one for each processor, up to 7', () => {
+    assert.equal(read({ WORKERS: 'auto' }).workers, Math.min(availableParallelism(), 7));
   });
 });
 

@@ -13,46 +13,41 @@ import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { DegradablePart, type StoreObserver } from '../observer.ts';
 import { type PageRow, readChangePages, readPages } from '../page.ts';
-import { IdsExhausted } from '../store-errors.ts';
-import { BATCH_LIMITS, performUntilTextMax, textLength } from '../store-limits.ts';
+import { BATCH_LIMITS, performUntilTextMax } from '../store-limits.ts';
 import { toNotReady, toStoreError } from './errors.ts';
-import { expectWritable, makeFolderOf, openConnection } from './files/connection.ts';
+import { openConnection } from './files/connection.ts';
 import { LAST_CHANGE, prepareHistory } from './history.ts';
 import { SELECT } from './sql.ts';
 import type { PageRequest } from './worker/read-worker.ts';
 import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
-import { LazyWorker, WorkerClient } from './worker/worker-client.ts';
+import { createWriteQueue, startWriteThread, type Writer, WriterInPrimary } from './worker/shared-writer.ts';
+import { LazyWorker } from './worker/worker-client.ts';
 import type { Write, WriteResult } from './worker/write-worker.ts';
 
-/** The file is created with its folder when missing. */
+/** The file is created with its folder when missing. @param isWorker whether the primary of this process writes */
 export async function openStore(
   path: string,
   observer?: StoreObserver,
   historyDays?: number,
+  isWorker = false,
 ): Promise<BookStore> {
-  let writer: Writer | undefined;
+  const writer = isWorker ? new WriterInPrimary() : await startWriteThread(path);
   try {
-    makeFolderOf(path);
-    expectWritable(path);
-    writer = await WorkerClient.start(WRITE_WORKER, path);
     const finder = await openConnection(path);
     await prepareHistory(finder, historyDays);
     return new SqliteBookStore(path, writer, finder, observer, historyDays !== undefined);
   } catch (error) {
-    await writer?.close();
+    await writer.close();
     throw toNotReady(error, path);
   }
 }
 
-const WRITE_WORKER = new URL('./worker/write-worker.ts', import.meta.url);
 const READ_WORKER = new URL('./worker/read-worker.ts', import.meta.url);
 const SEARCH_WORKER = new URL('./worker/search-worker.ts', import.meta.url);
 
-type Writer = WorkerClient<readonly Write[], WriteResult[]>;
-
 /** Worker threads write, list and search. The main thread reads single books, faster than a message to a thread. */
 class SqliteBookStore implements BookStore {
-  readonly lost: Promise<string>;
+  readonly lost?: Promise<string>;
   readonly #writer: Writer;
   readonly #reader: LazyWorker<PageRequest | { readonly changes: ChangeRequest }, PageRow | ChangePage>;
   readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
@@ -73,7 +68,7 @@ class SqliteBookStore implements BookStore {
     observer: StoreObserver | undefined,
     hasHistory: boolean,
   ) {
-    this.lost = writer.lost;
+    if (writer.lost) this.lost = writer.lost;
     this.#writer = writer;
     this.#reader = new LazyWorker(READ_WORKER, path, 'list thread', observer);
     this.#searcher = new LazyWorker(SEARCH_WORKER, path, 'search thread', observer);
@@ -81,8 +76,7 @@ class SqliteBookStore implements BookStore {
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     const options = { ...BATCH_LIMITS, observer };
-    const writeOptions = { ...options, name: 'write', textOf: textOfWrite };
-    this.#writes = new BatchQueue<Write, WriteResult>((writes) => this.#write(writes), writeOptions);
+    this.#writes = createWriteQueue(writer, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const readPage = (after: number, limit: number) =>
       this.#reader.send({ after, limit }) as Promise<PageRow>;
@@ -161,11 +155,6 @@ class SqliteBookStore implements BookStore {
     };
   }
 
-  async #write(writes: readonly Write[]): Promise<(WriteResult | IdsExhausted)[]> {
-    const results = await this.#writer.send(writes);
-    return results.map((result) => (result === 'ids exhausted' ? new IdsExhausted() : result));
-  }
-
   #search(request: SearchRequest, signal?: AbortSignal): Promise<SearchPage | BookCount> {
     return this.#searches.run(async () => {
       const { found, indexFailure } = await this.#searcher.send(request);
@@ -194,11 +183,4 @@ function run<Result>(read: () => Result): Result {
   } catch (error) {
     throw toStoreError(error);
   }
-}
-
-function textOfWrite(write: Write): number {
-  if (write.verb === 'create') return textLength(write.fields);
-  if (write.verb === 'restore') return 0;
-  if (write.verb === 'create many') return write.books.reduce((text, books) => text + books.length, 0);
-  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
 }
