@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, suite, test } from 'node:test';
+import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { Client } from 'pg';
-import type { Book, BookFields } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
-import { createDatabase } from '../support/postgres.ts';
+import {
+  assertAnswers,
+  booksIn,
+  createBooks,
+  idsOf,
+  linkOf,
+  pathOf,
+  walk,
+  walkFrom,
+} from './search-answers.ts';
 import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from './search-corpus.ts';
-import { expectedBooks, type Parameters } from './search-reference.ts';
-import { type Service, startService } from './service.ts';
+import { expectedBooks } from './search-reference.ts';
+import { startService } from './service.ts';
 
 for (const engine of engines) {
   suite(`GET /books with a query, on ${engine.name}`, () => {
@@ -237,101 +245,6 @@ for (const engine of engines) {
       assert.equal((await service.fetch('HEAD', '/books?sort=title')).status, 200);
     });
   });
-}
-
-describe('A PostgreSQL role that cannot create tables, triggers and indexes', () => {
-  test('can search', async () => {
-    await using database = await createDatabase();
-    await using owner = await startService({ dbUrl: database.url });
-    const books = await createBooks(owner, [...CORPUS, ...makeBooks(100)]);
-    const role = `reader_${database.url.split('/').at(-1)}`;
-    await database.query(`create role ${role} login password 'secret'`);
-    await database.query(`grant select, insert, update, delete on books to ${role}`);
-    await database.query(`grant usage, select on all sequences in schema public to ${role}`);
-    const dbUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
-    {
-      await using service = await startService({ dbUrl });
-      for (const parameters of EXAMPLES) await assertAnswers(service, books, parameters);
-      assert.equal((await service.fetch('POST', '/book', '{}')).status, 201);
-      assert.equal(
-        (await database.query("select 1 from pg_trigger where tgname like 'book_search%'")).length,
-        0,
-      );
-    }
-    await database.query(`drop owned by ${role}`);
-    await database.query(`drop role ${role}`);
-  });
-});
-
-/** Asserts that a service returns the books of the reference, in one response and in pages. */
-async function assertAnswers(
-  service: Service,
-  books: readonly Book[],
-  parameters: Parameters,
-  limits: readonly number[] = [7],
-): Promise<void> {
-  const expected = expectedBooks(books, parameters);
-  // Without a parameter it would not be a search.
-  const all = await service.fetch('GET', pathOf({ sort: 'id', ...parameters }));
-  assert.equal(all.status, 200);
-  assert.equal(all.headers.get('link'), null);
-  const returned = await booksIn(all);
-  assert.deepEqual(idsOf(returned), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
-  assert.equal(JSON.stringify(returned), JSON.stringify(expected));
-  for (const limit of limits) {
-    if (expected.length > 20 * limit) continue;
-    const walked = await walk(service, { ...parameters, limit: `${limit}` });
-    assert.deepEqual(idsOf(walked), idsOf(expected), JSON.stringify({ ...parameters, limit }).slice(0, 200));
-  }
-}
-
-/** Follows the links from page to page. All pages but the last are full. */
-async function walk(service: Service, parameters: Parameters): Promise<Book[]> {
-  return walkFrom(service, pathOf(parameters), Number(parameters.limit));
-}
-
-async function walkFrom(service: Service, path: string, limit?: number): Promise<Book[]> {
-  const books: Book[] = [];
-  for (let next: string | undefined = path; next !== undefined; ) {
-    const answer = await service.fetch('GET', next);
-    assert.equal(answer.status, 200, next);
-    next = linkOf(answer);
-    const page = await booksIn(answer);
-    if (limit !== undefined && next !== undefined) assert.equal(page.length, limit);
-    books.push(...page);
-  }
-  return books;
-}
-
-function pathOf(parameters: Parameters): string {
-  return `/books?${new URLSearchParams(parameters).toString()}`;
-}
-
-/** The target of the link to the next page (RFC 8288). */
-function linkOf(answer: Response): string | undefined {
-  const link = answer.headers.get('link');
-  if (link === null) return undefined;
-  const [, target] = /^<([^<>]+)>; rel="next"$/.exec(link) ?? assert.fail(link);
-  return target;
-}
-
-async function booksIn(answer: Response): Promise<Book[]> {
-  assert.equal(answer.status, 200);
-  return ((await answer.json()) as { data: Book[] }).data;
-}
-
-function idsOf(books: readonly Book[]): number[] {
-  return books.map(({ id }) => id);
-}
-
-/** Creates books. @returns them in the order of their ids */
-async function createBooks(service: Service, books: readonly BookFields[]): Promise<Book[]> {
-  const create = async (book: BookFields) => {
-    const answer = await service.fetch('POST', '/book', JSON.stringify(book));
-    assert.equal(answer.status, 201);
-    return ((await answer.json()) as { data: Book }).data;
-  };
-  return (await Promise.all(books.map(create))).toSorted((a, b) => a.id - b.id);
 }
 
 /** Runs a statement as another program would. */

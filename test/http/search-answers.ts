@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import type { Book, BookFields } from '../../src/book/book.ts';
+import { expectedBooks, type Parameters } from './search-reference.ts';
+import type { Service } from './service.ts';
+
+/** Asserts that a service returns the books of the reference, in one response and in pages. */
+export async function assertAnswers(
+  service: Service,
+  books: readonly Book[],
+  parameters: Parameters,
+  limits: readonly number[] = [7],
+): Promise<void> {
+  const expected = expectedBooks(books, parameters);
+  // Without a parameter it would not be a search.
+  const all = await service.fetch('GET', pathOf({ sort: 'id', ...parameters }));
+  assert.equal(all.status, 200);
+  assert.equal(all.headers.get('link'), null);
+  const returned = await booksIn(all);
+  assert.deepEqual(idsOf(returned), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
+  assert.equal(JSON.stringify(returned), JSON.stringify(expected));
+  for (const limit of limits) {
+    if (expected.length > 20 * limit) continue;
+    const walked = await walk(service, { ...parameters, limit: `${limit}` });
+    assert.deepEqual(idsOf(walked), idsOf(expected), JSON.stringify({ ...parameters, limit }).slice(0, 200));
+  }
+}
+
+/** Follows the links from page to page. All pages but the last are full. */
+export async function walk(service: Service, parameters: Parameters): Promise<Book[]> {
+  return walkFrom(service, pathOf(parameters), Number(parameters.limit));
+}
+
+export async function walkFrom(service: Service, path: string, limit?: number): Promise<Book[]> {
+  const books: Book[] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const answer = await service.fetch('GET', next);
+    assert.equal(answer.status, 200, next);
+    next = linkOf(answer);
+    const page = await booksIn(answer);
+    if (limit !== undefined && next !== undefined) assert.equal(page.length, limit);
+    books.push(...page);
+  }
+  return books;
+}
+
+export function pathOf(parameters: Parameters): string {
+  return `/books?${new URLSearchParams(parameters).toString()}`;
+}
+
+/** The target of the link to the next page (RFC 8288). */
+export function linkOf(answer: Response): string | undefined {
+  const link = answer.headers.get('link');
+  if (link === null) return undefined;
+  const [, target] = /^<([^<>]+)>; rel="next"$/.exec(link) ?? assert.fail(link);
+  return target;
+}
+
+export async function booksIn(answer: Response): Promise<Book[]> {
+  assert.equal(answer.status, 200);
+  return ((await answer.json()) as { data: Book[] }).data;
+}
+
+export function idsOf(books: readonly Book[]): number[] {
+  return books.map(({ id }) => id);
+}
+
+/** Creates books. @returns them in the order of their ids */
+export async function createBooks(service: Service, books: readonly BookFields[]): Promise<Book[]> {
+  const create = async (book: BookFields) => {
+    const answer = await service.fetch('POST', '/book', JSON.stringify(book));
+    assert.equal(answer.status, 201);
+    return ((await answer.json()) as { data: Book }).data;
+  };
+  return (await Promise.all(books.map(create))).toSorted((a, b) => a.id - b.id);
+}
