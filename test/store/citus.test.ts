@@ -9,7 +9,6 @@ import { createDatabase } from '../support/postgres.ts';
 emulateCitus();
 for (const suite of ['archive', 'book-store', 'concurrency', 'idempotency', 'list'])
   await import(`./${suite}.test.ts`);
-await import('../http/search.test.ts');
 
 describe('The shards of Citus', () => {
   test('are selected by the hash of PostgreSQL', async () => {
