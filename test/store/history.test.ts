@@ -105,6 +105,18 @@ function suite(engine: Engine): void {
     ]);
   });
 
+  test('is turned on once by several processes', async () => {
+    await using address = await engine.createAddress();
+    await (await openWithoutHistory(address))[Symbol.asyncDispose]();
+    const stores = await Promise.all([1, 2, 3].map(() => openWithHistory(address.dbUrl)));
+    try {
+      for (const store of stores) await store.create(DUNE);
+      for (const store of stores) assert.equal((await readAll(store.history)).length, 3);
+    } finally {
+      for (const store of stores) await store[Symbol.asyncDispose]();
+    }
+  });
+
   test('continues after a restart, and is another one when it was off meanwhile', async () => {
     await using address = await engine.createAddress();
     let position: number | undefined;

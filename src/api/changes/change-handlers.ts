@@ -81,7 +81,7 @@ export class ChangeHandlers {
     if (isStream) return this.#stream(request, reply, { page, after: cursor?.position, read });
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (page.changes.length === 0 && waitMs > 0) {
-      await this.#wait(page, waitMs, reply);
+      await this.#wait(page.last, waitMs, reply);
       page = await read();
     }
     const position = page.changes.at(-1)?.position ?? cursor?.position ?? page.removed;
@@ -133,7 +133,6 @@ export class ChangeHandlers {
     const { authorization = '' } = headers;
     let page: ChangePage | undefined = feed.page;
     let { after } = feed;
-    let known = page;
     // The headers are sent with the first part.
     yield COMMENT;
     while (!this.#followers.isStopping && (await this.#tokens.verify(authorization))) {
@@ -146,22 +145,21 @@ export class ChangeHandlers {
       } else {
         const ms = Math.min(page ? COMMENT_MS : RETRY_MS, this.#tokens.remainingMs(authorization));
         const startedMs = performance.now();
-        await this.#wait(known, ms, reply);
+        await this.#wait(page?.last ?? Number.POSITIVE_INFINITY, ms, reply);
         if (performance.now() - startedMs >= COMMENT_MS) yield COMMENT;
       }
       page = await feed.read(after).catch(undefinedIfUnavailable);
-      known = page ?? known;
       // The follower was too slow, or the store is another one: reconnecting tells it.
       if (page && after !== undefined && errorOf({ log: feed.page.log, position: after }, page)) return;
     }
   }
 
-  /** Waits for a change that a page does not have. Meanwhile the connection may be idle for longer than others. */
-  async #wait({ last }: ChangePage, ms: number, { raw, request }: FastifyReply): Promise<void> {
+  /** Waits for a change after a position. Meanwhile the connection may be idle for longer than others. */
+  async #wait(position: number, ms: number, { raw, request }: FastifyReply): Promise<void> {
     const { socket } = request.raw;
     const { timeout = 0 } = socket;
     socket.setTimeout(0);
-    await this.#followers.wait(last, ms, raw);
+    await this.#followers.wait(position, ms, raw);
     socket.setTimeout(timeout);
   }
 }

@@ -37,12 +37,14 @@ export async function prepareHistory(
   days: number | undefined,
 ): Promise<string | undefined> {
   try {
-    const { rows } = await client.query<State>(SELECT_STATE);
-    const [state] = rows;
+    const state = await selectState(client);
     if (!state || (days === undefined && !state.isRecorded)) return undefined;
     if (state.isStandby) return 'a standby';
-    const isKept = state.isRecorded && days !== undefined;
-    if (!isKept) await transact(client, days === undefined ? STOP_RECORDING : startRecording(state.schema));
+    if (state.isRecorded !== (days !== undefined))
+      await retry(
+        () => switchRecording(client, days !== undefined),
+        (error) => sqlState(error) === LOCK_TIMEOUT,
+      );
     await client.query('update book_history set days = $1 where days is distinct from $1', [days]);
     return undefined;
   } catch (error) {
@@ -52,12 +54,22 @@ export async function prepareHistory(
   }
 }
 
-async function transact(client: ClientBase, sql: string): Promise<void> {
+async function selectState(client: ClientBase): Promise<State | undefined> {
+  const { rows } = await client.query<State>(SELECT_STATE);
+  return rows[0];
+}
+
+const LOCK_TIMEOUT = '55P03';
+
+async function switchRecording(client: ClientBase, isRecorded: boolean): Promise<void> {
   try {
     // While it waits, later writers queue behind it.
     await client.query(`begin; set local lock_timeout = '1s'; ${END_IF_IDLE}`);
     await client.query('lock table books in share row exclusive mode');
-    await client.query(sql);
+    const state = await selectState(client);
+    // Another process may have done it meanwhile.
+    if (state && state.isRecorded !== isRecorded)
+      await client.query(isRecorded ? startRecording(state.schema) : STOP_RECORDING);
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});

@@ -50,7 +50,8 @@ const COLUMNS = `
 const record = (row: 'old' | 'new', type: string) => `
   insert into book_changes (id, type, at, title, author, year)
   select ${row}.id, ${type}, cast(unixepoch('subsec') * 1000 as integer),
-    coalesce(${row}.title, ''), coalesce(${row}.author, ''), coalesce(${row}.year, 0)`;
+    cast(coalesce(${row}.title, '') as text), cast(coalesce(${row}.author, '') as text),
+    cast(coalesce(${row}.year, 0) as integer)`;
 
 /** The triggers must not fail, as they run in the transactions of all writers. */
 const START = `
