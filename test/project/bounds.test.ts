@@ -32,6 +32,7 @@ const NO_BOUNDS = [
   'src/store/postgres/migrations.ts#ATTEMPTS_MAX',
   'src/store/postgres/search/text-conditions.ts#WORDS_MAX',
   'src/store/postgres/search/trigrams.ts#INDEXED_LENGTH_MAX',
+  'src/store/postgres/search/search-schema.ts#CREATION_MS_MAX',
   'src/store/sqlite/files/connection.ts#BLOCKING_TIMEOUT_MS',
   'src/store/sqlite/search/search-index.ts#SEARCH_STEP_MS_MAX',
   'src/store/sqlite/search/search-index.ts#BUILD_STEP_MS_MAX',

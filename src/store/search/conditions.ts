@@ -77,5 +77,4 @@ export function isText(sort: SortKey): sort is 'title' | 'author' {
   return sort === 'title' || sort === 'author';
 }
 
-export const COMPARED_BYTES_SQL =
-  'octet_length(title_lower) + octet_length(author_lower) + octet_length(words)';
+export const COMPARED_BYTES_SQL = 'bytes + octet_length(words)';

@@ -44,13 +44,16 @@ export interface IndexDialect {
   candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string;
   textCondition(parameters: Parameters): string;
 
+  /** What follows `from` in a statement that selects the first books, in the order of the query, that meet a condition. */
+  firstBooks(condition: string, limit: number): string;
+
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** Runs a statement that selects matches. @returns the first of them */
   matches(sql: string, parameters: Parameters, limit: number): Promise<readonly Match[]>;
   /** Counts the matches of the part of a statement that follows `from`. */
   count(from: string, parameters: Parameters): Promise<number>;
-  /** The number of all matches, if the index itself can count them. */
-  countByIndex(): Promise<number | undefined>;
+  /** The number of all matches, if there is a way to count them without reading all books. */
+  countByIndex(match: Condition): Promise<number | undefined>;
 
   /** Compares the first books of a range. @param match the condition of the whole query */
   compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches>;

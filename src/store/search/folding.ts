@@ -39,7 +39,9 @@ export function sortKeyOf(text: string): string {
 
 /** U+0001 precedes all characters of words, so that a text precedes those that begin with its words. */
 function joinSortKey(folded: string, text: string): string {
-  const key = `${folded.replaceAll(GAP, ' ')}\u0001${text}`;
+  // A code point has at most two UTF-16 code units, and a space is two.
+  const words = folded.slice(0, 4 * SORT_KEY_LENGTH).replaceAll(GAP, ' ');
+  const key = `${words}\u0001${text.slice(0, 2 * SORT_KEY_LENGTH)}`;
   return key.length <= SORT_KEY_LENGTH ? key : (SORT_KEY.exec(key)?.[0] ?? '');
 }
 

@@ -43,7 +43,7 @@ export class IndexedRun {
 
   async #countAll(): Promise<number | undefined> {
     const path = await this.#selectivePath();
-    if (!path && this.#needles) return this.#dialect.countByIndex();
+    if (!path && this.#needles) return this.#dialect.countByIndex(this.#match);
     const parameters = new Parameters(this.#dialect.parameterSign);
     const books = path ? this.#dialect.candidatesOf(path, parameters) : 'book_search';
     return this.#dialect.count(`${books} where ${this.#match(parameters)}`, parameters);
@@ -99,6 +99,6 @@ export class IndexedRun {
   #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
     const isWithin: Condition = (parameters) =>
       `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
-    return this.#select(limit, (parameters) => `book_search where ${isWithin(parameters)}`);
+    return this.#select(limit, (parameters) => this.#dialect.firstBooks(isWithin(parameters), limit));
   }
 }

@@ -1,24 +1,26 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../../book/book.ts';
-import { type FoldedBook, foldBook } from '../../search/folding.ts';
+import { foldBook } from '../../search/folding.ts';
 import { textLength } from '../../store-limits.ts';
 import { idsOf, SELECT } from '../sql.ts';
 import {
+  createIndexes,
   DELETE_INDEXED,
   INSERT_CHANGES,
   INSERT_INDEXED,
-  isBehind,
   LOCK_INDEX,
   SELECT_RANGE,
   SELECT_SIZES,
+  selectState,
   TAKE_CHANGES,
 } from './search-schema.ts';
+import { storedLower } from './text-conditions.ts';
 import { indexedTrigramsOf } from './trigrams.ts';
 
 /** The most changes, and the most books, that one transaction applies. */
 const CHANGES_PER_STEP = 100;
-const BOOKS_PER_STEP = 500;
+const BOOKS_PER_STEP = 2_000;
 /** The most bytes of text that a statement reads; a single book may have more. */
 const BYTES_PER_STEP = 4 * 1_024 * 1_024;
 /** The text that is folded in one turn of the event loop, in UTF-16 code units. */
@@ -42,7 +44,8 @@ export async function applyChanges(client: PoolClient): Promise<boolean> {
   await client.query('set local synchronous_commit = off');
   // One process at a time; the next one finds the remaining changes.
   await client.query(LOCK_INDEX);
-  if (!(await isBehind(client))) return true;
+  const { isComplete, hasIndexes } = await selectState(client);
+  if (isComplete && hasIndexes) return true;
   const { rows: changes } = await client.query<Change>(TAKE_CHANGES, [CHANGES_PER_STEP]);
   const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
   const ranges = changes.filter(({ first, last }) => first !== last);
@@ -51,7 +54,9 @@ export async function applyChanges(client: PoolClient): Promise<boolean> {
     const [firsts, lasts] = [remaining.map(({ first }) => first), remaining.map(({ last }) => last)];
     await client.query(INSERT_CHANGES, [firsts, lasts]);
   }
-  return remaining.length === 0 && changes.length < CHANGES_PER_STEP;
+  const isDone = remaining.length === 0 && changes.length < CHANGES_PER_STEP;
+  if (isDone && !hasIndexes) await createIndexes(client);
+  return isDone;
 }
 
 /** @returns the remaining changes, when the books are long */
@@ -87,33 +92,25 @@ function isFitting({ total }: Size, index: number): boolean {
 async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<void> {
   const { rows: books } = await client.query<Book>(SELECT.text, [ids]);
   await client.query(DELETE_INDEXED, [ids]);
-  await client.query(INSERT_INDEXED, await foldedColumnsOf(books));
+  await client.query(INSERT_INDEXED, [await fold(books)]);
 }
 
-/** The columns of the index. Texts are folded on the main thread, so other work of the event loop runs in between. */
-async function foldedColumnsOf(books: readonly Book[]): Promise<unknown[]> {
-  const folded: FoldedBook[] = [];
-  const trigrams: string[] = [];
+/** Texts are folded on the main thread, so other work of the event loop runs in between. @returns JSON */
+async function fold(books: readonly Book[]): Promise<string> {
+  const rows: string[] = [];
   let length = 0;
-  for (const book of books) {
+  for (const { id, title, author, year } of books) {
     if (length > LENGTH_PER_TURN) {
       await endOfTurn();
       length = 0;
     }
-    length += textLength(book);
-    const texts = foldBook(book);
-    folded.push(texts);
-    trigrams.push(`{${indexedTrigramsOf(texts.words).join(',')}}`);
+    length += textLength({ title, author });
+    const folded = foldBook({ title, author, year });
+    const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
+    const titleLower = storedLower(title, folded.titleKey, folded.titleLower);
+    const authorLower = storedLower(author, folded.authorKey, folded.authorLower);
+    const trigrams = indexedTrigramsOf(folded.words);
+    rows.push(JSON.stringify({ id, year, bytes, ...folded, titleLower, authorLower, trigrams }));
   }
-  return [
-    idsOf(books),
-    folded.map(({ titleKey }) => titleKey),
-    folded.map(({ authorKey }) => authorKey),
-    books.map(({ year }) => year),
-    books.map(({ title, author }) => Buffer.byteLength(title) + Buffer.byteLength(author)),
-    folded.map(({ titleLower }) => titleLower),
-    folded.map(({ authorLower }) => authorLower),
-    folded.map(({ words }) => words),
-    trigrams,
-  ];
+  return `[${rows.join(',')}]`;
 }

@@ -1,3 +1,4 @@
+import { ID_MAX, YEAR_MAX } from '../../../book/book.ts';
 import type { BookCount, BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
@@ -12,7 +13,7 @@ import {
 } from '../../search/conditions.ts';
 import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
-import { isShortened, textCondition } from './text-conditions.ts';
+import { AUTHOR_LOWER, isShortened, TITLE_LOWER, textCondition } from './text-conditions.ts';
 import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
 
 /** The most books that a statement compares, for a page and for a count. */
@@ -20,6 +21,9 @@ const WINDOW_BOOKS = 5_000;
 const COUNT_BOOKS = 50_000;
 /** The most bytes of text that a statement compares; a single book may have more. */
 const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
+/** The most candidates that one statement counts, and the most bytes of their text. */
+const COUNTED_CANDIDATES = 100_000;
+const COUNTED_BYTES_MAX = 8 * 1_024 * 1_024;
 
 type RunQuery = (sql: string, values: unknown[]) => Promise<Row[]>;
 
@@ -52,6 +56,10 @@ export class PostgresIndexDialect implements IndexDialect {
     return textCondition(this.#needles, parameters);
   }
 
+  firstBooks(condition: string, limit: number): string {
+    return `(${firstBooks(this.#query, condition, limit)}) as first_books`;
+  }
+
   rows(sql: string, { values }: Parameters): Promise<Row[]> {
     return this.#rows(sql, values);
   }
@@ -70,15 +78,30 @@ export class PostgresIndexDialect implements IndexDialect {
     return this.#countIn(row);
   }
 
-  async countByIndex(): Promise<undefined> {}
+  /** Counts the candidates that match, unless they are too many or too long for one statement. */
+  async countByIndex(match: Condition): Promise<number | undefined> {
+    const [path] = this.accessPaths;
+    if (!path) return undefined;
+    const parameters = new Parameters('$');
+    const candidates = this.candidatesOf(path, parameters, COUNTED_CANDIDATES + 1);
+    const fittingMatch = `case when total <= ${COUNTED_BYTES_MAX} then ${match(parameters)} else false end`;
+    const [row] = await this.#rows(
+      `select count(*) as read, max(total) as bytes, ${this.#counted(fittingMatch)}
+       from (
+         select *, sum(${COMPARED_BYTES_SQL}) over (rows unbounded preceding) as total from ${candidates}
+       ) as compared_candidates`,
+      parameters.values,
+    );
+    const isComplete = Number(row?.read) <= COUNTED_CANDIDATES && Number(row?.bytes) <= COUNTED_BYTES_MAX;
+    return isComplete ? this.#countIn(row) : undefined;
+  }
 
   async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
     const parameters = new Parameters('$');
-    const order = orderOf(this.#query);
-    const window = windowOf(range(parameters), order, WINDOW_BOOKS);
+    const window = windowOf(this.#query, range(parameters), WINDOW_BOOKS);
     const matches = await this.matches(
       `select ${matchColumns(this.#query)} from ${window}
-       where case when fits then ${match(parameters)} else false end order by number`,
+       where case when fits then ${match(parameters)} else false end order by ${orderOf(this.#query)}`,
       parameters,
       limit,
     );
@@ -88,7 +111,7 @@ export class PostgresIndexDialect implements IndexDialect {
       `select id, ${keyColumnOf(this.#query)} as key
        from (
          select *, lead(fits) over (order by number) as is_next_fitting
-         from ${windowOf(range(ofRange), order, WINDOW_BOOKS)}
+         from ${windowOf(this.#query, range(ofRange), WINDOW_BOOKS)}
        ) as compared
        where fits and (not is_next_fitting or number = ${WINDOW_BOOKS})`,
       ofRange.values,
@@ -99,7 +122,7 @@ export class PostgresIndexDialect implements IndexDialect {
   async countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const parameters = new Parameters('$');
-    const window = windowOf(afterCondition(byId, after)(parameters), 'id', COUNT_BOOKS);
+    const window = windowOf(byId, afterCondition(byId, after)(parameters), COUNT_BOOKS);
     const fittingMatch = `case when fits then ${match(parameters)} else false end`;
     const [row] = await this.#rows(
       `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(fittingMatch)}
@@ -124,7 +147,7 @@ export class PostgresIndexDialect implements IndexDialect {
   /** Compares books with the whole query. The caller bounds the length of their texts. */
   async #matching(ids: readonly unknown[]): Promise<ReadonlySet<number>> {
     const books = await this.#rows(
-      'select id, array[title_lower, author_lower, words] as texts from book_search where id = any($1::bigint[])',
+      `select id, array[${TITLE_LOWER}, ${AUTHOR_LOWER}, words] as texts from book_search where id = any($1::bigint[])`,
       [ids],
     );
     const needles = this.#needles as Needles;
@@ -139,7 +162,7 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
   const trigrams = neededTrigramsOf(needles);
   const paths: AccessPath[] = [];
   const byTrigrams: AccessPath = (parameters) =>
-    `(trigrams @> ${parameters.add(trigrams)}::integer[] or trigrams @> '{${LONG_MARK}}'::integer[])`;
+    `(trigrams @> ${parameters.add(trigrams)}::smallint[] or trigrams @> '{${LONG_MARK}}'::smallint[])`;
   if (trigrams.length > 0) paths.push(byTrigrams);
   if (hasFieldCondition(query)) paths.push((parameters) => fieldCondition(query, parameters));
   return paths;
@@ -148,15 +171,36 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
 const COLUMNS = 'id, title_key, author_key, year, bytes, title_lower, author_lower, words';
 
 /** The first books that meet a condition, in an order; each one `fits` if the statement may compare all texts up to it. */
-function windowOf(condition: string, order: string, limit: number): string {
+function windowOf(query: BookQuery, condition: string, limit: number): string {
   return `(
     select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits
     from (
       select *, row_number() over preceding as number, sum(${COMPARED_BYTES_SQL}) over preceding as total
       from (
-        select ${COLUMNS} from book_search where ${condition} order by ${order} limit ${limit}
+        ${firstBooks(query, condition, limit)}
       ) as books_in_order
-      window preceding as (order by ${order} rows unbounded preceding)
+      window preceding as (order by ${orderOf(query)} rows unbounded preceding)
     ) as numbered
   ) as compared_books`;
+}
+
+/**
+ * In descending order, equal keys are nevertheless in ascending order of id, which an index read backwards does not have.
+ * So the books with the last key are read separately, by a condition for which the planner reads the index in its order.
+ */
+function firstBooks(query: BookQuery, condition: string, limit: number): string {
+  const key = keyColumnOf(query);
+  const books = `select ${COLUMNS} from book_search where ${condition}`;
+  if (key === 'id' || !query.isDescending) return `${books} order by ${orderOf(query)} limit ${limit}`;
+  const least = query.sort === 'year' ? -YEAR_MAX - 1 : "''";
+  return `
+    with last as materialized (
+      select ${key} as key from book_search where ${condition} order by ${key} desc offset ${limit - 1} limit 1
+    )
+    (${books} and ${key} > coalesce((select key from last), ${least}))
+    union all (
+      ${books} and (${key}, id) >= ((select key from last), ${-ID_MAX}) and ${key} <= (select key from last)
+      order by ${key}, id limit ${limit}
+    )
+    order by ${orderOf(query)} limit ${limit}`;
 }

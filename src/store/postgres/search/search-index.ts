@@ -6,10 +6,12 @@ import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../pool/pool.ts';
 import { applyChanges } from './apply-changes.ts';
-import { isBehind, prepareIndex, VersionMismatch } from './search-schema.ts';
+import { prepareIndex, selectState, VersionMismatch } from './search-schema.ts';
 
 /** The longest time that a search waits for the index; after it the search runs without. */
 const SEARCH_WAITS_MS = 100;
+/** The time for the transaction that runs when the store is closed. */
+const CLOSE_WAITS_MS = 1_000;
 /** The pause between transactions in the background, for other users of the database. */
 const PAUSE_MS = 5;
 
@@ -25,6 +27,8 @@ export class SearchIndex {
   readonly #part: DegradablePart;
   #preparing: Promise<boolean> | undefined;
   #applying: Promise<boolean> | undefined;
+  /** The connection of the transaction that runs. */
+  #client: PoolClient | undefined;
   #isClosed = false;
 
   constructor(pool: ConnectionPool, part: DegradablePart) {
@@ -39,8 +43,7 @@ export class SearchIndex {
     if (!(await this.#preparing)) return false;
     try {
       const isBusy = this.#applying !== undefined;
-      const isUpToDate =
-        !isBusy && (!(await retry(() => isBehind(this.#pool))) || (await this.#applyInTime()));
+      const isUpToDate = !isBusy && ((await this.#isUpToDate()) || (await this.#applyInTime()));
       if (isUpToDate) this.#part.failure = undefined;
       return isUpToDate;
     } catch (error) {
@@ -53,8 +56,17 @@ export class SearchIndex {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#applying?.catch(() => false);
+    const applying = this.#applying?.then(() => true).catch(() => true);
+    const isDone = await Promise.race([applying, sleep(CLOSE_WAITS_MS, false, { ref: false })]);
+    // Creating the indexes may take minutes; the next process starts it again.
+    if (isDone === false) await this.#client?.end();
+    await applying;
     await this.#pool.end();
+  }
+
+  async #isUpToDate(): Promise<boolean> {
+    const { isComplete, hasIndexes } = await retry(() => selectState(this.#pool));
+    return isComplete && hasIndexes;
   }
 
   /** Creates or migrates the index. @returns whether it can be used */
@@ -104,6 +116,7 @@ export class SearchIndex {
   #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return retry(() =>
       this.#pool.withConnection(async (client) => {
+        this.#client = client;
         await client.query('begin');
         const result = await run(client);
         await client.query('commit');

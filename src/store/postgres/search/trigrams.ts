@@ -1,8 +1,8 @@
 import type { Needles } from '../../search/folding.ts';
 
 /**
- * The hashes of all sequences of three characters in a text. As hashes may collide, a text with all hashes of a part need
- * not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
+ * The hashes, of 16 bits, of the sequences of three characters in a text, except those that end with a space: they select
+ * little. As hashes may collide, a text with all hashes of a part need not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
  */
 export function trigramHashesOf(text: string): number[] {
   const trigrams = new Set<number>();
@@ -10,11 +10,13 @@ export function trigramHashesOf(text: string): number[] {
   let length = 0;
   for (const character of text) {
     const third = character.codePointAt(0) ?? 0;
-    if (++length >= 3) trigrams.add(mix(first, second, third));
+    if (++length >= 3 && third !== SPACE) trigrams.add(mix(first, second, third));
     [first, second] = [second, third];
   }
   return [...trigrams];
 }
+
+const SPACE = 0x20;
 
 /** The longest text of words whose trigrams are indexed, in UTF-16 code units: those of 1 MiB would take seconds. */
 const INDEXED_LENGTH_MAX = 8_192;
@@ -38,5 +40,5 @@ export function neededTrigramsOf(needles: Needles | undefined): number[] {
 function mix(first: number, second: number, third: number): number {
   let bits = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b) ^ Math.imul(third, 0xc2b2ae35);
   bits = Math.imul(bits ^ (bits >>> 15), 0x27d4eb2f);
-  return bits ^ (bits >>> 13);
+  return ((bits ^ (bits >>> 13)) << 16) >> 16;
 }

@@ -55,6 +55,10 @@ export class SqliteIndexDialect implements IndexDialect {
     return `is_match(${title ? 'title_lower' : 'null'}, ${author ? 'author_lower' : 'null'}, ${words.length > 0 ? 'words' : 'null'})`;
   }
 
+  firstBooks(condition: string): string {
+    return `book_search where ${condition}`;
+  }
+
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {
     this.#functions.begin(this.#needles, WINDOW_LENGTH);
     return this.#prepare(sql).all(...(values as (string | number)[]));
