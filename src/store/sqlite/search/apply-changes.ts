@@ -39,8 +39,10 @@ export function prepareStatements(database: DatabaseSync) {
     highestId: database.prepare('select coalesce(max(id), -1e300) as id from book_search'),
     remove: prepareWrite(database, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),
+    removeTrigrams: prepareWrite(database, 'delete from book_trigrams where rowid = ?'),
     add: prepareWrite(database, ADD),
     addWords: prepareWrite(database, 'insert into book_words (rowid, words) values (?, ?)'),
+    addTrigrams: prepareWrite(database, 'insert into book_trigrams (rowid, words) values (?, ?)'),
     isLarge: database.prepare('select 1 from book_search limit 1 offset ?'),
   };
 }
@@ -105,6 +107,7 @@ function addNewBooks(
 function remove(statements: Statements, id: number): void {
   statements.remove.run(id);
   statements.removeWords.run(id);
+  statements.removeTrigrams.run(id);
 }
 
 function add(statements: Statements, book: Book | undefined): void {
@@ -113,7 +116,9 @@ function add(statements: Statements, book: Book | undefined): void {
   const { titleKey, authorKey, titleLower, authorLower, words } = foldBook(book);
   const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
   statements.add.run(id, titleKey, authorKey, year, bytes, titleLower, authorLower, words);
-  statements.addWords.run(id, indexedWordsOf(words));
+  const indexedWords = indexedWordsOf(words);
+  statements.addWords.run(id, indexedWords);
+  statements.addTrigrams.run(id, indexedWords);
 }
 
 /** Creates the indexes by which the books are sorted. @returns whether all exist */

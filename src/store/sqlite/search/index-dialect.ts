@@ -13,7 +13,7 @@ import {
 import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { type MatchFunctions, TooMuchText } from './match-functions.ts';
-import { areExact, ftsQueryOf, LONG_MARK } from './trigrams.ts';
+import { areExact, LONG_MARK, trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
 
 /** The most books, and the most characters of their texts, that a statement compares. */
 const WINDOW_BOOKS = 20_000;
@@ -73,7 +73,7 @@ export class SqliteIndexDialect implements IndexDialect {
     return Number(row?.count);
   }
 
-  /** The full-text index can count the matches of short words, if it has all texts, without long ones. */
+  /** The index of words can count the matches of short ones, if it has all texts, without long ones. */
   async countByIndex(): Promise<number | undefined> {
     if (!this.#needles || !areExact(this.#needles) || hasFieldCondition(this.#query)) return undefined;
     const count = (words: string, limit: string) => {
@@ -82,7 +82,7 @@ export class SqliteIndexDialect implements IndexDialect {
       return this.count(`(${rows})`, parameters);
     };
     if ((await count(`"${LONG_MARK}"`, 'limit 1')) > 0) return undefined;
-    return count(ftsQueryOf(this.#needles) ?? '', '');
+    return count(wordsQueryOf(this.#needles) ?? '', '');
   }
 
   async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
@@ -133,13 +133,17 @@ export class SqliteIndexDialect implements IndexDialect {
 }
 
 function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPath[] {
-  const ftsQuery = ftsQueryOf(needles);
   const paths: AccessPath[] = [];
-  if (ftsQuery !== undefined)
-    paths.push(
-      (parameters) =>
-        `select rowid as id from book_words where book_words match ${parameters.add(`(${ftsQuery}) OR "${LONG_MARK}"`)}`,
-    );
+  for (const [table, ftsQuery] of [
+    ['book_words', wordsQueryOf(needles)],
+    ['book_trigrams', trigramsQueryOf(needles)],
+  ]) {
+    if (ftsQuery === undefined) continue;
+    paths.push((parameters) => {
+      const words = parameters.add(`(${ftsQuery}) OR "${LONG_MARK}"`);
+      return `select rowid as id from ${table} where ${table} match ${words}`;
+    });
+  }
   if (hasFieldCondition(query))
     paths.push((parameters) => `select id from book_search where ${fieldCondition(query, parameters)}`);
   return paths;

@@ -60,7 +60,10 @@ export const SELECT_LOG = `
   from book_search_starts order by start desc limit 1
 `;
 
-/** The index, in a file of its own. Its state says which books and changes it has. */
+/**
+ * The index, in a file of its own. Its state says which books and changes it has. Words consist of letters, digits and
+ * symbols, as those that are folded; their beginnings are found at once, and trigrams are for parts of texts.
+ */
 export const INDEX = `
   create table book_search_state (
     last_id real not null,
@@ -81,7 +84,11 @@ export const INDEX = `
     words text not null
   ) strict;
   create virtual table book_words using fts5 (
-    words, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
+    words, content = '', contentless_delete = 1, detail = none, prefix = '1 2 3 4 5 6',
+    tokenize = "ascii tokenchars '$+<=>^\`|~'"
+  );
+  create virtual table book_trigrams using fts5 (
+    words, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
   );
 `;
 
