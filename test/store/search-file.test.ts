@@ -34,6 +34,21 @@ describe('The search index in SQLite', () => {
     assert.equal(await indexOf(path), index);
   });
 
+  test('is updated after every kind of change', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    for (let round = 0; round < 10; round++) {
+      const { id } = await store.create(ODYSSEY);
+      assert.equal(await count(store, 'odyssey'), 1);
+      await store.update(id, { title: 'Theogony' });
+      assert.equal(await count(store, 'odyssey'), 0);
+      assert.equal(await count(store, 'theogony'), 1);
+      await store.delete(id);
+      assert.equal(await count(store, 'theogony'), 0);
+    }
+  });
+
   test('has the permissions of the books', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path, 0o640);

@@ -26,8 +26,9 @@ export function prepareStatements(database: DatabaseSync) {
        from book_search_state`,
     ),
     log: database.prepare(SELECT_LOG),
-    lock: database.prepare('update book_search_state set last_id = last_id'),
-    save: database.prepare(
+    lock: prepareWrite(database, 'update book_search_state set last_id = last_id'),
+    save: prepareWrite(
+      database,
       'update book_search_state set last_id = ?, last_change = ?, start = ?, token = ?, is_complete = ?, built_at = ?',
     ),
     checkpoint: takeOverCheckpoints(database, 'search'),
@@ -47,7 +48,7 @@ export function prepareStatements(database: DatabaseSync) {
   };
 }
 
-/** A write returns the last id inserted, also by FTS5, whose own ids can exceed a number. */
+/** Any write returns the last id inserted, also by FTS5, whose own ids can exceed a number. */
 function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
   const statement = database.prepare(sql);
   statement.setReadBigInts(true);
