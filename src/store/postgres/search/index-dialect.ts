@@ -16,8 +16,9 @@ import { isFoldedMatch, type Needles } from '../../search/folding.ts';
 import { AUTHOR_LOWER, isShortened, TITLE_LOWER, textCondition } from './text-conditions.ts';
 import { LONG_MARK, neededTrigramsOf } from './trigrams.ts';
 
-/** The most books that a statement compares, for a page and for a count. */
-const WINDOW_BOOKS = 5_000;
+/** The most books that a statement compares for a page: forwards it stops when the page is full, backwards it reads all. */
+const WINDOW_BOOKS = { forwards: 20_000, backwards: 5_000 };
+/** The same for a count. */
 const COUNT_BOOKS = 50_000;
 /** The most bytes of text that a statement compares; a single book may have more. */
 const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
@@ -31,7 +32,7 @@ type RunQuery = (sql: string, values: unknown[]) => Promise<Row[]>;
 export class PostgresIndexDialect implements IndexDialect {
   readonly parameterSign = '$';
   readonly accessPaths: readonly AccessPath[];
-  readonly candidatesMax = 2_000;
+  readonly candidatesMax = 5_000;
   readonly candidateBytesMax = COMPARED_BYTES_MAX;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
@@ -98,7 +99,8 @@ export class PostgresIndexDialect implements IndexDialect {
 
   async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
     const parameters = new Parameters('$');
-    const window = windowOf(this.#query, range(parameters), WINDOW_BOOKS);
+    const size = isBackwards(this.#query) ? WINDOW_BOOKS.backwards : WINDOW_BOOKS.forwards;
+    const window = windowOf(this.#query, range(parameters), size);
     const matches = await this.matches(
       `select ${matchColumns(this.#query)} from ${window}
        where case when fits then ${match(parameters)} else false end order by ${orderOf(this.#query)}`,
@@ -111,9 +113,9 @@ export class PostgresIndexDialect implements IndexDialect {
       `select id, ${keyColumnOf(this.#query)} as key
        from (
          select *, lead(fits) over (order by number) as is_next_fitting
-         from ${windowOf(this.#query, range(ofRange), WINDOW_BOOKS)}
+         from ${windowOf(this.#query, range(ofRange), size)}
        ) as compared
-       where fits and (not is_next_fitting or number = ${WINDOW_BOOKS})`,
+       where fits and (not is_next_fitting or number = ${size})`,
       ofRange.values,
     );
     return { matches, end: end as BookPosition | undefined };
@@ -191,7 +193,7 @@ function windowOf(query: BookQuery, condition: string, limit: number): string {
 function firstBooks(query: BookQuery, condition: string, limit: number): string {
   const key = keyColumnOf(query);
   const books = `select ${COLUMNS} from book_search where ${condition}`;
-  if (key === 'id' || !query.isDescending) return `${books} order by ${orderOf(query)} limit ${limit}`;
+  if (!isBackwards(query)) return `${books} order by ${orderOf(query)} limit ${limit}`;
   const least = query.sort === 'year' ? -YEAR_MAX - 1 : "''";
   return `
     with last as materialized (
@@ -203,4 +205,8 @@ function firstBooks(query: BookQuery, condition: string, limit: number): string 
       order by ${key}, id limit ${limit}
     )
     order by ${orderOf(query)} limit ${limit}`;
+}
+
+function isBackwards({ sort, isDescending }: BookQuery): boolean {
+  return isDescending && sort !== 'id';
 }
