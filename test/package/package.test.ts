@@ -144,7 +144,15 @@ describe('The client in the package', () => {
       listed: [{ id: 1, ...ILIAD }],
       message: 'Invalid input',
       isRefused: true,
-      names: ['BookkeepingError', 'NoAnswerError', 'RefusedError', 'Session', 'createClient', 'requestToken'],
+      names: [
+        'BookkeepingError',
+        'ChangesRemovedError',
+        'NoAnswerError',
+        'RefusedError',
+        'Session',
+        'createClient',
+        'requestToken',
+      ],
     });
   });
 
@@ -199,7 +207,7 @@ describe('The service in the package', () => {
   });
 
   test('has a command with the memory options of `npm start`', () => {
-    const options = /^exec node (.*) src\/main\.ts$/.exec(readPackage().scripts.start ?? '')?.[1];
+    const options = /^exec node (.*) bin\/bookkeeping\.mjs$/.exec(readPackage().scripts.start ?? '')?.[1];
     const [firstLine, ...rest] = readText(readPackage().bin.bookkeeping ?? '').split('\n');
     assert.equal(firstLine, `#!/usr/bin/env -S node ${options}`);
     assert.ok(rest.join('\n').includes(`'${options}'`));
