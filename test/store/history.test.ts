@@ -212,6 +212,40 @@ for (const engine of engines) {
   describe(`The history on ${engine.name}`, () => suite(engine));
 }
 
+describe('The history on SQLite', () => {
+  const engine = engines.find(({ name }) => name === 'SQLite') as Engine;
+
+  test('is another one after a backup was restored, and has its changes', async () => {
+    await using address = await engine.createAddress();
+    const file = `${address.dbUrl.slice('sqlite:'.length)}.backup`;
+    let before: string;
+    {
+      await using store = await openWithHistory(address.dbUrl);
+      await store.create(DUNE);
+      before = (await store.history.read({ limit: 1 })).log;
+    }
+    const { backUp, restore } = await engineAt(address.dbUrl);
+    await backUp(file, () => {});
+    await restore(file, () => {});
+    await using store = await openWithHistory(address.dbUrl);
+    const { log, changes } = await store.history.read({ limit: 1 });
+    assert.notEqual(log, before);
+    assert.deepEqual(describeChanges(changes), ['created 1 Dune 1965']);
+  });
+
+  test('has the changes of an adopted table, whatever its columns hold', async () => {
+    await using address = await engine.createAddress();
+    await query(
+      address.dbUrl,
+      'create table books (id integer primary key autoincrement, title text, author text, year integer)',
+    );
+    await using store = await openWithHistory(address.dbUrl);
+    await query(address.dbUrl, `insert into books (title, author, year) values (x'4475', 5, 1.5)`);
+    await query(address.dbUrl, 'delete from books');
+    assert.deepEqual(describeChanges(await readAll(store.history)), ['created 1 Du 1', 'deleted 1 Du 1']);
+  });
+});
+
 describe('The history on PostgreSQL', () => {
   const engine = engines.find(({ name }) => name === 'PostgreSQL') as Engine;
 
