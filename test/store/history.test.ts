@@ -224,9 +224,9 @@ describe('The history on SQLite', () => {
       await store.create(DUNE);
       before = (await store.history.read({ limit: 1 })).log;
     }
-    const { backUp, restore } = await engineAt(address.dbUrl);
-    await backUp(file, () => {});
-    await restore(file, () => {});
+    const opened = await engineAt(address.dbUrl);
+    await opened.backUp(file, () => {});
+    await opened.restore(file, () => {});
     await using store = await openWithHistory(address.dbUrl);
     const { log, changes } = await store.history.read({ limit: 1 });
     assert.notEqual(log, before);
