@@ -45,10 +45,10 @@ export class BookClient implements Disposable {
     return this.#journal ? this.#journal.record(operation, attempt) : attempt();
   }
 
-  /** All books, in one response. @throws Error when the list fails */
-  async list(): Promise<Book[]> {
-    const { status, body } = await this.#send('GET /books');
-    if (status !== 200) throw new Error(`GET /books returned ${status}`);
+  /** All books, or those of a query, in one response. @throws Error when the list fails */
+  async list(query = ''): Promise<Book[]> {
+    const { status, body } = await this.#send(`GET /books${query}`);
+    if (status !== 200) throw new Error(`GET /books${query} returned ${status}`);
     return (JSON.parse(body) as { data: Book[] }).data;
   }
 

@@ -91,10 +91,10 @@ export class Clients {
   }
 }
 
-/** All books of a service, in one response. */
-export async function listBooks(target: Target): Promise<Book[]> {
+/** All books of a service, or those of a query, in one response. */
+export async function listBooks(target: Target, query?: string): Promise<Book[]> {
   using client = new BookClient(target);
-  return await client.list();
+  return await client.list(query);
 }
 
 /** How many fields this process has made. */

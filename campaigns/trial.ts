@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { Book } from '../src/book/book.ts';
 import { parseLog } from '../test/http/log.ts';
 import { PASSWORD, USERNAME } from '../test/http/service.ts';
 import { ServiceProcess } from '../test/process/service-process.ts';
@@ -156,6 +158,9 @@ export class Trial implements AsyncDisposable {
     const { target } = this;
     const list = await listBooks(target);
     const violations = this.#checker.judge(journal.calls, list);
+    // Stores with a planted fault cannot search.
+    if (this.#options.variables?.FAULT === undefined)
+      violations.push(...searchViolations(list, await listBooks(target, '?q=title&sort=title')));
     this.writes.acknowledged += journal.acknowledged;
     this.writes.unknown += journal.unknown;
     this.#shared = list.slice(-SHARED_BOOKS).map(({ id }) => id);
@@ -198,6 +203,15 @@ export class Trial implements AsyncDisposable {
     this.#services.set(port, service);
     return service;
   }
+}
+
+/** Compares a search by the index with the list. @returns the differences, a sentence each */
+function searchViolations(list: readonly Book[], found: readonly Book[]): string[] {
+  const expected = list.filter(({ title }) => title.startsWith('title '));
+  const sorted = found.toSorted((one, other) => one.id - other.id);
+  return isDeepStrictEqual(sorted, expected)
+    ? []
+    : [`a search found ${found.length} books, and not the ${expected.length} of the list`];
 }
 
 /** Options that give the service a store with one of the faults in faulty-store.ts. */
