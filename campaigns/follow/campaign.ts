@@ -64,7 +64,8 @@ export async function run(
   );
   const following = Promise.all(followers.map((follower) => follower.run()));
   resources.defer(() => Promise.allSettled(followers.map((follower) => follower.end())).then(() => {}));
-  following.catch(() => {});
+  const failure = new AbortController();
+  following.catch(() => failure.abort());
   const books = createClient({ ...target, attemptsMax: 1 });
   let writes = 0;
   for (let round = 1; round <= rounds; round++) {
@@ -80,7 +81,7 @@ export async function run(
     if (cluster && round % CLUSTER_KILL_ROUNDS === 0) await restart(cluster);
     service = start();
     await Promise.all(writing);
-    await Promise.race([following, expectReplicas(dbUrl, followers, `round ${round}`)]);
+    await Promise.race([following, expectReplicas(dbUrl, followers, `round ${round}`, failure.signal)]);
     if (round % 10 === 0) report(`${round} rounds, ${writes} writes, ${followers[0]?.changes} changes`);
   }
   await Promise.all(followers.map((follower) => follower.end()));
@@ -163,10 +164,15 @@ interface Row {
   readonly year: number | string;
 }
 
-async function expectReplicas(dbUrl: string, followers: readonly Follower[], round: string): Promise<void> {
+async function expectReplicas(
+  dbUrl: string,
+  followers: readonly Follower[],
+  round: string,
+  failure: AbortSignal,
+): Promise<void> {
   const deadline = performance.now() + CATCH_UP_MS;
   for (const follower of followers) {
-    for (;;) {
+    while (!failure.aborted) {
       const table = (await query(dbUrl, 'select id, title, author, year from books order by id').catch(
         () => [],
       )) as unknown as Row[];
@@ -176,8 +182,8 @@ async function expectReplicas(dbUrl: string, followers: readonly Follower[], rou
       );
       const actual = replica.toSorted(([one], [other]) => one - other);
       if (expected.length > 0 && JSON.stringify(actual) === JSON.stringify(expected)) break;
-      if (performance.now() > deadline)
-        assert.deepEqual(actual, expected, `${round}: a replica is not the table`);
+      if (performance.now() > deadline) assert.deepEqual([round, actual], [round, expected]);
+      assert.ok(performance.now() <= deadline, `${round}: the table cannot be read`);
       await sleep(50);
     }
   }
