@@ -173,7 +173,7 @@ for (const engine of engines) {
       ] as const;
       await store[Symbol.asyncDispose]();
 
-      const books: Book[] = (await Promise.all(creates)).sort((first, second) => first.id - second.id);
+      const books: Book[] = (await Promise.all(creates)).toSorted((first, second) => first.id - second.id);
       assert.ok((await Promise.all(others)).every((result) => result !== undefined));
       await using reopened = await openStoreAt(address.dbUrl);
       assertSameJson(await listBooks(reopened), [{ ...existing, year: 1966 }, ...books]);
