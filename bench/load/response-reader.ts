@@ -15,6 +15,8 @@ export class ResponseReader {
   read(bytes: Buffer): void {
     this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
     while (this.#buffer.length > 0 && this.#step());
+    // The caller may reuse the memory of `bytes`.
+    if (this.#buffer.length > 0) this.#buffer = Buffer.from(this.#buffer);
   }
 
   /** @returns false when it needs more bytes */
