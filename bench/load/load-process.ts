@@ -18,6 +18,8 @@ interface Connection {
 /** The longest time in which an open loop does not look for responses: the resolution of its latencies. */
 const PAUSE_MS = 0.05;
 
+/** The start of an open loop, which does not count: the generator's own code is slow until it is compiled. */
+const WARM_UP_MS = 1_000;
 const READ_BYTES = 65_536;
 
 const load = JSON.parse(process.argv[2] ?? '') as Load & Partial<OpenLoad>;
@@ -34,7 +36,8 @@ let hasEnded = false;
 const connections = Array.from({ length: load.connections }, openConnection);
 await Promise.all(connections.map(({ socket }) => new Promise((resolve) => socket.once('connect', resolve))));
 const cpuBefore = process.cpuUsage();
-const startedAt = performance.now();
+const openedAt = performance.now();
+const startedAt = load.rate === undefined ? openedAt : openedAt + WARM_UP_MS;
 const endsAt = startedAt + load.seconds * 1_000;
 if (load.rate === undefined) {
   for (const connection of connections) send(connection, performance.now());
@@ -69,7 +72,7 @@ function openConnection(): Connection {
   const reader = new ResponseReader((status) => {
     if (hasEnded) return;
     const now = performance.now();
-    latenciesMs.push(now - connection.dueAt);
+    if (connection.dueAt >= startedAt) latenciesMs.push(now - connection.dueAt);
     if (status < 200 || status > 299) failures++;
     if (load.rate === undefined) return send(connection, now);
     connection.idleAt = now;
@@ -100,11 +103,12 @@ async function sendAtDueTimes(rate: number): Promise<void> {
   writeFileSync('/proc/self/timerslack_ns', '1');
   const clock = new Int32Array(new SharedArrayBuffer(4));
   const nextDueAt = () => dueAt(sent, rate);
-  for (let now = startedAt; now < endsAt; now = performance.now()) {
+  for (let now = openedAt; now < endsAt; now = performance.now()) {
     while (nextDueAt() <= now) {
       const connection = idle.pop();
       if (!connection) break;
-      delaysMs.push(performance.now() - Math.max(nextDueAt(), connection.idleAt));
+      if (nextDueAt() >= startedAt)
+        delaysMs.push(performance.now() - Math.max(nextDueAt(), connection.idleAt));
       send(connection, nextDueAt());
     }
     Atomics.wait(clock, 0, 0, Math.min(PAUSE_MS, Math.max(0, nextDueAt() - performance.now())));
@@ -120,7 +124,7 @@ function addUnfinished(rate: number): void {
 }
 
 function dueAt(index: number, rate: number): number {
-  return startedAt + (index * 1_000) / rate;
+  return openedAt + (index * 1_000) / rate;
 }
 
 function render(line: string): Buffer {
