@@ -31,6 +31,10 @@ export interface ChangePage {
   readonly removed: number;
   /** As {@link BookHistory.last}. */
   readonly last: number;
+  /** The highest position that can have been read; `last` may be below it for a moment. */
+  readonly newest: number;
+  /** Whether changes are still recorded; another process may have turned the history off. */
+  readonly isRecorded: boolean;
   readonly changes: readonly Change[];
 }
 

@@ -1,6 +1,6 @@
 import type { Book } from '../book/book.ts';
 import type { Change, ChangePage, ChangeRequest, ChangeType } from '../book/book-history.ts';
-import type { BookPage } from '../book/book-store-interface.ts';
+import { type BookPage, StoreUnavailable } from '../book/book-store-interface.ts';
 import { BATCH_LIMITS, PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX, textLength } from './store-limits.ts';
 
 /** The result of reading up to a number of books after an id. */
@@ -39,6 +39,9 @@ export interface ChangeRow extends Book {
   readonly log: string;
   readonly removed: number;
   readonly last: number;
+  readonly newest: number;
+  /** Null when changes are not recorded. */
+  readonly days: number | null;
   readonly note: number | null;
   readonly type: ChangeType;
   readonly at: number;
@@ -54,8 +57,8 @@ export function toChangePage(rows: Iterable<ChangeRow>): ChangePage {
     if (note !== null) changes.push({ position: note, type, at, book: { id, title, author, year } });
   }
   if (!state) throw new Error('the log of changes has no state');
-  const { log, removed, last } = state;
-  return { log, removed, last, changes };
+  const { log, removed, last, newest, days } = state;
+  return { log, removed, last, newest, isRecorded: days !== null, changes };
 }
 
 /** The rows of a subquery in the order of `number`, until their texts are long. */
@@ -81,6 +84,7 @@ export async function readChangePages(
     if (!page) {
       if (text > BATCH_LIMITS.batchTextMax) break;
       page = await read(request);
+      if (!page.isRecorded) throw new StoreUnavailable('another process has turned the history off');
       for (const { book } of page.changes) text += textLength(book);
       known.set(key, page);
     }

@@ -178,6 +178,27 @@ for (const engine of engines) {
       wrong.abort();
     });
 
+    test('counts the followers in the metrics, and reads nothing for those that have disconnected', async () => {
+      await using service = await start();
+      await create(service, 1);
+      const metric = async (name: string) => {
+        const text = await (await fetch(`${service.url}/metrics`)).text();
+        return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
+      };
+      const reads = () =>
+        metric(`bookkeeping_store_trip_duration_seconds_count[{].*operation="changes".*[}]`);
+      const streams = [await openStream(service), await openStream(service)];
+      for (const stream of streams) assert.equal((await stream.next())?.data.book.year, 1);
+      assert.equal(await metric('bookkeeping_followers'), 2);
+      while ((await metric('bookkeeping_changes_behind')) > 0);
+      for (const stream of streams) stream.abort();
+      while ((await metric('bookkeeping_followers')) > 0) await create(service, 2);
+      const before = await reads();
+      assert.ok(before > 0);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      assert.equal(await reads(), before);
+    });
+
     test('ends a stream when the service stops, and when its token expires', async () => {
       let now = Date.now();
       const service = await start({ now: () => now });
@@ -232,7 +253,8 @@ for (const engine of engines) {
         const { status, message } = await read(service, path);
         assert.deepEqual([status, message], [404, 'Book not found']);
       }
-      for (const wrong of ['limit=0', 'after=x', 'after=00.1']) {
+      const future = first.data[0]?.cursor.replace(/[.].*/, '.1000');
+      for (const wrong of ['limit=0', 'after=x', 'after=00.1', `after=${future}`]) {
         assert.equal((await read(service, `/book/1/history?${wrong}`)).status, 400);
       }
     });

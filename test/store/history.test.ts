@@ -47,6 +47,16 @@ async function openClient({ dbUrl }: Address): Promise<Client> {
   return client;
 }
 
+/** A transaction that disposing ends. */
+async function openTransaction(address: Address) {
+  const client = await openClient(address);
+  await client.query('begin');
+  return {
+    query: (text: string) => client.query(text),
+    [Symbol.asyncDispose]: () => client.end(),
+  };
+}
+
 function suite(engine: Engine): void {
   test('has every change of the service in order, and none where nothing changed', async () => {
     await using address = await engine.createAddress();
@@ -129,11 +139,14 @@ function suite(engine: Engine): void {
       await using store = await openWithHistory(address.dbUrl, 10);
       await store.create(DUNE);
       assert.deepEqual(describeChanges(await readAll(store.history, position)), ['created 2 Dune 1965']);
+      position = await store.history.last();
     }
     {
+      await using running = await openWithHistory(address.dbUrl);
       await using store = await openWithoutHistory(address);
       assert.equal(store.history, undefined);
       await store.create(DUNE);
+      await assert.rejects(running.history.read({ limit: 9, after: position }), { name: 'StoreUnavailable' });
     }
     await using store = await openWithHistory(address.dbUrl);
     await store.create(DUNE);
@@ -196,7 +209,7 @@ function suite(engine: Engine): void {
     let page = await store.history.read({ limit: 9 });
     while (page.changes.length > 1) page = await store.history.read({ limit: 9 });
     assert.deepEqual(describeChanges(page.changes), ['created 3 Dune 1965']);
-    assert.equal(page.removed, 2);
+    assert.equal(page.changes[0]?.position, page.removed + 1);
     const rows = () => query(address.dbUrl, `select note from ${LOG[engine.name]}`);
     while ((await rows()).length > 1);
     assert.equal(await store.history.restore(1), 'exists');
@@ -280,5 +293,46 @@ describe('The history on PostgreSQL', () => {
     await first.query('rollback');
     assert.equal((await readAll(store.history)).length, 6);
     await Promise.all([first.end(), second.end()]);
+  });
+
+  test('accepts the position of a change that was read, also while an open transaction began before it', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    await using late = await openTransaction(address);
+    await late.query(`insert into books (title, author, year) values ('late', '', 1)`);
+    const [{ key = 0 } = {}] = await query(
+      address.dbUrl,
+      `select (classid::bigint << 32) + objid::bigint as key from pg_locks where locktype = 'advisory' and objsubid = 1`,
+    );
+    await late.query('rollback');
+    await createMany(store, [DUNE, DUNE]);
+    const last = await store.history.last();
+    // As if the transaction had been paused between reading the last note and announcing it.
+    await late.query('begin');
+    await late.query(`select pg_advisory_xact_lock_shared(${String(key)})`);
+    const page = await store.history.read({ limit: 9, after: last });
+    assert.ok(page.last < last && page.newest === last, JSON.stringify(page));
+  });
+
+  test('of one schema does not depend on that of another one', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    await query(address.dbUrl, 'create schema other');
+    await using other = await openWithHistory(`${address.dbUrl}?options=-csearch_path%3Dother`);
+    for (const year of [1, 2, 3]) await store.create({ ...DUNE, year });
+    await using open = await openTransaction(address);
+    await open.query(`insert into public.books (title, author, year) values ('first', '', 1)`);
+    await open.query(`insert into other.books (title, author, year) values ('first', '', 1)`);
+    for (const { history } of [store, other]) {
+      const last = await history.last();
+      await (history === store.history ? store : other).create(DUNE);
+      assert.equal(await history.last(), last, 'a transaction of both is open');
+    }
+    await open.query('rollback');
+    await open.query('begin');
+    await open.query(`insert into other.books (title, author, year) values ('first', '', 1)`);
+    const last = await store.history.last();
+    await store.create(DUNE);
+    assert.ok((await store.history.last()) > last, 'a transaction of the other one is open');
   });
 });

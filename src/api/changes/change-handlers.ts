@@ -76,14 +76,16 @@ export class ChangeHandlers {
       this.#history.read({ after, limit: Number(given.get('limit') ?? limit.default) });
 
     let page = await read();
-    const error = errorOf(cursor, page);
-    if (error) return { outcome: error };
-    if (isStream) return this.#stream(request, reply, { page, after: cursor?.position, read });
+    let error = errorOf(cursor, page);
+    if (!error && isStream) return this.#stream(request, reply, { page, after: cursor?.position, read });
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
-    if (page.changes.length === 0 && waitMs > 0) {
+    if (!error && page.changes.length === 0 && waitMs > 0) {
+      this.#followers.reached(page.last, page.last, reply.raw);
       await this.#wait(page.last, waitMs, reply);
       page = await read();
+      error = errorOf(cursor, page);
     }
+    if (error) return { outcome: error };
     const position = page.changes.at(-1)?.position ?? cursor?.position ?? page.removed;
     const next = queryAfter(target, writeChangeCursor({ log: page.log, position }));
     return this.#withChanges('changesRetrieved', page, reply, `</changes?${next}>; rel="next"`);
@@ -103,7 +105,7 @@ export class ChangeHandlers {
       after: cursor?.position,
       limit: Number(given.get('limit') ?? limit.default),
     });
-    if (cursor && cursor.log !== page.log) return { outcome: 'invalidQuery' };
+    if (errorOf(cursor, page) === 'invalidQuery') return { outcome: 'invalidQuery' };
     const last = page.changes.at(-1);
     if (!last && !cursor) return { outcome: 'bookNotFound' };
     const next = last && queryAfter(target, writeChangeCursor({ log: page.log, position: last.position }));
@@ -135,7 +137,9 @@ export class ChangeHandlers {
     let { after } = feed;
     // The headers are sent with the first part.
     yield COMMENT;
-    while (!this.#followers.isStopping && (await this.#tokens.verify(authorization))) {
+    const isFollowing = () => !this.#followers.isStopping && !reply.raw.closed;
+    while (isFollowing() && (await this.#tokens.verify(authorization))) {
+      if (page) this.#followers.reached(after ?? page.removed, page.last, reply.raw);
       if (page && page.changes.length > 0) {
         const events = eventsOf(page);
         if (!unread.tryResize(events.length)) return;
@@ -172,9 +176,12 @@ interface Feed {
 }
 
 /** The error of a cursor with which a page was read. */
-function errorOf(cursor: ChangeCursor | undefined, page: ChangePage) {
+function errorOf(
+  cursor: ChangeCursor | undefined,
+  page: ChangePage,
+): 'invalidQuery' | 'changesRemoved' | undefined {
   if (!cursor) return undefined;
-  if (cursor.log !== page.log || cursor.position > page.last) return 'invalidQuery';
+  if (cursor.log !== page.log || cursor.position > page.newest) return 'invalidQuery';
   return cursor.position < page.removed ? 'changesRemoved' : undefined;
 }
 

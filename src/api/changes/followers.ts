@@ -28,9 +28,10 @@ export class Followers {
     return { count: this.#positions.size, behind: this.#last - lowest };
   }
 
-  /** Notes the position that a follower has reached, until its response is closed. */
-  reached(position: number, response: ServerResponse): void {
+  /** Records the position of a follower until its response is closed. @param last that of the last change */
+  reached(position: number, last: number, response: ServerResponse): void {
     if (response.closed) return;
+    this.#last = Math.max(this.#last, last);
     if (!this.#positions.has(response)) response.once('close', () => this.#positions.delete(response));
     this.#positions.set(response, position);
   }

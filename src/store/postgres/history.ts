@@ -90,7 +90,8 @@ function selectChanges(condition: string, order: string): string {
     ) as next
     window preceding as (order by note ${order} rows unbounded preceding)`;
   return `
-    select left(md5(log || 'book_history'::regclass::oid), 16) as log, removed, $1::bigint as last, note, type,
+    select left(md5(log || 'book_history'::regclass::oid), 16) as log, removed, days, $1::bigint as last,
+      greatest(removed, (select max(note) from book_history_changes)) as newest, note, type,
       floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
     from book_history left join ${untilLong(rows)} as changes on true
     order by number`;

@@ -47,13 +47,19 @@ const COLUMNS = `
   create index book_changes_by_book on book_changes (id);
 `;
 
+/** For SQLite from 3.37 on, with which other programs may write. */
+const NOW_MS = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer)";
+
 const record = (row: 'old' | 'new', type: string) => `
   insert into book_changes (id, type, at, title, author, year)
-  select ${row}.id, ${type}, cast(unixepoch('subsec') * 1000 as integer),
+  select ${row}.id, ${type}, ${NOW_MS},
     cast(coalesce(${row}.title, '') as text), cast(coalesce(${row}.author, '') as text),
     cast(coalesce(${row}.year, 0) as integer)`;
 
-/** The triggers must not fail, as they run in the transactions of all writers. */
+/**
+ * The triggers must not fail, as they run in the transactions of all writers. A note is taken, so that the cursors of an
+ * earlier recording are below `removed`: changes are missing since.
+ */
 const START = `
   drop trigger if exists book_search_insert;
   drop trigger if exists book_search_update;
@@ -74,7 +80,8 @@ const START = `
   begin
     ${record('old', "'deleted'")};
   end;
-  update book_history set removed = coalesce((select seq from sqlite_sequence where name = 'book_changes'), 0);
+  insert into book_changes (id) values (0);
+  update book_history set removed = (select seq from sqlite_sequence where name = 'book_changes');
 `;
 
 const STOP = `
@@ -102,7 +109,7 @@ function selectChanges(condition: string, order: string): string {
     )
     window preceding as (order by note ${order} rows unbounded preceding)`;
   return `
-    select log, removed, last, note, type, at, id, title, author, year
+    select log, removed, days, last, last as newest, note, type, at, id, title, author, year
     from book_history cross join (${LAST_CHANGE}) left join ${untilLong(rows)} as changes
     order by number`;
 }

@@ -11,13 +11,14 @@ export const STOP_RECORDING = `
   drop trigger if exists book_history_update on books;
   drop trigger if exists book_history_delete on books;
   drop trigger if exists book_history_truncate on books;
+  update book_history set days = null;
 `;
-
-/** The upper bits of the keys of the advisory locks; the lower 48 are a note. */
-const LOCK_SPACE = 16_971;
 
 export function startRecording(schema: string): string {
   const sequence = `'${schema.replaceAll("'", "''")}.book_history_note'`;
+  // The upper bits of the keys of the advisory locks; the lower 48 are a note. Each schema has a log of its own.
+  const space = `(16384 + ${sequence}::regclass::oid::bigint % 16384)`;
+  const isAnnounced = `'bookkeeping.announced_' || ${sequence}::regclass::oid`;
   const record = (type: string, row: string) => `
     insert into ${schema}.book_history_changes (id, type, title, author, year)
     select ${row}.id, ${type}, coalesce(${row}.title, ''), coalesce(${row}.author, ''), coalesce(${row}.year, 0)`;
@@ -39,7 +40,7 @@ export function startRecording(schema: string): string {
       year bigint not null
     );
     create index if not exists book_history_by_book on ${schema}.book_history_changes (id, note);
-    update ${schema}.book_history set removed = coalesce(pg_sequence_last_value(${sequence}), 0);
+    update ${schema}.book_history set removed = nextval(${sequence});
 
     create or replace function ${schema}.book_history_last() returns bigint
       language plpgsql security definer set search_path = pg_catalog, pg_temp
@@ -53,7 +54,7 @@ export function startRecording(schema: string): string {
       end if;
       return least(last, (
         select min(((classid::bigint & 65535) << 32) | objid::bigint) from pg_locks
-        where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = ${LOCK_SPACE}
+        where locktype = 'advisory' and objsubid = 1 and classid::bigint >> 16 = ${space}
           and database = (select oid from pg_database where datname = current_database())
       ));
     end
@@ -63,9 +64,9 @@ export function startRecording(schema: string): string {
       language plpgsql security definer set search_path = pg_catalog, pg_temp
     as $function$
     begin
-      if coalesce(current_setting('bookkeeping.announced', true), '') = '' then
-        perform set_config('bookkeeping.announced', 'on', true), pg_advisory_xact_lock_shared(
-          (${LOCK_SPACE}::bigint << 48) + coalesce(pg_sequence_last_value(${sequence}), 0)
+      if coalesce(current_setting(${isAnnounced}, true), '') = '' then
+        perform set_config(${isAnnounced}, 'on', true), pg_advisory_xact_lock_shared(
+          (${space} << 48) + coalesce(pg_sequence_last_value(${sequence}), 0)
         );
       end if;
       if tg_op = 'INSERT' then
