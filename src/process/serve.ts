@@ -58,16 +58,18 @@ async function openLogAndLogger({ config, workers }: LoadedConfiguration) {
 /** Stops when acknowledged writes may be lost. */
 async function stopLost(reason: string, configuration: LoadedConfiguration): Promise<void> {
   console.error(`bookkeeping: stopping: ${reason}`);
+  // It may be stopping already.
+  process.exitCode = 1;
   (await openLogAndLogger(configuration)).logger.fatal('the store is lost');
-  await stop(1);
+  await stop();
 }
 
 /** Drains and exits. Further signals are ignored: npm repeats those that the process group has received. */
-async function stop(exitCode = 0): Promise<void> {
+async function stop(): Promise<void> {
   if (isStopping) return;
   isStopping = true;
   await app?.close();
-  process.exit(exitCode);
+  process.exit();
 }
 
 /** One line for an expected error, the stack for any other. */

@@ -49,3 +49,13 @@ for (const [loss, cause] of Object.entries(LOSSES)) {
     });
   });
 }
+
+test('A service whose database is deleted while it stops exits with 1', async () => {
+  await using folder = await createFolder();
+  await using service = await startService(folder.path, { STOP_DELAY_SECONDS: '1' });
+  await rm(join(folder.path, 'data', 'books.db'));
+
+  const { code, complaints } = await service.stop();
+  assert.equal(code, 1);
+  assert.match(complaints, ERROR_OUTPUT);
+});
