@@ -79,6 +79,8 @@ export class WriterForWorkers implements SharedWriter {
     this.#queue = new BatchQueue((batches) => this.#perform(batches), {
       ...BATCH_LIMITS,
       name: 'write',
+      // Each worker limits its own queue; a rejected batch would reject all calls of that queue.
+      queueTextMax: Number.POSITIVE_INFINITY,
       textOf: (writes: readonly Write[]) => writes.reduce((text, write) => text + textOfWrite(write), 0),
     });
   }
