@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -53,6 +53,58 @@ describe('The search index in SQLite', () => {
     }
   });
 
+  test('has what is below the highest id again, above the sequence, and by a statement that failed', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'iliad'), 1);
+    for (const [statement, iliads] of [
+      ['delete from books', 0],
+      [`insert into books values (1, 'The Iliad', 'Homer', -750)`, 1],
+      ['update books set id = 100', 1],
+      [`insert into books values (50, 'The Iliad', 'Homer', -750)`, 2],
+      [`update or fail books set title = 'Theogony', id = 50`, 1],
+      ['delete from books where id = 100', 0],
+    ] as const) {
+      try {
+        execute(path, statement);
+      } catch (error) {
+        assert.match(String(error), /UNIQUE/);
+      }
+      assert.equal(await count(store, 'iliad'), iliads, statement);
+    }
+  });
+
+  test('is completed if all ids are above the sequence', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await using store = await openStoreAt(`sqlite:${path}`);
+    const books = Array.from({ length: 10_000 }, () => ILIAD);
+    await createMany(store, books);
+    execute(path, 'update books set id = id + 100000');
+    await untilIndexed(store, path);
+    assert.equal(await count(store, 'iliad'), books.length);
+    execute(path, 'delete from books where id > 100010');
+    assert.equal(await count(store, 'iliad'), 10);
+  });
+
+  test('is created by a process that may not set its owner', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+    for (const [file, mode] of [
+      [folder.path, 0o777],
+      [path, 0o666],
+    ] as const)
+      await chmod(file, mode);
+    const searching = fork(join(import.meta.dirname, 'searching-process.ts'), [`sqlite:${path}`, '65534']);
+    const exit = once(searching, 'exit');
+    while (searching.exitCode === null && !(await stateOf(path))?.isComplete) await sleep(5);
+    assert.equal((await stat(await indexOf(path))).mode & 0o777, process.getuid?.() === 0 ? 0o600 : 0o666);
+    searching.kill('SIGKILL');
+    await exit;
+  });
+
   test('has the permissions of the books', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path, 0o640);
@@ -87,6 +139,7 @@ describe('The search index in SQLite', () => {
     ['has no tables', async (path) => execute(await indexOf(path), 'drop table book_search')],
     ['lacks changes that the log has forgotten', (path) => execute(path, FORGET)],
     ['lacks changes, as the log was deleted', (path) => execute(path, DELETE_LOG)],
+    ['lacks the latest change, which was deleted from the log', (path) => execute(path, DELETE_LATEST)],
   ] as const satisfies [string, (path: string) => void | Promise<void>][]) {
     test(`is made anew if it ${what}; searches are complete meanwhile`, async () => {
       await using folder = await createFolder();
@@ -181,6 +234,11 @@ const FORGET = `
   update books set year = year + 1;
   update books set year = year - 1;
   delete from book_changes where note = (select min(note) from book_changes);
+`;
+const DELETE_LATEST = `
+  update books set year = year + 1;
+  update books set year = year - 1;
+  delete from book_changes where note = (select max(note) from book_changes);
 `;
 const DELETE_LOG = 'update books set year = year; delete from book_changes';
 

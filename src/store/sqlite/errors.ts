@@ -59,9 +59,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
-/** The code of an error of SQLite; undefined for any other error, which is a defect. */
+/** The code of an error of SQLite or of the file system; undefined for any other error, which is a defect. */
 export function reasonOf(error: unknown): string | undefined {
-  return resultCode(error) === undefined ? undefined : codeOf(error);
+  const isExpected = resultCode(error) !== undefined || (error instanceof Error && 'syscall' in error);
+  return isExpected ? codeOf(error) : undefined;
 }
 
 /** An error in terms of the BookStore interface: StoreUnavailable, or the error itself. */

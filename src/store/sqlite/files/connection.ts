@@ -38,9 +38,9 @@ export function makeFolderOf(path: string): void {
 
 /** Gives a file the permissions and the owner of another one. */
 export function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
-  chmodSync(path, mode);
   const own = statSync(path);
   if (own.uid !== uid || own.gid !== gid) chownSync(path, uid, gid);
+  chmodSync(path, mode);
 }
 
 /** @throws StoreNotReady when a SQLite file or one of its logs is read-only, which SQLite itself does not report */

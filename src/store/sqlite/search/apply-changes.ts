@@ -3,10 +3,12 @@ import type { Book } from '../../../book/book.ts';
 import { foldBook } from '../../search/folding.ts';
 import { takeOverCheckpoints } from '../files/connection.ts';
 import { BOOK_COLUMNS, SELECT } from '../sql.ts';
+import { UnfitIndex } from './index-file.ts';
 import { ADD, ORDERS, SELECT_LOG } from './search-schema.ts';
 import { indexedWordsOf } from './trigrams.ts';
 
 const CHANGES_AT_ONCE = 50;
+const MISSING = 'the log lacks changes';
 
 /** What the index has, and the newest book and change that there are. */
 export interface IndexState {
@@ -15,6 +17,7 @@ export interface IndexState {
   lastChange: number;
   readonly newestId: number;
   readonly newestChange: number;
+  readonly isComplete: number;
 }
 
 export type Statements = ReturnType<typeof prepareStatements>;
@@ -36,7 +39,7 @@ export function prepareStatements(database: DatabaseSync) {
       `select note as change, id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
     ),
     book: database.prepare(SELECT),
-    newBooks: database.prepare(`select ${BOOK_COLUMNS} from books where id > ? order by id`),
+    newBooks: database.prepare(`select ${BOOK_COLUMNS} from books where id > ? and id <= ? order by id`),
     highestId: database.prepare('select coalesce(max(id), -1e300) as id from book_search'),
     remove: prepareWrite(database, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),
@@ -70,11 +73,13 @@ export function applyChanges(statements: Statements, state: IndexState, deadline
 
 function applyLog(statements: Statements, state: IndexState, highestId: number, deadline: number): boolean {
   const { changes, book } = statements;
+  const { lastId, newestId, newestChange, isComplete } = state;
   for (;;) {
     const rows = changes.all(state.lastChange) as { change: number; id: number }[];
     for (const { change, id } of rows) {
-      // Books with higher ids are added as new books.
-      if (id <= highestId) {
+      if (change !== state.lastChange + 1) throw new UnfitIndex(MISSING);
+      // The others are added as new books.
+      if (id <= Math.max(lastId, highestId) || (isComplete && id > newestId)) {
         remove(statements, id);
         add(statements, book.get(id) as Book | undefined);
       }
@@ -83,7 +88,7 @@ function applyLog(statements: Statements, state: IndexState, highestId: number, 
     }
     if (rows.length < CHANGES_AT_ONCE) break;
   }
-  state.lastChange = state.newestChange;
+  if (state.lastChange !== newestChange) throw new UnfitIndex(MISSING);
   return true;
 }
 
@@ -93,15 +98,20 @@ function addNewBooks(
   highestId: number,
   deadline: number,
 ): boolean {
-  for (const row of statements.newBooks.iterate(state.lastId)) {
+  const { lastId, newestId, isComplete } = state;
+  // Only updates set ids above the newest one. Once the index is complete, the log has them.
+  const range = isComplete
+    ? [lastId, newestId]
+    : [lastId < newestId ? lastId : Math.max(lastId, highestId), Number.MAX_VALUE];
+  for (const row of statements.newBooks.iterate(...range)) {
     const book = row as unknown as Book;
     if (book.id <= highestId) remove(statements, book.id);
     add(statements, book);
-    state.lastId = book.id;
+    state.lastId = Math.min(book.id, newestId);
     if (performance.now() > deadline) return false;
   }
   // The next inserts get higher ids, or are in the log.
-  state.lastId = state.newestId;
+  state.lastId = newestId;
   return true;
 }
 

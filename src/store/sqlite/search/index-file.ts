@@ -91,7 +91,7 @@ export class IndexFile {
       const name = randomBytes(4).toString('hex');
       if (!this.#hasLog()) this.#database.exec(CHANGE_LOG);
       this.#database.exec(`${INDEX_RECORDS} ${RECORD_START} delete from book_search_index;`);
-      this.#create(this.#fileOf(name));
+      this.#createFile(this.#fileOf(name));
       this.#database.prepare('insert into book_search_index values (?, ?)').run(name, VERSION);
       return files;
     });
@@ -106,9 +106,27 @@ export class IndexFile {
     return names.map((name) => join(folder, name));
   }
 
-  #create(file: string): void {
+  #createFile(file: string): void {
     closeSync(openSync(file, 'wx', 0o600));
-    copyPermissions(statSync(this.#path), file);
+    try {
+      this.#shareFile(file);
+      this.#fill(file);
+    } catch (error) {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+      throw error;
+    }
+  }
+
+  /** If the books have another owner, only a process of root can share the index with those of the owner. */
+  #shareFile(file: string): void {
+    try {
+      copyPermissions(statSync(this.#path), file);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    }
+  }
+
+  #fill(file: string): void {
     using index = new DatabaseSync(file);
     index.exec(`pragma journal_mode = wal; begin; ${INDEX}`);
     const { newestChange, start, token } = this.#database.prepare(SELECT_LOG).get({

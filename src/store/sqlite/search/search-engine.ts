@@ -122,7 +122,7 @@ export class SqliteSearchEngine implements SearchEngine {
     this.#database.close();
   }
 
-  /** Begins a transaction if the index is up to date. @returns whether it is; false if SQLite reports an error */
+  /** Begins a transaction if the index is up to date. @returns whether it is; false if it cannot be read or updated */
   async #beginByIndex(): Promise<boolean> {
     try {
       const state = await this.#index.begin();

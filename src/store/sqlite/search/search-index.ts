@@ -26,7 +26,6 @@ interface State extends IndexState {
   /** The latest start of a writer that the index has seen. */
   start: number;
   token: string;
-  readonly isComplete: number;
   /** When a thread has built it last, in milliseconds since 1970. */
   readonly builtAt: number;
 }
@@ -34,7 +33,6 @@ interface State extends IndexState {
 interface Log {
   readonly newestId: number;
   readonly newestChange: number;
-  readonly oldestChange: number | null;
   readonly start: number;
   readonly token: string;
   readonly name: string | null;
@@ -118,15 +116,14 @@ export class SearchIndex {
   #readState({ state, log }: Statements): State {
     const read = state.get() as unknown as State;
     const { lastId, lastChange, start, token } = read;
-    const { name, isEarlier, oldestChange, ...newest } = log.get({
+    const { name, isEarlier, ...newest } = log.get({
       lastId,
       lastChange,
       start,
       token,
     }) as unknown as Log;
-    const hasForgotten = (oldestChange ?? newest.newestChange + 1) > lastChange + 1;
     const isAhead = lastId > newest.newestId || lastChange > newest.newestChange;
-    if (name !== this.#file.name || !isEarlier || isAhead || hasForgotten) throw new UnfitIndex('replaced');
+    if (name !== this.#file.name || !isEarlier || isAhead) throw new UnfitIndex('replaced');
     return { ...read, ...newest };
   }
 

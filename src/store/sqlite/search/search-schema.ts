@@ -37,7 +37,11 @@ export const INDEX_RECORDS = `
 `;
 
 const NEWEST_ID = "(select max(seq) from sqlite_sequence where name = 'books')";
-const NEWEST_CHANGE = "coalesce((select max(seq) from sqlite_sequence where name = 'book_changes'), 0)";
+/** A statement that fails with `or fail` keeps its changes, but does not advance the sequence. */
+const NEWEST_CHANGE = `max(
+  coalesce((select max(seq) from sqlite_sequence where name = 'book_changes'), 0),
+  coalesce((select max(note) from book_changes), 0)
+)`;
 
 /** Records the start of a process that writes, for {@link SELECT_LOG}; of the latest thousand. */
 export const RECORD_START = `
@@ -52,7 +56,6 @@ export const RECORD_START = `
 export const SELECT_LOG = `
   select coalesce(${NEWEST_ID}, -1e300) as newestId, ${NEWEST_CHANGE} as newestChange, start, token,
     (select name from book_search_index) as name, (select version from book_search_index) as version,
-    (select min(note) from book_changes) as oldestChange,
     exists (select 1 from book_search_starts where start = :start and token = :token) and not exists (
       select 1 from book_search_starts
       where start > :start and (last_change < :lastChange or coalesce(last_id, -1e300) < :lastId)
