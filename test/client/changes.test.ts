@@ -92,7 +92,7 @@ for (const engine of engines) {
       const created = await books.createMany([{}, {}, {}]);
       assert.equal(created.length, 3);
       const [first] = await take(books.changes(), 1);
-      await query(address.dbUrl, 'update book_history set removed = 2');
+      await query(address.dbUrl, 'update book_history set removed = removed + 2');
       await assert.rejects(take(books.changes({ after: first?.cursor }), 1), ChangesRemovedError);
       assert.equal((await take(books.changes(), 1))[0]?.book.id, 3);
     });
