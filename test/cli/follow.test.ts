@@ -128,6 +128,7 @@ describe('bookkeeping follow', () => {
     for (const [args, code, problem] of [
       [['follow', '--post', 'http://localhost/'], 2, /--secret-file/],
       [['follow', '--post', 'ftp://localhost/', '--secret-file', 'short'], 2, /--post must be/],
+      [['follow', '--post', 'http://user:secret@localhost/', '--secret-file', 'short'], 2, /--post must be/],
       [['follow', '--post', 'http://localhost/', '--secret-file', 'short'], 1, /short must have whsec_/],
       [
         ['follow', '--post', 'http://localhost/', '--secret-file', 'none'],

@@ -42,7 +42,7 @@ export const changesParameters = {
 
 /** The longest time without an event in a stream; then a comment is sent, so that proxies keep the connection. */
 const COMMENT_MS = 15_000;
-/** The time until a stream asks an unavailable store again. */
+/** The time until a stream reads from an unavailable store again. */
 const RETRY_MS = 1_000;
 
 const EVENT_STREAM = 'text/event-stream';
@@ -153,7 +153,7 @@ export class ChangeHandlers {
         if (performance.now() - startedMs >= COMMENT_MS) yield COMMENT;
       }
       page = await feed.read(after).catch(undefinedIfUnavailable);
-      // The follower was too slow, or the store is another one: reconnecting tells it.
+      // The follower was too slow, or the store is another one: its next request gets the error.
       if (page && after !== undefined && errorOf({ log: feed.page.log, position: after }, page)) return;
     }
   }

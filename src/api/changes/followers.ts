@@ -1,28 +1,28 @@
 import type { ServerResponse } from 'node:http';
 import type { BookHistory } from '../../book/book-history.ts';
 
-/** The interval at which the store is asked for changes of other programs, while a follower waits. */
+/** The interval of polls for changes of other programs, while a follower waits. */
 const POLL_MS = 250;
-/** The time after a write of this process until the store is asked: many writes are one question. */
+/** The time from a write of this process until a poll, which serves all writes in between. */
 const WRITE_DELAY_MS = 10;
 
-/** The requests that follow the changes. Those that wait share one question to the store. */
+/** The requests that follow the changes. Those that wait share one poll of the store. */
 export class Followers {
   readonly #history: BookHistory;
-  /** The positions that each of them has reached. */
+  /** The position of each of them. */
   readonly #positions = new Map<ServerResponse, number>();
   readonly #waiting = new Map<() => void, number>();
   #last = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
-  #isAsking = false;
+  #isPolling = false;
   isStopping = false;
 
   constructor(history: BookHistory) {
     this.#history = history;
   }
 
-  /** The number of followers, and how many changes the last of them has not got yet. */
+  /** The number of followers, and how many positions the slowest of them is behind the last change. */
   get state(): { readonly count: number; readonly behind: number } {
     const lowest = Math.min(this.#last, ...this.#positions.values());
     return { count: this.#positions.size, behind: this.#last - lowest };
@@ -43,7 +43,7 @@ export class Followers {
     this.#waiting.set(wake, position);
     const timer = setTimeout(wake, ms);
     response.once('close', wake);
-    this.#askIn(WRITE_DELAY_MS);
+    this.#pollIn(WRITE_DELAY_MS);
     await promise;
     clearTimeout(timer);
     response.off('close', wake);
@@ -52,7 +52,7 @@ export class Followers {
 
   /** Called after each write of this process. */
   written(): void {
-    if (this.#waiting.size > 0) this.#askIn(WRITE_DELAY_MS);
+    if (this.#waiting.size > 0) this.#pollIn(WRITE_DELAY_MS);
   }
 
   stop(): void {
@@ -61,25 +61,25 @@ export class Followers {
     for (const wake of this.#waiting.keys()) wake();
   }
 
-  #askIn(ms: number): void {
+  #pollIn(ms: number): void {
     const dueAt = performance.now() + ms;
     if (this.isStopping || dueAt >= this.#dueAt) return;
     clearTimeout(this.#timer);
     this.#dueAt = dueAt;
-    this.#timer = setTimeout(() => void this.#ask(), ms);
+    this.#timer = setTimeout(() => void this.#poll(), ms);
   }
 
-  async #ask(): Promise<void> {
+  async #poll(): Promise<void> {
     this.#dueAt = Number.POSITIVE_INFINITY;
-    if (this.#isAsking) {
-      this.#askIn(WRITE_DELAY_MS);
+    if (this.#isPolling) {
+      this.#pollIn(WRITE_DELAY_MS);
       return;
     }
-    this.#isAsking = true;
-    // An unavailable store is asked again.
+    this.#isPolling = true;
+    // An unavailable store is polled again.
     this.#last = await this.#history.last().catch(() => this.#last);
-    this.#isAsking = false;
+    this.#isPolling = false;
     for (const [wake, position] of this.#waiting) if (position < this.#last) wake();
-    if (this.#waiting.size > 0) this.#askIn(POLL_MS);
+    if (this.#waiting.size > 0) this.#pollIn(POLL_MS);
   }
 }

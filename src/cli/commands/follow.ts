@@ -12,8 +12,10 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
   const { url, once, post, 'secret-file': secretFile } = options;
   if ((post === undefined) !== (secretFile === undefined))
     throw new UsageError('follow: --post and --secret-file need each other');
-  if (post !== undefined && !/^https?:/.test(URL.parse(post)?.protocol ?? ''))
-    throw new UsageError('follow: --post must be an http or https URL');
+  const hook = URL.parse(post ?? '');
+  // fetch rejects URLs with a username or a password.
+  if (post !== undefined && (!/^https?:$/.test(hook?.protocol ?? '') || hook?.username || hook?.password))
+    throw new UsageError('follow: --post must be an http or https URL without a password');
   const webHook = post !== undefined && secretFile !== undefined ? new WebHook(post, secretFile) : undefined;
   const client = openClient(url);
   const after = file === undefined ? undefined : await readCursor(file);
