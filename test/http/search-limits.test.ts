@@ -69,7 +69,8 @@ for (const engine of engines) {
       const ids: number[] = [];
       for (let book = 0; book < 10; book++) {
         const title = `${'ab '.repeat(200_000)}end${book % 3}`;
-        const answer = await service.fetch('POST', '/book', JSON.stringify({ title, year: book % 5 }));
+        const body = JSON.stringify({ title, year: book % 5 });
+        const answer = await fetchInTime(service, 'POST', '/book', body, { 'Idempotency-Key': `${book}` });
         ids.push(((await answer.json()) as { data: { id: number } }).data.id);
       }
       for (const [query, sort] of [
@@ -79,7 +80,7 @@ for (const engine of engines) {
       ] as const) {
         const expected = ids.filter((_, book) => book % 3 === 2 && (!query.includes('year') || book % 5 < 4));
         const path = `/books?${query}&sort=${sort}&count=true`;
-        const answer = await service.fetch('GET', path);
+        const answer = await fetchInTime(service, 'GET', path);
         assert.equal(answer.headers.get('x-total-count'), `${expected.length}`, path);
         const { data } = (await answer.json()) as { data: { id: number }[] };
         assert.deepEqual(
@@ -136,6 +137,14 @@ describe('A service on SQLite', () => {
     await thread.close();
   });
 });
+
+/** Repeats a request while it gets 503, as statements about long books exceed their time on a busy machine. */
+async function fetchInTime(service: Service, ...request: Parameters<Service['fetch']>): Promise<Response> {
+  for (;;) {
+    const answer = await service.fetch(...request);
+    if (answer.status !== 503) return answer;
+  }
+}
 
 async function failedParts(service: Service): Promise<number | undefined> {
   const { samples = [] } = (await scrape(service.url)).get('bookkeeping_store_failed_parts') ?? {};
