@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store-interface.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
+import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../support/folder.ts';
 import { createMany, openStoreAt } from '../support/stores.ts';
 
@@ -176,6 +177,24 @@ describe('The search index in SQLite', () => {
     assert.equal(await count(store, 'odyssey'), 0);
     await untilIndexed(store, path);
     assert.equal(await count(store, 'theogony'), 4);
+  });
+
+  test('is made anew after a restore, also if another program writes before the next start', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const backup = join(folder.path, 'backup');
+    {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      assert.equal(await count(store, 'iliad'), 1);
+      await backUpStore(path, backup, () => {});
+      await store.create(ODYSSEY);
+      assert.equal(await count(store, 'odyssey'), 1);
+    }
+    await restoreStore(path, backup, () => {});
+    execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'theogony'), 1);
+    assert.equal(await count(store, 'odyssey'), 0);
   });
 
   test('is made anew after the books were replaced by others with the same numbers', async () => {

@@ -18,6 +18,7 @@ import { isBusy, isDamaged, toNotReady } from '../errors.ts';
 import { RENEW_LOG } from '../history.ts';
 import { hasTable } from '../migrations.ts';
 import { expectBooks } from '../schema.ts';
+import { FORGET_INDEX } from '../search/search-schema.ts';
 import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
 
 /** The number of pages copied in one turn of the event loop. */
@@ -110,6 +111,7 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
   await copyDatabase(database, draft, onProgress);
   using copy = new DatabaseSync(draft);
   if (hasTable(copy, 'book_history')) copy.exec(RENEW_LOG);
+  if (hasTable(copy, 'book_search_index')) copy.exec(FORGET_INDEX);
 }
 
 /** Links the store to a second name, and returns it. */

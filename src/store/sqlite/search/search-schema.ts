@@ -49,6 +49,9 @@ export const RECORD_START = `
   delete from book_search_starts where start <= (select max(start) from book_search_starts) - 1000;
 `;
 
+/** A restored store gets a new index: other programs may write before the next start is recorded. */
+export const FORGET_INDEX = 'delete from book_search_index';
+
 /**
  * How far books and log are, and whether an index with these parameters is of an earlier state of this database. It is not
  * if the database was restored or replaced: then a later start, or another in place of that start, had fewer books.
