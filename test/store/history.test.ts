@@ -335,4 +335,12 @@ describe('The history on PostgreSQL', () => {
     await store.create(DUNE);
     assert.ok((await store.history.last()) > last, 'a transaction of the other one is open');
   });
+
+  test('that was dropped by hand is off after a start without it, so that books can be written', async () => {
+    await using address = await engine.createAddress();
+    await (await openWithHistory(address.dbUrl))[Symbol.asyncDispose]();
+    await query(address.dbUrl, 'drop table book_history, book_history_changes');
+    await using store = await openWithoutHistory(address);
+    assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
+  });
 });

@@ -5,13 +5,15 @@
  * until its end, the last note before its own first one. Notes up to the lowest announced one are final.
  */
 
-/** Stops to record; what has been recorded stays. */
+/** Stops to record; what has been recorded stays, unless it was dropped by hand. */
 export const STOP_RECORDING = `
   drop trigger if exists book_history_insert on books;
   drop trigger if exists book_history_update on books;
   drop trigger if exists book_history_delete on books;
   drop trigger if exists book_history_truncate on books;
-  update book_history set days = null;
+  do $$ begin
+    if to_regclass('book_history') is not null then update book_history set days = null; end if;
+  end $$;
 `;
 
 export function startRecording(schema: string): string {
