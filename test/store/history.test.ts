@@ -343,4 +343,16 @@ describe('The history on PostgreSQL', () => {
     await using store = await openWithoutHistory(address);
     assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
   });
+
+  test('of a copy of the table has another identity', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    const { log } = await store.history.read({ limit: 1 });
+    assert.equal((await store.history.read({ limit: 1 })).log, log);
+    await query(address.dbUrl, 'create table copy (like book_history including all)');
+    await query(address.dbUrl, 'insert into copy select * from book_history');
+    await query(address.dbUrl, 'drop table book_history');
+    await query(address.dbUrl, 'alter table copy rename to book_history');
+    assert.notEqual((await store.history.read({ limit: 1 })).log, log);
+  });
 });

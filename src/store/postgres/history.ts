@@ -77,6 +77,11 @@ async function switchRecording(client: ClientBase, isRecorded: boolean): Promise
   }
 }
 
+/** The identity of the log: that of a restored dump differs by its server or its table. A standby has that of its primary. */
+const LOG = `
+  left(md5(log || 'book_history'::regclass::oid || (select system_identifier from pg_control_system())), 16)
+`;
+
 const SELECT_LAST = 'select book_history_last() as last';
 
 function selectChanges(condition: string, order: string): string {
@@ -90,7 +95,7 @@ function selectChanges(condition: string, order: string): string {
     ) as next
     window preceding as (order by note ${order} rows unbounded preceding)`;
   return `
-    select left(md5(log || 'book_history'::regclass::oid), 16) as log, removed, days, $1::bigint as last,
+    select ${LOG} as log, removed, days, $1::bigint as last,
       greatest(removed, (select max(note) from book_history_changes)) as newest, note, type,
       floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
     from book_history left join ${untilLong(rows)} as changes on true
