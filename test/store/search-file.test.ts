@@ -137,6 +137,7 @@ describe('The search index in SQLite', () => {
     ['is empty', async (path) => truncate(await indexOf(path))],
     ['is no database', async (path) => writeFile(await indexOf(path), 'no database'.repeat(1_000))],
     ['is damaged', async (path) => damage(await indexOf(path))],
+    ['has no state', async (path) => execute(await indexOf(path), 'delete from book_search_state')],
     ['has no tables', async (path) => execute(await indexOf(path), 'drop table book_search')],
     ['lacks changes that the log has forgotten', (path) => execute(path, FORGET)],
     ['lacks changes, as the log was deleted', (path) => execute(path, DELETE_LOG)],
@@ -235,17 +236,31 @@ describe('The search index in SQLite', () => {
     assert.equal(await count(store, 'iliad'), 30_000);
   });
 
-  test('reports damage that a search meets, and searches without it', async () => {
+  for (const [cause, statement] of [
+    ['SQLITE_CORRUPT', "update book_words_data set block = x'ff' where id > 10"],
+    ['SQLite result code 1', 'drop table book_words'],
+  ] as const) {
+    test(`reports damage that a search meets, and searches without it: ${cause}`, async () => {
+      await using folder = await createFolder();
+      const path = await storeWithIndex(folder.path);
+      const causes: (FailureCause | undefined)[] = [];
+      await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
+      assert.equal(await count(store, 'iliad'), 1);
+      execute(await indexOf(path), statement);
+      assert.equal(await count(store, 'iliad'), 1);
+      await untilIndexed(store, path);
+      assert.equal(await count(store, 'iliad'), 1);
+      assert.deepEqual(causes, [cause, undefined]);
+    });
+  }
+
+  test('is made anew if the starts of the store were deleted', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
-    const causes: (FailureCause | undefined)[] = [];
-    await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
+    await using store = await openStoreAt(`sqlite:${path}`);
     assert.equal(await count(store, 'iliad'), 1);
-    execute(await indexOf(path), "update book_words_data set block = x'ff' where id > 10");
+    execute(path, 'delete from book_search_starts');
     assert.equal(await count(store, 'iliad'), 1);
-    await untilIndexed(store, path);
-    assert.equal(await count(store, 'iliad'), 1);
-    assert.deepEqual(causes, ['SQLITE_CORRUPT', undefined]);
   });
 });
 

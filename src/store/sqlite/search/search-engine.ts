@@ -14,7 +14,7 @@ import {
 } from '../../search/conditions.ts';
 import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
-import { isDamaged, reasonOf, toStoreError } from '../errors.ts';
+import { isUnusable, reasonOf, toStoreError } from '../errors.ts';
 import { BOOK_COLUMNS } from '../sql.ts';
 import { SqliteIndexDialect } from './index-dialect.ts';
 import { UnfitIndex } from './index-file.ts';
@@ -61,7 +61,7 @@ export class SqliteSearchEngine implements SearchEngine {
       try {
         return await search(isIndexed);
       } catch (error) {
-        if (!isIndexed || !isDamaged(error)) throw error;
+        if (!isIndexed || !isUnusable(error)) throw error;
         this.#index.doubt(error);
         this.indexFailure = reasonOf(error);
         this.#statements.clear();

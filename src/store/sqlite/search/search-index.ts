@@ -114,14 +114,12 @@ export class SearchIndex {
 
   /** Reads the state before the log, so that it is not ahead of it in the snapshots of the two files. */
   #readState({ state, log }: Statements): State {
-    const read = state.get() as unknown as State;
+    const read = state.get() as State | undefined;
+    if (!read) throw new UnfitIndex('without a state');
     const { lastId, lastChange, start, token } = read;
-    const { name, isEarlier, ...newest } = log.get({
-      lastId,
-      lastChange,
-      start,
-      token,
-    }) as unknown as Log;
+    const found = log.get({ lastId, lastChange, start, token }) as Log | undefined;
+    if (!found) throw new UnfitIndex('replaced');
+    const { name, isEarlier, ...newest } = found;
     const isAhead = lastId > newest.newestId || lastChange > newest.newestChange;
     if (name !== this.#file.name || !isEarlier || isAhead) throw new UnfitIndex('replaced');
     return { ...read, ...newest };
