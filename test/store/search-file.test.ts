@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
@@ -129,6 +129,19 @@ describe('The search index in SQLite', () => {
       ]);
     }
     assert.equal(await indexOf(path), index);
+  });
+
+  test('is shared by processes that open the books by a link in another folder', async () => {
+    await using folder = await createFolder();
+    await using others = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    const link = join(others.path, 'books.db');
+    await symlink(path, link);
+    await using store = await openStoreAt(`sqlite:${link}`);
+    assert.equal(await count(store, 'iliad'), 1);
+    assert.equal(await indexOf(path), index);
+    assert.deepEqual(await readdir(others.path), ['books.db']);
   });
 
   for (const [what, change] of [

@@ -43,9 +43,10 @@ export class IndexFile {
   name: string | undefined;
   #replacedAt = -REPLACE_MS_MIN;
 
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#path = path;
+    // All processes find the same file, whatever link they open the books by.
+    this.#path = database.location() as string;
   }
 
   /**

@@ -47,9 +47,9 @@ export class SqliteSearchEngine implements SearchEngine {
   /** The reason why the last search that needed the index could not use it. */
   indexFailure: string | undefined;
 
-  constructor(database: DatabaseSync, path: string, startBuilder: () => Promise<IndexBuilder>) {
+  constructor(database: DatabaseSync, startBuilder: () => Promise<IndexBuilder>) {
     this.#database = database;
-    this.#index = new SearchIndex(database, path);
+    this.#index = new SearchIndex(database);
     this.#startBuilder = startBuilder;
     this.#functions = new MatchFunctions(database);
   }

@@ -46,9 +46,9 @@ export class SearchIndex {
   #statements: Statements | undefined;
   #doubt: unknown;
 
-  constructor(database: DatabaseSync, path: string) {
+  constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#file = new IndexFile(database, path);
+    this.#file = new IndexFile(database);
   }
 
   /** Has the index replaced at its next use. */

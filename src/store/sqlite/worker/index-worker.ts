@@ -5,6 +5,6 @@ import { serveRequests } from './worker-client.ts';
 /** Each request continues to build the index, and is answered with whether it is complete. */
 await serveRequests<void, boolean>(async (path) => {
   const database = await openConnection(path);
-  const index = new SearchIndex(database, path);
+  const index = new SearchIndex(database);
   return { handle: () => index.build(), close: () => database.close() };
 });

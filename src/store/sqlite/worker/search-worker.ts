@@ -19,7 +19,7 @@ const INDEX_WORKER = new URL('./index-worker.ts', import.meta.url);
 
 await serveRequests<SearchRequest, SearchResponse>(async (path) => {
   const startBuilder = () => WorkerClient.start<void, boolean>(INDEX_WORKER, path);
-  const engine = new SqliteSearchEngine(await openConnection(path), path, startBuilder);
+  const engine = new SqliteSearchEngine(await openConnection(path), startBuilder);
   const searcher = new Searcher(engine);
   return {
     async handle({ query, after, limit }) {
