@@ -5,12 +5,12 @@ import { after, before, describe, test } from 'node:test';
 import { Client } from 'pg';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { parseLog } from '../http/log.ts';
-import { startService } from '../http/service.ts';
+import { type Service, startService } from '../http/service.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { type Cluster, createDatabase, startCluster } from '../support/postgres.ts';
 import { Relay } from '../support/relay.ts';
 import { addStandby, type Standby } from '../support/standby.ts';
-import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
+import { assertNotReady, engineAt, listBooks, openStoreAt } from '../support/stores.ts';
 import { withHosts } from '../support/with-hosts.ts';
 
 const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: 0, yearTo: 3_000 } as const;
@@ -134,10 +134,13 @@ describe('A store on several hosts', { timeout }, () => {
   // The standby is promoted from here on.
   test('disconnects from a server that becomes read-only, also for reads, finds the promoted one and logs its address', async () => {
     await using store = await open();
+    await using readWrite = await openStoreAt(`${url}?target_session_attrs=read-write`);
     await using service = await startService({
       dbUrl: withHosts(url, [standby.cluster.port, primary.port]),
+      hasHistory: true,
     });
-    await using readWrite = await openStoreAt(`${url}?target_session_attrs=read-write`);
+    await service.fetch('PUT', '/book/1', '{"year":1966}');
+    const next = await nextChanges(service, '/changes');
     // Connections that stay open, and idle ones.
     await Promise.all([
       store.find(1),
@@ -159,6 +162,9 @@ describe('A store on several hosts', { timeout }, () => {
       ['Dune', 'Dune Messiah'],
     );
     while ((await service.fetch('GET', '/book/1')).status !== 200);
+    // The cursors of the former primary are valid.
+    while ((await service.fetch('GET', next.path)).status === 503);
+    assert.deepEqual((await nextChanges(service, next.path)).titles, ['Dune Messiah']);
     const lines = parseLog(service.log).filter(({ msg }) => msg?.startsWith('the store'));
     assert.deepEqual(
       lines.map(({ level, msg }) => [level, msg]),
@@ -183,7 +189,9 @@ describe('A store on several hosts', { timeout }, () => {
 
   test('moves to the primary that was promoted last when a write on the former one gets no response', async () => {
     await using relay = await Relay.open(await findFreePort());
-    await using store = await openStoreAt(withHosts(url, [primary.port, relay.port]));
+    // The former primary cannot commit that the history is turned off.
+    const engine = await engineAt(withHosts(url, [primary.port, relay.port]));
+    await using store = await engine.openStore(undefined, 90);
     assert.equal((await listBooks(store)).length, 1);
 
     relay.target = standby.cluster.port;
@@ -193,6 +201,14 @@ describe('A store on several hosts', { timeout }, () => {
     assert.equal((await listBooks(store)).length, 3);
   });
 });
+
+/** Reads a page of changes. @returns the path of the next page, and the titles of the books */
+async function nextChanges(service: Service, path: string) {
+  const response = await service.fetch('GET', path);
+  const { data } = (await response.json()) as { data: { book: { title: string } }[] };
+  const [, next = ''] = /^<(.*)>/.exec(response.headers.get('link') ?? '') ?? [];
+  return { path: next, titles: data.map(({ book }) => book.title) };
+}
 
 async function command(url: string, sql: string): Promise<void> {
   await column(url, sql);
