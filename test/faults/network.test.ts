@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failInRelay } from '../../campaigns/network/campaign.ts';
+import { YEAR_MAX } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { Relay } from '../support/relay.ts';
@@ -8,6 +9,13 @@ import { openStoreAt } from '../support/stores.ts';
 import { withHosts } from '../support/with-hosts.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
+const TITUS = {
+  q: 'titus',
+  sort: 'title',
+  isDescending: false,
+  yearFrom: -YEAR_MAX,
+  yearTo: YEAR_MAX,
+} as const;
 
 test('while the network to PostgreSQL stalls, or cuts connections within messages, requests get 503; afterwards they succeed, and no write is lost', async () => {
   const seed = Date.now() % 1_000_000;
@@ -48,10 +56,12 @@ describe('When the network to PostgreSQL stalls', () => {
       store.list(),
       store.update(id, { year: 1 }),
       store.delete(id),
+      store.search(TITUS, 1),
     ]);
     relay.forget();
     await assert.rejects(store.find(id), StoreUnavailable);
     assert.equal(await store.find(id), undefined);
+    assert.equal((await store.search(TITUS, 1)).count, 1);
   });
 });
 

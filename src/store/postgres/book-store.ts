@@ -113,12 +113,14 @@ class PostgresBookStore implements BookStore {
       shards ? new CitusDatabase(pool, shards) : new Database(pool);
     const database = databaseOn(poolOf('books', BOOK_POOL));
     const bulkDatabase = databaseOn(poolOf('many', BULK_POOL));
+    const searchPool = poolOf('searches', SEARCH_POOL);
     const searchIndex = new SearchIndex(
+      searchPool,
       poolOf('search_index', INDEX_POOL),
       new DegradablePart('search index', observer),
     );
     const SearchEngine = shards ? CitusSearchEngine : PostgresSearchEngine;
-    const searchEngine = new SearchEngine(databaseOn(poolOf('searches', SEARCH_POOL)), searchIndex);
+    const searchEngine = new SearchEngine(databaseOn(searchPool), searchIndex);
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
     this.#searcher = new Searcher(searchEngine);

@@ -44,8 +44,6 @@ export class ConnectionPool {
   #server: Server | undefined;
   #pool: Pool | undefined;
   #isEnded = false;
-  /** When a connection was lost. Those that were idle at that time are probably lost, too. */
-  #lostMs = 0;
   /** When a connection became idle. */
   readonly #releasedMs = new WeakMap<PoolClient, number>();
 
@@ -93,7 +91,7 @@ export class ConnectionPool {
   async #connect(pool: Pool): Promise<PoolClient> {
     for (;;) {
       const client = await pool.connect();
-      if ((this.#releasedMs.get(client) ?? Number.POSITIVE_INFINITY) >= this.#lostMs) return client;
+      if ((this.#releasedMs.get(client) ?? Number.POSITIVE_INFINITY) >= this.#servers.lostMs) return client;
       client.release(true);
     }
   }
@@ -140,7 +138,7 @@ export class ConnectionPool {
 
   /** After these errors, another server may be the right one. */
   #onError(error: unknown, server: Server): void {
-    if (isConnectionLost(error)) this.#lostMs = performance.now();
+    if (isConnectionLost(error)) this.#servers.lostMs = performance.now();
     if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
     else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
   }

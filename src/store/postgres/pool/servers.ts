@@ -22,6 +22,8 @@ export interface Server {
  * sees earlier writes. After {@link recheck} or {@link evict}, the next call searches for a server again.
  */
 export class Servers {
+  /** When a connection was lost. Those that were idle at that time are probably lost, too. */
+  lostMs = 0;
   /** Called with the host and port when another server is used. */
   onMove: ((server: string) => void) | undefined;
   readonly #conninfo: Conninfo;

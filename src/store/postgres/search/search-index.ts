@@ -22,6 +22,7 @@ const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
 
 /** The search index of a database, which several processes update. */
 export class SearchIndex {
+  readonly #searchPool: ConnectionPool;
   readonly #pool: ConnectionPool;
   readonly #availability = new OptionalFeature();
   readonly #part: DegradablePart;
@@ -31,7 +32,12 @@ export class SearchIndex {
   #client: PoolClient | undefined;
   #isClosed = false;
 
-  constructor(pool: ConnectionPool, part: DegradablePart) {
+  /**
+   * @param searchPool the connections of the searches, which give up a lost server in time
+   * @param pool those that update the index
+   */
+  constructor(searchPool: ConnectionPool, pool: ConnectionPool, part: DegradablePart) {
+    this.#searchPool = searchPool;
     this.#pool = pool;
     this.#part = part;
   }
@@ -65,14 +71,16 @@ export class SearchIndex {
   }
 
   async #isUpToDate(): Promise<boolean> {
-    const { isComplete, hasIndexes } = await retry(() => selectState(this.#pool));
+    const { isComplete, hasIndexes } = await retry(() => selectState(this.#searchPool));
     return isComplete && hasIndexes;
   }
 
   /** Creates or migrates the index. @returns whether it can be used */
   async #prepare(): Promise<boolean> {
     try {
-      return (await prepareIndex(this.#pool, (run) => this.#transact(run))) || this.#disable('no table');
+      return (
+        (await prepareIndex(this.#searchPool, (run) => this.#transact(run))) || this.#disable('no table')
+      );
     } catch (error) {
       const state = sqlState(error);
       if (state !== undefined && !TEMPORARY.test(state)) return this.#disable(reasonOf(error));
