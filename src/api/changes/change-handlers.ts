@@ -66,14 +66,12 @@ export class ChangeHandlers {
   /** GET /changes */
   readonly follow = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const target = request.raw.url ?? '';
-    const given = readParameters(target, changesParameters);
-    if (!given) return { outcome: 'invalidQuery' };
     const isStream = request.headers.accept?.includes(EVENT_STREAM) ?? false;
-    const text = (isStream && request.headers['last-event-id']?.toString()) || given.get('after');
-    const cursor = text === undefined ? undefined : readChangeCursor(text);
-    if (text !== undefined && !cursor) return { outcome: 'invalidQuery' };
-    const read = (after = cursor?.position) =>
-      this.#history.read({ after, limit: Number(given.get('limit') ?? limit.default) });
+    const lastEventId = isStream ? request.headers['last-event-id']?.toString() : undefined;
+    const query = readQuery(target, changesParameters, lastEventId);
+    if (!query) return { outcome: 'invalidQuery' };
+    const { given, cursor } = query;
+    const read = (after = cursor?.position) => this.#history.read({ after, limit: query.limit });
 
     let page = await read();
     let error = errorOf(cursor, page);
@@ -96,15 +94,10 @@ export class ChangeHandlers {
     const id = readBookId((request.params as { id: string }).id);
     if (id === undefined) return { outcome: 'bookNotFound' };
     const target = request.raw.url ?? '';
-    const given = readParameters(target, historyParameters);
-    const text = given?.get('after');
-    const cursor = text === undefined ? undefined : readChangeCursor(text);
-    if (!given || (text !== undefined && !cursor)) return { outcome: 'invalidQuery' };
-    const page = await this.#history.read({
-      id,
-      after: cursor?.position,
-      limit: Number(given.get('limit') ?? limit.default),
-    });
+    const query = readQuery(target, historyParameters);
+    if (!query) return { outcome: 'invalidQuery' };
+    const { cursor } = query;
+    const page = await this.#history.read({ id, after: cursor?.position, limit: query.limit });
     if (errorOf(cursor, page) === 'invalidQuery') return { outcome: 'invalidQuery' };
     const last = page.changes.at(-1);
     if (!last && !cursor) return { outcome: 'bookNotFound' };
@@ -173,6 +166,19 @@ interface Feed {
   readonly page: ChangePage;
   readonly after: number | undefined;
   readonly read: (after: number | undefined) => Promise<ChangePage>;
+}
+
+/** Reads parameters with a limit and a cursor. @param lastEventId precedes `after` @returns undefined when one is invalid */
+function readQuery<Known extends string>(
+  target: string,
+  parameters: Readonly<Record<Known | 'limit' | 'after', ParameterSchema>>,
+  lastEventId?: string,
+) {
+  const given = readParameters(target, parameters);
+  const text = lastEventId || given?.get('after');
+  const cursor = text === undefined ? undefined : readChangeCursor(text);
+  if (!given || (text !== undefined && !cursor)) return undefined;
+  return { given, cursor, limit: Number(given.get('limit') ?? limit.default) };
 }
 
 /** The error of a cursor with which a page was read. */
