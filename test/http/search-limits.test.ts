@@ -8,6 +8,7 @@ import { Client } from 'pg';
 import { LazyWorker } from '../../src/store/sqlite/worker/worker-client.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { type Engine, engines } from '../support/engines.ts';
+import * as sql from '../support/sql.ts';
 import { parseLog } from './log.ts';
 import { type Service, startService } from './service.ts';
 
@@ -95,7 +96,7 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
-      await execute(engine.name, address.dbUrl, 'create table book_changes (other text)');
+      await sql.query(address.dbUrl, 'create table book_changes (other text)');
       const failures = () => parseLog(service.log).filter(({ msg }) => msg?.includes('search index'));
       assert.deepEqual(await failedParts(service), 0);
       for (let round = 0; round < 3; round++)
@@ -167,16 +168,4 @@ async function whileLocked(engine: Engine['name'], dbUrl: string, run: () => Pro
   } finally {
     await client.end();
   }
-}
-
-async function execute(engine: Engine['name'], dbUrl: string, statement: string): Promise<void> {
-  if (engine === 'SQLite') {
-    using database = new DatabaseSync(dbUrl.replace('sqlite:', ''));
-    database.exec(statement);
-    return;
-  }
-  const client = new Client(dbUrl);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import { Client } from 'pg';
 import { engines } from '../support/engines.ts';
+import * as sql from '../support/sql.ts';
 import {
   assertAnswers,
   booksIn,
@@ -131,19 +130,19 @@ for (const engine of engines) {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
       await using second = await startService({ dbUrl: address.dbUrl });
-      await createBooks(service, CORPUS.slice(0, 5));
+      const created = await createBooks(service, CORPUS.slice(0, 5));
       for (const statement of [
         `insert into books (id, title, author, year) values (1000, 'Foreign', 'a', 1), (900, 'Foreign', 'b', 2)`,
-        `update books set title = 'Foreign' where id = 2`,
+        `update books set title = 'Foreign' where id = ${created[1]?.id}`,
         `insert into books (id, title, author, year) values (500, 'Foreign', 'c', 3)`,
         'update books set id = 2000 where id = 500',
         'delete from books where id = 900',
-        `insert into books (id, title, author, year) values (7, 'Foreign', 'd', 4)`,
+        `insert into books (id, title, author, year) values (700, 'Foreign', 'd', 4)`,
         `update books set title = 'Foreign'`,
         'delete from books',
         `insert into books (title, author, year) values ('Foreign', '', 0)`,
       ]) {
-        await execute(address.dbUrl, statement);
+        await sql.query(address.dbUrl, statement);
         const books = await booksIn(await service.fetch('GET', '/books'));
         for (const one of [service, second]) {
           await assertAnswers(one, books, { q: 'for' });
@@ -170,7 +169,7 @@ for (const engine of engines) {
       await using service = await startService({ dbUrl: address.dbUrl });
       const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 8000)';
       const fields = "'Book ' || i, 'Author ' || (i % 7), i % 100";
-      await execute(
+      await sql.query(
         address.dbUrl,
         `insert into books (title, author, year) ${numbers} select ${fields} from n`,
       );
@@ -245,17 +244,4 @@ for (const engine of engines) {
       assert.equal((await service.fetch('HEAD', '/books?sort=title')).status, 200);
     });
   });
-}
-
-/** Runs a statement as another program would. */
-async function execute(dbUrl: string, statement: string): Promise<void> {
-  if (dbUrl.startsWith('sqlite:')) {
-    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
-    database.exec(statement);
-    return;
-  }
-  const client = new Client(dbUrl);
-  await client.connect();
-  await client.query(statement);
-  await client.end();
 }

@@ -13,7 +13,10 @@ export async function query(
   }
   const client = new Client(dbUrl);
   await client.connect();
-  const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
-  await client.end();
-  return rows;
+  try {
+    const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
+    return rows;
+  } finally {
+    await client.end();
+  }
 }
