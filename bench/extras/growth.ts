@@ -16,7 +16,7 @@ import { median } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
 
 /**
- * Measures how cost grows with the number of books, for docs/scaling.md, and prints a table:
+ * Measures how cost grows with the number of books, for bench/MEASUREMENTS.md, and prints a table:
  * `node bench/extras/growth.ts [books,books…] [engine]`. By default it takes half an hour, most of it for search indexes,
  * and 15 GB.
  */

@@ -112,7 +112,7 @@ async function runFaults(
   return { ...trial.writes, ...figures };
 }
 
-/** The connections of a process (SECURITY.md). */
+/** The connections of a process (docs/limits.md). */
 const POOLS_MAX = 13;
 
 /** The requests of 16 clients and of five seconds. */

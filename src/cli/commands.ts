@@ -10,7 +10,7 @@ export const COMMANDS = {
   serve: {
     summary: 'starts the service, as without a command; SIGTERM and SIGINT stop it',
     options: {},
-    details: 'Environment variables, or lines of .env, configure it: see README.md.',
+    details: 'Environment variables, or lines of .env, configure it: see docs/configuration.md.',
   },
   token: {
     summary: 'prints a token, signed with SECRET_TOKEN',

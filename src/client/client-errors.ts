@@ -12,7 +12,7 @@ export abstract class BookkeepingError extends Error {
   }
 }
 
-/** The service has responded with an error; `message` is the one of the response (see the README of the service). */
+/** The service has responded with an error; `message` is the one of the response (see docs/api.md of the service). */
 export class RefusedError extends BookkeepingError {
   override readonly name = 'RefusedError';
   /** The HTTP status code (RFC 9110, section 15). */

@@ -18,20 +18,20 @@ const WORKERS_MAX = 64;
 /** The connections of more workers would exceed the default of PostgreSQL. */
 const AUTO_WORKERS_MAX = 7;
 
-/** All variables, in the order of the table in README.md. */
+/** All variables, in the order of the table in docs/configuration.md. */
 export const VARIABLES = {
   PORT: { fallback: '8080', parse: wholeNumber(0, 65_535), meaning: 'TCP port' },
   HOST: { documentedDefault: 'all interfaces', parse: String, meaning: 'address to listen on' },
   DB_URL: {
     fallback: 'sqlite:data/books.db',
     parse: parseStoreAddress,
-    meaning: 'connection string of the store, see below',
+    meaning: 'connection string of the store',
   },
   WORKERS: {
     fallback: '1',
     parse: parseWorkers,
     meaning:
-      'number of processes that serve, 1 to 64, or `auto`: one for each processor, up to 7; see [scaling](docs/scaling.md#with-the-number-of-requests)',
+      'number of processes that serve, 1 to 64, or `auto`: one for each processor, up to 7; see [scaling](scaling.md#requests)',
   },
   SECRET_TOKEN: {
     documentedDefault: 'generated',
@@ -42,7 +42,7 @@ export const VARIABLES = {
     documentedDefault: 'none',
     parse: String,
     meaning:
-      'key whose tokens are still accepted, but which signs none: to [change the secret](docs/operating.md#changing-the-secret)',
+      'key whose tokens are still accepted, but which signs none: to [change the secret](operating.md#changing-the-secret)',
   },
   AUTH_USERNAME: { fallback: 'admin', parse: String, meaning: 'username of the single credential pair' },
   AUTH_PASSWORD: {
@@ -85,7 +85,7 @@ export const VARIABLES = {
     fallback: 'off',
     parse: parseSwitch,
     meaning:
-      '`on` records every change for [`GET /changes`, the history of a book and its restore](docs/history.md)',
+      '`on` records every change for [`GET /changes`, the history of a book and its restore](history.md)',
   },
   HISTORY_DAYS: {
     fallback: '90',

@@ -113,13 +113,24 @@ describe('The client in the package', () => {
     }
   }
 
-  test('compiles the example in README.md', async () => {
-    const [, example = ''] = /^```ts\n(.*?)^```$/ms.exec(readText('README.md')) ?? [];
-    assert.match(example, /bookkeeping\/client/);
-    await project.write('example.ts', example);
-    const options = ['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
-    assert.deepEqual(await project.compile(...options, 'example.ts'), { code: 0, output: '' });
-  });
+  for (const document of ['README.md', 'docs/client.md']) {
+    test(`compiles the example in ${document}`, async () => {
+      const [, example = ''] = /^```ts\n(.*?)^```$/ms.exec(readText(document)) ?? [];
+      assert.match(example, /bookkeeping\/client/);
+      await project.write('example.ts', example);
+      const options = [
+        '--noEmit',
+        '--strict',
+        '--target',
+        'es2022',
+        '--module',
+        'nodenext',
+        '--types',
+        'node',
+      ];
+      assert.deepEqual(await project.compile(...options, 'example.ts'), { code: 0, output: '' });
+    });
+  }
 
   test('runs without another package', async () => {
     await using service = await startService();

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
+import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { exists, listSources, readText } from './files.ts';
 import { codeIn, rowsUnder } from './markdown.ts';
 
-const rows = rowsUnder(readText('SECURITY.md'), 'bound', 'value', 'constant').map(
+const LIMITS = 'docs/limits.md';
+
+const rows = rowsUnder(readText(LIMITS), 'bound', 'value', 'constant').map(
   ([bound = '', value = '', constant = '', , link = '']) => {
     const [, title = '', path = ''] = /^\[(.*)\]\((.*)\)$/.exec(link) ?? [];
-    return { bound, value, constant: codeIn(constant) ?? '', title, path };
+    return { bound, value, constant: codeIn(constant) ?? '', title, path: join(dirname(LIMITS), path) };
   },
 );
 
@@ -77,7 +80,7 @@ function amountOf(constant: string): number {
   );
 }
 
-describe('The table of bounds in SECURITY.md', () => {
+describe(`The table in ${LIMITS}`, () => {
   test('has each bound once', () => {
     assert.ok(rows.length > 40);
     assert.deepEqual(

@@ -21,7 +21,7 @@ const pod = readYaml('deploy/kubernetes/deployment.yaml').at('spec', 'template',
 const container = pod.at('containers', 0);
 const probes = ['startupProbe', 'livenessProbe', 'readinessProbe'].map((name) => container.at(name));
 
-const rows = rowsUnder(readText('README.md'), 'variable', 'default');
+const rows = rowsUnder(readText('docs/configuration.md'), 'variable', 'default');
 const variables = rows.map(([name = '']) => codeIn(name) ?? '');
 const port = rows.find(([name]) => name === '`PORT`')?.[1] ?? '';
 
@@ -71,7 +71,7 @@ describe('The files of deploy/', () => {
     for (const path of paths) readYaml(path);
   });
 
-  test('set only variables of README.md, and all required ones', () => {
+  test('set only variables of docs/configuration.md, and all required ones', () => {
     const secret = readYaml('deploy/kubernetes/secret.example.yaml');
     const names = [
       ...compose.at('environment').keys(),

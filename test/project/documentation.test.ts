@@ -4,18 +4,67 @@ import { describe, test } from 'node:test';
 import { REASONS } from '../../src/api/description/reasons.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
+import { readDocument } from '../openapi/document.ts';
+import { listFiles } from './deployment.ts';
 import { exists, listSources, readPackage, readText } from './files.ts';
 import { anchorOf, codeIn, codeOf, headingsOf, linksOf, rowsUnder } from './markdown.ts';
 
+const README_LINES_MAX = 130;
+
 const readme = readText('README.md');
+const api = readText('docs/api.md');
 const architecture = readText('ARCHITECTURE.md');
 const contributing = readText('CONTRIBUTING.md');
 const changelog = readText('CHANGELOG.md');
 const { version, scripts, ...manifest } = readPackage();
 
+/** The rows of the table of variables. */
+const variableRows = Object.entries<Variable<unknown>>(VARIABLES).map(
+  ([name, { fallback = '', documentedDefault, meaning }]) => [
+    `\`${name}\``,
+    documentedDefault ?? (/^[0-9]+$/.test(fallback) ? fallback : `\`${fallback}\``),
+    meaning,
+  ],
+);
+
 describe('README.md', () => {
+  test(`has at most ${README_LINES_MAX} lines`, () => {
+    const lines = readme.trimEnd().split('\n').length;
+    assert.ok(lines <= README_LINES_MAX, `${lines} lines`);
+  });
+
+  test('has variables with their defaults and meanings', () => {
+    const rows = rowsUnder(readme, 'variable', 'default', 'meaning');
+    assert.ok(rows.length > 0);
+    for (const row of rows) {
+      assert.deepEqual(
+        row,
+        variableRows.find(([name]) => name === row[0]),
+      );
+    }
+  });
+});
+
+for (const [name, text] of Object.entries({ 'README.md': readme, 'docs/api.md': api })) {
+  test(`${name} has every endpoint, whether it needs a token, and its status on success`, async () => {
+    const documented = rowsUnder(text, 'method and path', 'token').map(([endpoint, token, , response]) =>
+      [codeIn(endpoint ?? ''), token, response?.slice(0, 3)].join(' '),
+    );
+    const expected = Object.entries((await readDocument()).paths).flatMap(([path, methods]) =>
+      Object.entries(methods)
+        .filter(([method]) => method !== 'head' && path !== '/metrics')
+        .map(([method, { security, responses }]) => {
+          const status = Object.keys(responses).find((code) => code.startsWith('2'));
+          return `${method.toUpperCase()} ${path} ${security.length > 0 ? 'yes' : 'no'} ${status}`;
+        }),
+    );
+    assert.deepEqual(documented.toSorted(), expected.toSorted());
+  });
+}
+
+describe('docs/api.md', () => {
   test('has every outcome with its status, and no other', () => {
-    const documented = rowsUnder(readme, 'status', 'message', 'when').map(
+    const documented = rowsUnder(api, 'status', 'message', 'when').map(
       ([status, message = '']) => `${status} ${codeIn(message)}`,
     );
     const expected = Object.values(outcomes).map(({ status, message }) => `${status} ${message}`);
@@ -29,21 +78,19 @@ describe('README.md', () => {
         reason,
       ]),
     );
-    for (const [, message = '', when] of rowsUnder(readme, 'status', 'message', 'when')) {
+    for (const [, message = '', when] of rowsUnder(api, 'status', 'message', 'when')) {
       assert.ok(when, message);
       assert.equal(when, reasons.get(codeIn(message) ?? '') ?? when);
     }
   });
+});
 
-  test('has every variable of the configuration with its default and meaning, and no other', () => {
-    const expected = Object.entries<Variable<unknown>>(VARIABLES).map(
-      ([name, { fallback = '', documentedDefault, meaning }]) => [
-        `\`${name}\``,
-        documentedDefault ?? (/^[0-9]+$/.test(fallback) ? fallback : `\`${fallback}\``),
-        meaning,
-      ],
+describe('docs/configuration.md', () => {
+  test('has every variable with its default and meaning, and no other', () => {
+    assert.deepEqual(
+      rowsUnder(readText('docs/configuration.md'), 'variable', 'default', 'meaning'),
+      variableRows,
     );
-    assert.deepEqual(rowsUnder(readme, 'variable', 'default', 'meaning'), expected);
   });
 });
 
@@ -108,21 +155,7 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-for (const name of [
-  'README.md',
-  'ADDITIONS.md',
-  'ARCHITECTURE.md',
-  'CONTRIBUTING.md',
-  'CHANGELOG.md',
-  'SECURITY.md',
-  'docs/command-line.md',
-  'docs/deploying.md',
-  'docs/history.md',
-  'docs/migrating.md',
-  'docs/operating.md',
-  'docs/scaling.md',
-  'bench/MEASUREMENTS.md',
-]) {
+for (const name of listFiles('{,docs/,bench/}*.md')) {
   const text = readText(name);
 
   test(`The commands in ${name} exist`, () => {
@@ -136,7 +169,7 @@ for (const name of [
 }
 
 test('Links without a target are detected', () => {
-  assert.equal(hasTarget('README.md#configuration', 'CHANGELOG.md'), true);
+  assert.equal(hasTarget('README.md#configure', 'CHANGELOG.md'), true);
   assert.equal(hasTarget('MISSING.md', 'CHANGELOG.md'), false);
   assert.equal(hasTarget('README.md#missing', 'CHANGELOG.md'), false);
   assert.equal(hasTarget('#missing', 'README.md'), false);

@@ -1,7 +1,7 @@
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
 import type { ErrorName } from './operations.ts';
 
-/** The condition of each error response, in CommonMark, for `/openapi.json` and the table in README.md. */
+/** The condition of each error response, in CommonMark, for `/openapi.json` and the table in docs/api.md. */
 export const REASONS: Readonly<Record<ErrorName, string>> = {
   invalidRequestPayload: 'the body of `POST /token` is invalid',
   invalidInput:
