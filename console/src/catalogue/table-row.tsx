@@ -49,7 +49,7 @@ export function TableRow({ index, top, book, isActive, isAfterGap, onFocus }: Ro
 export function TableHead({ sort }: { sort: Sort }) {
   const t = texts.value;
   return (
-    <div role="rowgroup" class="head sticky">
+    <div role="rowgroup" class="head">
       <div role="row" class="row" aria-rowindex={1}>
         {COLUMNS.map((column) => {
           const direction = directionOf(column, sort);

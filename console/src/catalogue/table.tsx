@@ -39,7 +39,9 @@ export function Table() {
       draw();
     };
     const observer = new ResizeObserver(measure);
-    if (grid.current) observer.observe(grid.current);
+    for (const element of [grid.current, grid.current?.querySelector('.row-measure')]) {
+      if (element) observer.observe(element);
+    }
     addEventListener('scroll', draw, { passive: true });
     return () => {
       observer.disconnect();
@@ -67,9 +69,9 @@ export function Table() {
     const rect = body.current?.getBoundingClientRect();
     if (!rect) return;
     const top = rect.top + index * rowHeight.value;
-    const upper = stickyHeight();
+    const { upper, lower } = rowArea();
     if (top < upper) scrollBy(0, top - upper);
-    else if (top + rowHeight.value > innerHeight) scrollBy(0, top + 2 * rowHeight.value - innerHeight);
+    else if (top + rowHeight.value > lower) scrollBy(0, top + 2 * rowHeight.value - lower);
     draw();
     requestAnimationFrame(() => focusRow(index));
   }
@@ -84,7 +86,8 @@ export function Table() {
     const next = MOVES[event.key];
     const book = bookAt(active.value);
     if (next) {
-      const screen = Math.max(1, Math.floor((innerHeight - stickyHeight()) / rowHeight.value) - 1);
+      const { upper, lower } = rowArea();
+      const screen = Math.max(1, Math.floor((lower - upper) / rowHeight.value) - 1);
       move(next(active.value, screen, count.value));
     } else if (isRow && event.key === 'Enter' && book) show({ book: book.id });
     else if (isRow && event.key === 'Delete' && book) deleteBook(book);
@@ -130,6 +133,10 @@ export function Table() {
   );
 }
 
-function stickyHeight(): number {
-  return document.querySelector('.sticky')?.getBoundingClientRect().bottom ?? 0;
+/** The part of the window between the head of the table and the bar at the lower edge. */
+function rowArea(): { upper: number; lower: number } {
+  return {
+    upper: document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0,
+    lower: document.querySelector('.bottom')?.getBoundingClientRect().top ?? innerHeight,
+  };
 }

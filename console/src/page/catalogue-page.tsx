@@ -26,24 +26,18 @@ export function CataloguePage() {
       </a>
       <header class="top">
         <p class="mark" aria-hidden="true" />
-        <LinkButton text={t.shortcuts} variant="keys-link" onClick={openShortcutHelp} />
-        <PreferenceMenus />
+        <h1>{t.catalogue}</h1>
+        <p class="count" role="status" aria-busy={isLoading.value}>
+          {total.value !== undefined && t.count(total.value)}
+        </p>
+        <div class="file-links">
+          <LinkButton text={t.import} onClick={() => openImport()} />
+          <LinkButton text={t.export} onClick={openExport} />
+        </div>
         <LinkButton text={t.signOut} onClick={() => void sendPendingDeletions().then(signOut)} />
+        <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />
       </header>
       <main>
-        <div class="heading">
-          <h1>{t.catalogue}</h1>
-          <p class="count" role="status" aria-busy={isLoading.value}>
-            {total.value !== undefined && t.count(total.value)}
-          </p>
-          <div class="file-links">
-            <LinkButton text={t.import} onClick={() => openImport()} />
-            <LinkButton text={t.export} onClick={openExport} />
-          </div>
-          <div class="actions">
-            <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />
-          </div>
-        </div>
         <Search />
         <Chart />
         <LoadError />
@@ -54,7 +48,11 @@ export function CataloguePage() {
         </section>
         <ShownPartNote />
       </main>
-      <Toasts />
+      <footer class="bottom">
+        <LinkButton text={t.shortcuts} variant="keys-link" onClick={openShortcutHelp} />
+        <PreferenceMenus />
+        <Toasts />
+      </footer>
       <BookDialog />
       <FileDialogs />
       <Shortcuts />
