@@ -22,6 +22,8 @@ const SOURCES = [
   'src/book',
   'src/client',
   'src/formats',
+  'src/web/docs/icon.svg',
+  'src/web/docs/tokens.css',
 ];
 
 const isOptional = process.argv.includes('--if-possible');

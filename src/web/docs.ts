@@ -2,14 +2,16 @@ import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import { type OperationRoute, openApi } from '../api/description/openapi.ts';
 import { readVersion } from '../config/version.ts';
+import { hasConsole } from './console.ts';
 import { serveFile } from './static-files.ts';
 
 /** The files of the page at `/docs`, which loads nothing from another host. */
 const FILES = [
   'page.html',
   'page.css',
+  'tokens.css',
   'icon.svg',
-  ...['page', 'description', 'dom', 'json', 'operation', 'session', 'trial'].map((name) => `${name}.js`),
+  ...['page', 'description', 'dom', 'json', 'operation', 'session', 'theme', 'trial'].map((name) => `${name}.js`),
 ];
 
 /** Serves the page at `/docs`, and `/openapi.json`, which describes the routes that are added after this call. */
@@ -26,7 +28,14 @@ export function serveDocs(app: FastifyInstance): void {
   for (const name of FILES) {
     serveFile(app, name === 'page.html' ? '/docs' : `/docs/${name}`, {
       name,
-      read: () => readFile(new URL(`docs/${name}`, import.meta.url)),
+      read: () => readDocsFile(name),
     });
   }
+}
+
+/** Without a console that is built, the page has no link to it. */
+async function readDocsFile(name: string): Promise<Uint8Array> {
+  const content = await readFile(new URL(`docs/${name}`, import.meta.url));
+  if (name !== 'page.html' || hasConsole()) return content;
+  return Buffer.from(content.toString().replace(/<a class="console".*<\/a>/, ''));
 }

@@ -68,6 +68,23 @@ describe('The page at /docs, in a browser', () => {
     assert.ok(answer.text.includes('Authorization token required'));
   });
 
+  test('has the theme of the console, and links to it', async (context) => {
+    const page = await open(context);
+    if (!page) return;
+    await page.getByLabel('Theme').selectOption('dark');
+    const backgroundOf = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const background = await backgroundOf();
+    await page.getByRole('link', { name: 'Catalogue' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    assert.equal(await backgroundOf(), background);
+    assert.equal(await page.getByLabel('Theme').inputValue(), 'dark');
+    await page.getByLabel('Theme').selectOption('light');
+    await page.goBack();
+    await page.waitForSelector('.operation');
+    assert.equal(await page.getByLabel('Theme').inputValue(), 'light');
+    assert.notEqual(await backgroundOf(), background);
+  });
+
   test('does not scroll horizontally on a narrow screen', async (context) => {
     const page = await open(context, '#createBook');
     if (!page) return;

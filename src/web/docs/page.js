@@ -2,10 +2,12 @@ import { Description } from './description.js';
 import { element, find, paragraphs, phrases } from './dom.js';
 import { showOperation, showOutcome } from './operation.js';
 import { Session } from './session.js';
+import { showTheme } from './theme.js';
 
 /** Shows `openapi.json`, with a form to try each operation. */
 
 const session = new Session();
+showTheme();
 showSignIn();
 const introduction = find('#introduction', HTMLElement);
 try {
