@@ -11,7 +11,9 @@ const FILES = [
   'page.css',
   'tokens.css',
   'icon.svg',
-  ...['page', 'description', 'dom', 'json', 'operation', 'session', 'theme', 'trial'].map((name) => `${name}.js`),
+  ...['page', 'description', 'dom', 'json', 'operation', 'session', 'theme', 'trial'].map(
+    (name) => `${name}.js`,
+  ),
 ];
 
 /** Serves the page at `/docs`, and `/openapi.json`, which describes the routes that are added after this call. */
