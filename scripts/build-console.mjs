@@ -7,8 +7,9 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findNode } from '../bin/find-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = join(root, 'console/dist/.built');
@@ -42,11 +43,8 @@ function build() {
   const vite = join(root, 'node_modules/vite/bin/vite.js');
   if (!existsSync(vite)) throw new Error('Vite is not installed; npm ci installs it');
   console.error('Building the web console …');
-  // npm scripts find the Node of node_modules first; so does Vite.
-  const path = [join(root, 'node_modules', '.bin'), process.env.PATH].join(delimiter);
-  execFileSync('node', [vite, 'build', '--logLevel', 'warn'], {
+  execFileSync(findNode(), [vite, 'build', '--logLevel', 'warn'], {
     cwd: join(root, 'console'),
-    env: { ...process.env, PATH: path },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   writeFileSync(stamp, sources);

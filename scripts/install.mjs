@@ -9,46 +9,67 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findNode } from '../bin/find-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = `${root}node_modules/.installed`;
 // Development dependencies are never removed.
 const withDevelopment =
   process.argv.includes('--with-development') || existsSync(`${root}node_modules/typescript`);
+const isWindows = process.platform === 'win32';
 
 const lock = createHash('sha256')
   .update(readFileSync(`${root}package-lock.json`))
   .digest('hex');
+const withMachineNode = isMachineNodeNewer();
+const stampOf = (scope) => `${lock} ${scope}${withMachineNode ? ' on the Node of the machine' : ''}`;
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
-if (installed !== `${lock} all` && (withDevelopment || installed !== `${lock} runtime`)) {
+if (installed !== stampOf('all') && (withDevelopment || installed !== stampOf('runtime'))) {
   install();
-  requireNode();
-  await compile();
-  writeFileSync(stamp, `${lock} ${withDevelopment ? 'all' : 'runtime'}`);
+  addCommands();
+  await compile(findNode());
+  writeFileSync(stamp, stampOf(withDevelopment ? 'all' : 'runtime'));
 }
-requireNode();
+findNode();
 
 function install() {
-  console.error(`Installing dependencies (npm ci${withDevelopment ? '' : ' --omit=dev'}) …`);
-  const options = [
-    '--no-audit',
-    '--no-fund',
-    '--loglevel=error',
-    ...(withDevelopment ? ['--include=dev'] : ['--omit=dev']),
-  ];
+  // `npm ci` deletes node_modules, but Windows does not delete a Node that runs.
+  const action = isWindows ? ['install', '--no-save'] : ['ci'];
+  const scope = withDevelopment ? '--include=dev' : '--omit=dev';
+  console.error(`Installing dependencies (npm ${[...action, scope].join(' ')}) …`);
+  const options = [scope, '--no-audit', '--no-fund', '--loglevel=error'];
   // Prefers the npm that started this process to the one on the path.
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
   try {
-    execFileSync(command, [...args, 'ci', ...options], { cwd: root, stdio: ['ignore', 2, 2] });
+    execFileSync(command, [...args, ...action, ...options], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {
     console.error('The installation failed; see the errors above. It needs the npm registry.');
     process.exit(1);
   }
 }
 
+/** Whether the Node that runs npm is newer than the one in node_modules, for example by a security release. */
+function isMachineNodeNewer() {
+  const { optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  const [packaged] = Object.values(optionalDependencies);
+  const [, machine = process.versions.node] =
+    / node\/v([0-9.]+) /.exec(process.env.npm_config_user_agent ?? '') ?? [];
+  return machine.localeCompare(packaged, 'en', { numeric: true }) > 0;
+}
+
+/** Removes and adds commands of node_modules/.bin, where npm scripts look first. */
+function addCommands() {
+  const commands = `${root}node_modules/.bin/`;
+  if (withMachineNode)
+    for (const name of ['node', 'node.cmd', 'node.ps1']) rmSync(commands + name, { force: true });
+  // npm sends signals to the shell of a script only. On Unix `exec` replaces that shell by the program; for Windows, which has no
+  // such signals, this `exec` only runs it.
+  if (isWindows) writeFileSync(`${commands}exec.cmd`, '@%*\r\n');
+}
+
 /** Fills the compile cache by starting the service with an empty database; errors are ignored. */
-async function compile() {
+async function compile(node) {
   const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-'));
   const variables = {
     PORT: '0',
@@ -57,25 +78,15 @@ async function compile() {
     AUTH_PASSWORD: 'none',
     DB_URL: 'sqlite:books.db',
   };
-  const service = spawn('node', [`${root}bin/bookkeeping.mjs`], {
+  const service = spawn(node, [`${root}bin/bookkeeping.mjs`], {
     cwd: folder,
     env: { PATH: process.env.PATH, NODE_ENV: 'production', ...variables },
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
   });
+  service.on('error', () => {});
   const timeout = setTimeout(() => service.kill('SIGKILL'), 10_000);
-  service.stdout.once('data', () => service.kill('SIGTERM'));
+  service.stdout.once('data', () => service.send('shutdown'));
   await new Promise((resolve) => service.once('close', resolve));
   clearTimeout(timeout);
   rmSync(folder, { recursive: true });
-}
-
-/** On platforms without a Node in node_modules, npm scripts run on that of the system. */
-function requireNode() {
-  const version = execFileSync('node', ['--version'], { encoding: 'utf8' }).trim();
-  const needed = JSON.parse(readFileSync(`${root}package.json`, 'utf8')).engines.node.replace(/[^0-9.]/g, '');
-  if (Number(version.slice(1).split('.')[0]) >= Number(needed.split('.')[0])) return;
-  console.error(
-    `Node ${needed} or newer is required, and this is ${version}: install it from nodejs.org and try again.`,
-  );
-  process.exit(1);
 }

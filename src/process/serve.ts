@@ -9,7 +9,8 @@ import { printStartupMessage } from './startup-message.ts';
 let app: App | undefined;
 let isStopping = false;
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop());
+// SIGBREAK is Ctrl+Break on Windows.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGBREAK'] as const) process.on(signal, () => void stop());
 
 try {
   const configuration = loadConfig();
@@ -24,6 +25,10 @@ try {
     void app.lost?.then((reason) => stopLost(reason, configuration));
     printStartupMessage(configuration, app.url);
   }
+  // Without SIGTERM, as on Windows, a parent process sends this message: the primary to its workers, and process managers.
+  process.on('message', (message) => {
+    if (message === 'shutdown') void stop();
+  });
 } catch (error) {
   console.error(`bookkeeping cannot start: ${describe(error)}`);
   process.exit(1);

@@ -43,7 +43,11 @@ export async function startWorkers(configuration: LoadedConfiguration): Promise<
     async close() {
       isStopping = true;
       const allExited = Promise.all([...workers].map(exited)).then(() => writer?.close());
-      for (const worker of workers) worker.process.kill('SIGTERM');
+      for (const worker of workers) {
+        // On Windows a signal is a kill.
+        if (process.platform === 'win32') worker.send('shutdown', () => {});
+        else worker.process.kill('SIGTERM');
+      }
       await Promise.race([allExited, sleep(stopDelayMs + STOP_MS_MAX)]);
       for (const worker of workers) worker.process.kill('SIGKILL');
     },

@@ -70,7 +70,7 @@ describe('The package', () => {
   test('contains the build, the types of the client, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|dist\/(book\/contract|client\/[\w-]+)\.d\.ts|bin\/bookkeeping\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|dist\/(book\/contract|client\/[\w-]+)\.d\.ts|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],

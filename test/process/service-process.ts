@@ -49,7 +49,7 @@ export class ServiceProcess implements AsyncDisposable {
     this.#process = spawn(process.execPath, [...nodeOptions, main], {
       cwd: folder,
       env: { HOST: '127.0.0.1', PORT: '0', ...variables },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
     this.#process.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#output += text;
@@ -94,6 +94,11 @@ export class ServiceProcess implements AsyncDisposable {
     this.#process.kill(name);
   }
 
+  /** Sends the message that replaces SIGTERM on Windows, and returns at once. */
+  shutDown(): void {
+    this.#process.send('shutdown', () => {});
+  }
+
   /** Resolves when the service refuses new connections. */
   async portClosed(): Promise<void> {
     for (;;) {
@@ -114,9 +119,10 @@ export class ServiceProcess implements AsyncDisposable {
     return this.#ending;
   }
 
-  /** Sends SIGTERM; resolves when the process has exited. */
+  /** Stops the service as its platform does; resolves when the process has exited. */
   stop(): Promise<Ending> {
-    this.signal('SIGTERM');
+    if (process.platform === 'win32') this.shutDown();
+    else this.signal('SIGTERM');
     return this.#ending;
   }
 

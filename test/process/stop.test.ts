@@ -44,15 +44,21 @@ async function finishRequest(socket: Socket): Promise<string> {
   return text(socket);
 }
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  describe(`At ${signal} a service`, { concurrency: 2 }, () => {
+const WAYS_TO_STOP = {
+  SIGTERM: (service: ServiceProcess) => service.signal('SIGTERM'),
+  SIGINT: (service: ServiceProcess) => service.signal('SIGINT'),
+  'the message of a process manager': (service: ServiceProcess) => service.shutDown(),
+};
+
+for (const [name, stop] of Object.entries(WAYS_TO_STOP)) {
+  describe(`At ${name} a service`, { concurrency: 2 }, () => {
     test('exits with 0 and prints no errors', async () => {
       await using folder = await createFolder();
       await using service = await startService(folder.path, {
         SECRET_TOKEN: 'k'.repeat(32),
         AUTH_PASSWORD: 'x',
       });
-      service.signal(signal);
+      stop(service);
       const { code, complaints } = await service.ended();
 
       assert.equal(code, 0);
@@ -64,7 +70,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       await using service = await startService(folder.path);
       const token = await tokenFrom(service, folder.path);
       const socket = await beginRequest(service, token);
-      service.signal(signal);
+      stop(service);
       await service.portClosed();
       const response = await finishRequest(socket);
 

