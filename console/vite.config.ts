@@ -25,6 +25,8 @@ export default defineConfig({
   base: './',
   build: { target: 'es2024', assetsInlineLimit: 0, modulePreload: { polyfill: false } },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  // A file of texts is imported as a whole.
+  json: { namedExports: false },
   // What `npm run console` serves: the page from its sources, at /console/ as always, and the API of a running service.
   server: { proxy: { '^/(token|books?)\\b': SERVICE }, open: false },
   plugins: [compress],

@@ -1,4 +1,5 @@
 import { render } from 'preact';
+import { textsLoaded } from './language/texts.ts';
 import { CataloguePage } from './page/catalogue-page.tsx';
 import { signInState } from './session/session.ts';
 import { SignInAgain, SignInPage } from './session/sign-in.tsx';
@@ -13,4 +14,4 @@ function Console() {
   );
 }
 
-render(<Console />, document.body.querySelector('#app') as Element);
+void textsLoaded.then(() => render(<Console />, document.body.querySelector('#app') as Element));

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
 import { formatYear } from './book-text.tsx';
@@ -34,7 +35,7 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
     <form ref={form} class="book-form" onSubmit={submit} aria-busy={isSaving}>
       <h2>
         {base ? t.editBook : t.add}
-        {base && <span class="number">{t.number(base.id)}</span>}
+        {base && <span class="number">{formatMessage(t.number, { id: base.id })}</span>}
       </h2>
       <TextField name="title" edit={edit} submit={submit} />
       <TextField name="author" edit={edit} submit={submit} />
@@ -59,7 +60,7 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
       <p class="error" role="alert">
         {isEmpty && isSubmitted.value
           ? t.emptyBook
-          : error.value !== undefined && t.notStored(explain(error.value))}
+          : error.value !== undefined && formatMessage(t.notStored, { reason: explain(error.value) })}
       </p>
       <div class="buttons">
         {base && (

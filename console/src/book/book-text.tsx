@@ -1,3 +1,4 @@
+import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -18,5 +19,5 @@ export function YearText({ year }: { year: number }) {
 
 /** A year in the current language: `1851`, or `750 BC` for -750. */
 export function formatYear(year: number): string {
-  return year < 0 ? texts.value.beforeCommonEra(-year) : String(year);
+  return year < 0 ? formatMessage(texts.value.beforeCommonEra, { year: String(-year) }) : String(year);
 }

@@ -1,5 +1,6 @@
 import { type Book, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
 import { hide, refresh, replace } from '../catalogue/catalogue.ts';
+import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { setPausableTimeout, showBriefly, showToast } from '../page/toasts.tsx';
@@ -23,7 +24,7 @@ const pending = new Set<Deletion>();
 export function deleteBook(book: Book): void {
   const restore = hide(book.id);
   const dismiss = showToast({
-    text: () => texts.value.deleted(nameOf(book)),
+    text: () => formatMessage(texts.value.deleted, { title: nameOf(book) }),
     undo() {
       if (end()) restore();
     },
@@ -63,13 +64,13 @@ class ChangedError extends Error {}
 async function showFailure(book: Book, error: unknown): Promise<void> {
   if (!(error instanceof ChangedError || (error instanceof RefusedError && error.status === 412))) {
     showBriefly({
-      text: () => texts.value.notDeleted(nameOf(book), explain(error)),
+      text: () => formatMessage(texts.value.notDeleted, { title: nameOf(book), reason: explain(error) }),
       action: { label: () => texts.value.tryAgain, run: () => deleteBook(book) },
     });
     return;
   }
   showBriefly({
-    text: () => texts.value.notDeletedAsChanged(nameOf(book)),
+    text: () => formatMessage(texts.value.notDeletedAsChanged, { title: nameOf(book) }),
     action: { label: () => texts.value.show, run: () => show({ book: book.id }) },
   });
   const current = await client.find(book.id).catch(() => undefined);

@@ -1,4 +1,5 @@
 import { formatYear } from '../book/book-text.tsx';
+import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
 import { bars, isNarrow } from './chart-counts.ts';
@@ -24,7 +25,7 @@ export function Chart() {
     <fieldset class={isFiltered ? 'chart filtered' : 'chart'}>
       <legend class="visually-hidden">{t.byDecade}</legend>
       {bars.value.map((bar) => {
-        const label = `${labelOf(bar)}: ${t.count(bar.count)}`;
+        const label = `${labelOf(bar)}: ${formatMessage(t.count, { count: bar.count })}`;
         return (
           <button
             key={bar.from}
@@ -62,8 +63,10 @@ function barPath(share: number): string {
 
 function labelOf({ kind, from, to }: Bar): string {
   const t = texts.value;
-  if (kind === 'older') return t.upTo(formatYear(to));
-  return kind === 'newer' ? t.since(formatYear(from)) : t.decade(formatYear(from));
+  if (kind === 'older') return formatMessage(t.upTo, { year: formatYear(to) });
+  return kind === 'newer'
+    ? formatMessage(t.since, { year: formatYear(from) })
+    : formatMessage(t.decade, { year: formatYear(from) });
 }
 
 /** The first bar has a label, and bars at round years that are far enough apart. */

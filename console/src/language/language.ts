@@ -1,17 +1,28 @@
 import { computed } from '@preact/signals';
 import { preference } from '../page/preferences.ts';
 
-/** The languages of the console, each by its own name. */
-export const LANGUAGES = { en: 'English', de: 'Deutsch' } as const;
+/** The languages of the console: each by its own name, and its texts, which are loaded when it is chosen. */
+export const LANGUAGES = {
+  en: { name: 'English', load: () => import('./en.json', { with: { type: 'json' } }) },
+  de: { name: 'Deutsch', load: () => import('./de.json', { with: { type: 'json' } }) },
+} as const satisfies Readonly<Record<string, { name: string; load: () => Promise<{ default: Texts }> }>>;
+
 export type Language = keyof typeof LANGUAGES;
+
+/** The English texts; other languages have the same keys. */
+export type Texts = typeof import('./en.json');
 
 const CODES = Object.keys(LANGUAGES) as Language[];
 
-/** The language of the console: the language of the browser, unless the user has chosen another. */
+export const LANGUAGE_NAMES = Object.fromEntries(
+  CODES.map((code) => [code, LANGUAGES[code].name]),
+) as Readonly<Record<Language, string>>;
+
+/** The language of the console: the first of the browser that it has, unless the user has chosen another. */
 export const language = preference(
   'language',
   CODES,
-  navigator.languages.map((tag) => CODES.find((code) => tag.startsWith(code))).find(Boolean) ?? 'en',
+  navigator.languages.map((tag) => CODES.find((code) => code === tag.split('-')[0])).find(Boolean) ?? 'en',
 );
 
 const numbers = computed(() => new Intl.NumberFormat(language.value));
@@ -19,10 +30,4 @@ const numbers = computed(() => new Intl.NumberFormat(language.value));
 /** A number with the separators of the language: 10,000 or 10.000. */
 export function formatNumber(number: number): string {
   return numbers.value.format(number);
-}
-
-/** Replaces `#` in a text with a number, and each `[one|many]` with the part for that number. */
-export function plural(text: string): (count: number) => string {
-  return (count) =>
-    text.replace(/\[(.*?)\|(.*?)\]/g, count === 1 ? '$1' : '$2').replace('#', formatNumber(count));
 }

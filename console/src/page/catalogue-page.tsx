@@ -9,6 +9,7 @@ import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openExport, openImport } from '../files/opened-dialog.ts';
+import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
@@ -28,7 +29,7 @@ export function CataloguePage() {
         <p class="mark" aria-hidden="true" />
         <h1>{t.catalogue}</h1>
         <p class="count" role="status" aria-busy={isLoading.value}>
-          {total.value !== undefined && t.count(total.value)}
+          {total.value !== undefined && formatMessage(t.count, { count: total.value })}
         </p>
         <div class="file-links">
           <LinkButton text={t.import} onClick={() => openImport()} />
@@ -63,7 +64,7 @@ export function CataloguePage() {
 /** The note, above and below the list, that the list is too long to show. */
 function ShownPartNote() {
   const part = shownPart();
-  return part && <p class="shown-part">{texts.value.shownPart(part.first, part.last, part.count)}</p>;
+  return part && <p class="shown-part">{formatMessage(texts.value.shownPart, { ...part })}</p>;
 }
 
 /** The error of loading the list, which is retried until it succeeds. */

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import { LANGUAGES, language } from '../language/language.ts';
+import { LANGUAGE_NAMES, language } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { theme } from './preferences.ts';
 
@@ -7,7 +7,7 @@ export function PreferenceMenus() {
   const t = texts.value;
   return (
     <div class="preferences">
-      <Menu label={t.language} choice={language} names={LANGUAGES} />
+      <Menu label={t.language} choice={language} names={LANGUAGE_NAMES} />
       <Menu label={t.theme} choice={theme} names={t.themes} />
     </div>
   );
@@ -30,7 +30,7 @@ function Menu<Choice extends string>({ label, choice, names }: MenuProps<Choice>
         }}
       >
         {Object.entries<string>(names).map(([value, name]) => (
-          <option key={value} value={value} lang={value in LANGUAGES ? value : undefined}>
+          <option key={value} value={value} lang={value in LANGUAGE_NAMES ? value : undefined}>
             {name}
           </option>
         ))}

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { BookkeepingError, RefusedError } from '../../../src/client/index.ts';
-import type { Texts } from '../language/en.ts';
+import { formatMessage } from '../language/format.ts';
+import type { Texts } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { LinkButton } from '../page/button.tsx';
 import { Dialog } from '../page/dialog.tsx';
@@ -99,7 +100,11 @@ function SignInForm() {
         {problem.value && t.signInErrors[problem.value]}
       </p>
       <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
-        {isBusy.value ? t.signingIn : waitSeconds.value > 0 ? t.wait(waitSeconds.value) : t.signIn}
+        {isBusy.value
+          ? t.signingIn
+          : waitSeconds.value > 0
+            ? formatMessage(t.wait, { seconds: waitSeconds.value })
+            : t.signIn}
       </button>
     </form>
   );

@@ -1,6 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { FORMATS } from '../../../../src/formats/file-format.ts';
-import { fileTexts } from '../../language/file-texts.ts';
+import { formatMessage } from '../../language/format.ts';
+import { texts } from '../../language/texts.ts';
 import { Button } from '../../page/button.tsx';
 import { Dialog } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
@@ -8,7 +9,7 @@ import { Progress, StepHeading } from '../progress.tsx';
 import { BookExport } from './book-export.ts';
 
 export function ExportDialog() {
-  const t = fileTexts.value;
+  const t = texts.value;
   const bookExport = useMemo(() => new BookExport(), []);
   useEffect(() => () => bookExport.stop(), []);
   const { value: state } = bookExport.state;
@@ -19,7 +20,11 @@ export function ExportDialog() {
     <Dialog label={t.exportBooks} class="files" onDismiss={isSaving ? undefined : closeFileDialog}>
       <StepHeading
         text={t.exportBooks}
-        note={bookExport.total === undefined ? t.exportedSome : t.exported(bookExport.total)}
+        note={
+          bookExport.total === undefined
+            ? t.exportedSome
+            : formatMessage(t.exported, { count: bookExport.total })
+        }
       />
       {state === 'ready' ? (
         <FormatChoice bookExport={bookExport} />
@@ -28,12 +33,12 @@ export function ExportDialog() {
           label={t.exportBooks}
           value={isSaved ? 1 : written}
           max={isSaved ? 1 : bookExport.total}
-          numbers={isSaved ? undefined : t.exportedSoFar(written)}
-          status={isSaved ? t.exportSaved(written) : ''}
+          numbers={isSaved ? undefined : formatMessage(t.exportedSoFar, { count: written })}
+          status={isSaved ? formatMessage(t.exportSaved, { count: written }) : ''}
         />
       )}
       <p class="error" role="alert">
-        {bookExport.error.value && t.exportFailed(bookExport.error.value)}
+        {bookExport.error.value && formatMessage(t.exportFailed, { reason: bookExport.error.value })}
       </p>
       <div class="buttons">
         {isSaving ? (
@@ -54,7 +59,7 @@ export function ExportDialog() {
 }
 
 function FormatChoice({ bookExport }: { bookExport: BookExport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   return (
     <fieldset class="formats">
       <legend class="visually-hidden">{t.format}</legend>

@@ -1,5 +1,6 @@
 import { useRef } from 'preact/hooks';
-import { fileTexts } from '../../language/file-texts.ts';
+import { formatMessage } from '../../language/format.ts';
+import { texts } from '../../language/texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-file.ts';
@@ -8,13 +9,15 @@ import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-fi
 const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json';
 
 export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' }> }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: last } = lastImport;
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
       <div class="drop-zone" aria-busy={file.kind === 'opening'}>
-        <p class="lead">{file.kind === 'opening' ? t.reading(file.name) : t.dropHint}</p>
+        <p class="lead">
+          {file.kind === 'opening' ? formatMessage(t.reading, { name: file.name }) : t.dropHint}
+        </p>
         <p class="quiet">{t.acceptedFormats}</p>
         <Button text={t.chooseFile} variant="primary" onClick={() => input.current?.click()} />
         <input
@@ -30,7 +33,7 @@ export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' 
       </p>
       {last && last.left.value > 0 && (
         <p class="quiet">
-          {t.lastImport(last.left.value)}{' '}
+          {formatMessage(t.lastImport, { count: last.left.value })}{' '}
           <LinkButton
             text={t.show}
             onClick={() => {

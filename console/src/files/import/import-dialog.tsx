@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { fileTexts } from '../../language/file-texts.ts';
+import { texts } from '../../language/texts.ts';
 import { Dialog } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { StepHeading } from '../progress.tsx';
@@ -23,7 +23,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
     addEventListener('beforeunload', handle);
     return () => removeEventListener('beforeunload', handle);
   }, [isBusy]);
-  const t = fileTexts.value;
+  const t = texts.value;
   return (
     <Dialog
       label={t.importBooks}
@@ -43,7 +43,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
 }
 
 function Step({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: state } = fileImport.state;
   const Content = STEPS[state];
   return (

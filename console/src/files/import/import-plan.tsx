@@ -1,5 +1,5 @@
-import { fileTexts } from '../../language/file-texts.ts';
-import { explain } from '../../language/texts.ts';
+import { formatMessage } from '../../language/format.ts';
+import { explain, texts } from '../../language/texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { closeFile } from './chosen-file.ts';
@@ -10,7 +10,7 @@ import { Preview } from './preview.tsx';
 
 /** The preview of an import, before it starts. */
 export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: check } = fileImport.check;
   const { value: canStart } = fileImport.canStart;
   return (
@@ -22,8 +22,10 @@ export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
         <p role="status">
           {check ? (
             <>
-              <strong>{check.valid > 0 ? t.validRows(check.valid) : t.noValidRows}</strong>{' '}
-              {check.invalid > 0 && t.invalidRows(check.invalid)}
+              <strong>
+                {check.valid > 0 ? formatMessage(t.validRows, { count: check.valid }) : t.noValidRows}
+              </strong>{' '}
+              {check.invalid > 0 && formatMessage(t.invalidRows, { count: check.invalid })}
             </>
           ) : (
             t.checking
@@ -37,7 +39,7 @@ export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
         <LinkButton text={t.chooseAnother} variant="first" onClick={closeFile} />
         <Button text={t.cancel} onClick={closeFileDialog} />
         <Button
-          text={t.startImport(fileImport.total.value)}
+          text={formatMessage(t.startImport, { count: fileImport.total.value })}
           variant="primary"
           aria-disabled={!canStart}
           onClick={() => canStart && void fileImport.start()}
@@ -49,7 +51,7 @@ export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
 
 /** The option to skip existing books, and their number. */
 function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: error } = fileImport.error;
   const { value: existing } = fileImport.existing;
   const { value: skips } = fileImport.skipsExisting;
@@ -66,9 +68,9 @@ function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
       <p role="status" class={error ? 'error' : 'quiet'}>
         {skips &&
           (error
-            ? t.notSearched(explain(error))
+            ? formatMessage(t.notSearched, { reason: explain(error) })
             : existing
-              ? existing.total > 0 && t.existing(existing.total)
+              ? existing.total > 0 && formatMessage(t.existing, { count: existing.total })
               : t.searchingExisting)}
       </p>
       {skips && error && <LinkButton text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />}

@@ -1,10 +1,11 @@
-import { fileTexts } from '../../language/file-texts.ts';
+import { formatMessage } from '../../language/format.ts';
+import { texts } from '../../language/texts.ts';
 import { Button } from '../../page/button.tsx';
 import { Progress } from '../progress.tsx';
 import type { FileImport } from './file-import.ts';
 
 export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: state } = fileImport.state;
   const { value: phase } = fileImport.phase;
   const isUndo = state === 'undoing';
@@ -12,8 +13,13 @@ export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
   const done = isUndo ? total - fileImport.left.value : fileImport.stored.value;
   const pace = !isUndo && phase === 'sending' ? fileImport.pace.value : undefined;
   const numbers = [
-    t.progress(done, total),
-    ...(pace ? [t.rate(Math.round(pace.perSecond)), t.timeLeft(Math.ceil(pace.secondsLeft))] : []),
+    formatMessage(t.progress, { done, total }),
+    ...(pace
+      ? [
+          formatMessage(t.rate, { perSecond: Math.round(pace.perSecond) }),
+          timeLeft(Math.ceil(pace.secondsLeft)),
+        ]
+      : []),
   ];
   const status = state === 'stopping' ? t.stopping : t.phases[phase];
   return (
@@ -31,4 +37,11 @@ export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
       </div>
     </>
   );
+}
+
+function timeLeft(seconds: number): string {
+  const t = texts.value;
+  return seconds < 60
+    ? formatMessage(t.secondsLeft, { seconds })
+    : formatMessage(t.minutesLeft, { minutes: Math.ceil(seconds / 60) });
 }

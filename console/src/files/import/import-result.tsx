@@ -1,7 +1,7 @@
 import type { Book } from '../../../../src/client/index.ts';
 import { BookText } from '../../book/book-text.tsx';
-import { fileTexts } from '../../language/file-texts.ts';
-import { explain } from '../../language/texts.ts';
+import { formatMessage } from '../../language/format.ts';
+import { explain, texts } from '../../language/texts.ts';
 import { showNewest } from '../../page/address.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
@@ -12,7 +12,7 @@ import { InvalidRows } from './invalid-rows.tsx';
 
 /** The result of an import or of its undo, with a button to continue an incomplete one. */
 export function ImportResult({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: end } = fileImport.end;
   const { value: kept } = fileImport.kept;
   const isDone = end !== undefined && 'kind' in end && end.kind === 'done';
@@ -55,58 +55,66 @@ export function ImportResult({ fileImport }: { fileImport: FileImport }) {
 }
 
 function StoredBooks({ fileImport, isDone }: { fileImport: FileImport; isDone: boolean }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: stored } = fileImport.stored;
   const { value: skipped } = fileImport.skipped;
   const invalid = fileImport.check.value?.invalid ?? 0;
   return (
     <>
       <p>
-        <strong>{isDone ? t.done(stored) : t.stopped(stored, fileImport.total.value)}</strong>
+        <strong>
+          {isDone
+            ? formatMessage(t.done, { count: stored })
+            : formatMessage(t.stopped, { stored, total: fileImport.total.value })}
+        </strong>
       </p>
       <EndReason fileImport={fileImport} />
-      {skipped > 0 && <p>{t.skipped(skipped)}</p>}
-      {isDone && invalid > 0 && <p>{t.leftOut(invalid)}</p>}
+      {skipped > 0 && <p>{formatMessage(t.skipped, { count: skipped })}</p>}
+      {isDone && invalid > 0 && <p>{formatMessage(t.leftOut, { count: invalid })}</p>}
     </>
   );
 }
 
 /** Why an import is incomplete. */
 function EndReason({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: end } = fileImport.end;
   if (end instanceof UnreadableFileError) return <p class="error">{t.failed}</p>;
   if (end?.kind === 'rejected') {
     const { firstLine, lastLine } = end.batch;
-    return <p class="error">{t.rejected(firstLine, lastLine, explain(end.error))}</p>;
+    return (
+      <p class="error">
+        {formatMessage(t.rejected, { first: firstLine, last: lastLine, reason: explain(end.error) })}
+      </p>
+    );
   }
   if (!fileImport.unconfirmed) return null;
   const { firstLine, lastLine } = fileImport.unconfirmed.batch;
-  return <p class="note">{t.unconfirmed(firstLine, lastLine)}</p>;
+  return <p class="note">{formatMessage(t.unconfirmed, { first: firstLine, last: lastLine })}</p>;
 }
 
 function UndoResult({ fileImport, kept }: { fileImport: FileImport; kept: readonly Book[] }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: error } = fileImport.error;
   const { value: left } = fileImport.left;
   return (
     <>
       <p>
-        <strong>{t.undone(fileImport.created.value - left - kept.length)}</strong>
+        <strong>{formatMessage(t.undone, { count: fileImport.created.value - left - kept.length })}</strong>
       </p>
       {left > 0 && (
         <p class={error ? 'error' : ''}>
-          {t.undoLeft(left)} {error && explain(error)}
+          {formatMessage(t.undoLeft, { count: left })} {error && explain(error)}
         </p>
       )}
       {kept.length > 0 && (
         <div class="invalid-rows">
-          <p>{t.kept(kept.length)}</p>
+          <p>{formatMessage(t.kept, { count: kept.length })}</p>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list can be scrolled by keyboard */}
           <ul tabIndex={0}>
             {kept.map((book) => (
               <li key={book.id}>
-                <span class="quiet">{t.number(book.id)}</span>{' '}
+                <span class="quiet">{formatMessage(t.number, { id: book.id })}</span>{' '}
                 <BookText text={book.title} absent={t.noTitle} />
               </li>
             ))}

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
-import { explainRowError, fileTexts } from '../../language/file-texts.ts';
+import { formatMessage } from '../../language/format.ts';
+import { explainRowError, texts } from '../../language/texts.ts';
 import { LinkButton } from '../../page/button.tsx';
 import { download } from '../export/save-file.ts';
 import { ERRORS_SHOWN_MAX } from '../read/check-file.ts';
@@ -9,21 +10,23 @@ import type { FileImport } from './file-import.ts';
 
 /** The invalid rows and their errors, if there are any. */
 export function InvalidRows({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const { value: check } = fileImport.check;
   if (!check || check.invalid === 0) return null;
   return (
     <div class="invalid-rows">
       <details>
         <summary>{t.showInvalid}</summary>
-        {check.invalid > ERRORS_SHOWN_MAX && <p class="quiet">{t.invalidShown(ERRORS_SHOWN_MAX)}</p>}
+        {check.invalid > ERRORS_SHOWN_MAX && (
+          <p class="quiet">{formatMessage(t.invalidShown, { count: ERRORS_SHOWN_MAX })}</p>
+        )}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list can be scrolled by keyboard */}
         <ul tabIndex={0}>
           {check.errors.map(({ line, element, error }) => (
             <li key={element ?? line}>
               <span class="quiet">
-                {t.atLine(line)}
-                {element !== undefined && `, ${t.atElement(element)}`}
+                {formatMessage(t.atLine, { line })}
+                {element !== undefined && `, ${formatMessage(t.atElement, { element })}`}
               </span>{' '}
               {explainRowError(error)}
             </li>
@@ -37,7 +40,7 @@ export function InvalidRows({ fileImport }: { fileImport: FileImport }) {
 
 /** Saves a report with the invalid rows, which can be corrected and imported. */
 function ReportButton({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const isBusy = useSignal(false);
   const hasFailed = useSignal(false);
 

@@ -1,8 +1,8 @@
 import { type BookRow, bookReader, displayText } from '../../../../src/formats/book-row.ts';
 import { FIELDS } from '../../../../src/formats/row.ts';
 import { BookText, YearText } from '../../book/book-text.tsx';
-import { explainRowError, fileTexts } from '../../language/file-texts.ts';
 import { formatNumber } from '../../language/language.ts';
+import { explainRowError, texts } from '../../language/texts.ts';
 import type { FileImport } from './file-import.ts';
 
 const PREVIEW_ROWS = 5;
@@ -12,7 +12,7 @@ const TEXT_LENGTH_MAX = 200;
 
 /** The first rows of a file as books. */
 export function Preview({ fileImport }: { fileImport: FileImport }) {
-  const t = fileTexts.value;
+  const t = texts.value;
   const read = bookReader(fileImport.sample.columns, fileImport.mapping.value);
   return (
     <div class="preview">
@@ -41,7 +41,7 @@ export function Preview({ fileImport }: { fileImport: FileImport }) {
 }
 
 function PreviewRow({ row }: { row: BookRow }) {
-  const { noTitle, noAuthor } = fileTexts.value;
+  const { noTitle, noAuthor } = texts.value;
   return (
     <tr>
       <th scope="row" class="line number">

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { ROOT } from '../project/files.ts';
+
+const FOLDER = join(ROOT, 'console/src/language');
+const LANGUAGES = readdirSync(FOLDER)
+  .filter((name) => name.endsWith('.json'))
+  .map((name) => name.replace('.json', ''));
+
+const ENGLISH = textsOf('en');
+const SOURCES = readdirSync(join(ROOT, 'console/src'), { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.tsx?$/.test(name))
+  .map((name) => readFileSync(join(ROOT, 'console/src', name), 'utf8'))
+  .join('\n');
+
+/** The texts of a language, each by its path, such as `errors.timeout`. */
+function textsOf(language: string): Map<string, string> {
+  const flatten = (value: unknown, path: string): [string, string][] =>
+    typeof value === 'object' && value !== null
+      ? Object.entries(value).flatMap(([name, each]) => flatten(each, path === '' ? name : `${path}.${name}`))
+      : [[path, String(value)]];
+  return new Map(flatten(JSON.parse(readFileSync(join(FOLDER, `${language}.json`), 'utf8')), ''));
+}
+
+const PLURAL = /\{(\w+), plural,((?: =?\w+ \{(?:[^{}]|\{\w+\})*\})+)\}/g;
+
+/** The names of the values in a text, and the categories of each plural. */
+function partsOf(text: string): { names: string[]; plurals: string[][]; rest: string } {
+  const names = new Set<string>();
+  const plurals: string[][] = [];
+  const withoutPlurals = text.replace(PLURAL, (_, name: string, cases: string) => {
+    names.add(name);
+    plurals.push([...cases.matchAll(/ (=?\w+) \{/g)].map(([, category = '']) => category));
+    return cases.replace(/ =?\w+ \{((?:[^{}]|\{\w+\})*)\}/g, '$1');
+  });
+  const rest = withoutPlurals.replace(/\{(\w+)\}/g, (_, name: string) => {
+    names.add(name);
+    return '';
+  });
+  return { names: [...names].toSorted(), plurals, rest };
+}
+
+for (const language of LANGUAGES) {
+  describe(`The texts in ${new Intl.DisplayNames('en', { type: 'language' }).of(language)}`, () => {
+    const texts = textsOf(language);
+
+    test('are complete, and none is superfluous', () => {
+      assert.deepEqual([...texts.keys()], [...ENGLISH.keys()]);
+      for (const [name, text] of texts) assert.equal(text, text.trim(), name);
+      assert.deepEqual(
+        [...texts].filter(([, text]) => text === ''),
+        [],
+      );
+    });
+
+    test('have the same values as in English, and each plural has the categories of the language', () => {
+      const { pluralCategories } = new Intl.PluralRules(language).resolvedOptions();
+      for (const [name, text] of texts) {
+        const { names, plurals, rest } = partsOf(text);
+        assert.deepEqual(names, partsOf(ENGLISH.get(name) ?? '').names, name);
+        assert.doesNotMatch(rest, /[{}']/, name);
+        for (const categories of plurals) {
+          const ofLanguage = categories.filter((category) => !category.startsWith('='));
+          assert.deepEqual(ofLanguage.toSorted(), pluralCategories.toSorted(), name);
+        }
+      }
+    });
+
+    test('have the direction of the language', () => {
+      assert.equal(texts.get('direction'), new Intl.Locale(language).getTextInfo().direction);
+    });
+  });
+}
+
+describe('The English texts', () => {
+  test('are all used', () => {
+    const groups = new Set([...ENGLISH.keys()].map((path) => path.split('.')[0] as string));
+    const unused = [...groups].filter((name) => !new RegExp(`\\b${name}\\b`).test(SOURCES));
+    assert.deepEqual(unused, []);
+  });
+
+  test('get the values that they name', () => {
+    const calls = [...SOURCES.matchAll(/\bformatMessage\(\s*(?:t|texts\.value)\.([\w.]+),\s*\{([^}]*)\}/g)];
+    assert.ok(calls.length > 30, String(calls.length));
+    for (const [call, name = '', values = ''] of calls) {
+      if (values.includes('...')) continue;
+      const given = [...values.matchAll(/(?:^|,)\s*(\w+)\s*(?=[:,]|$)/g)].map(([, value = '']) => value);
+      assert.deepEqual(given.toSorted(), partsOf(ENGLISH.get(name) ?? '').names, call);
+    }
+  });
+});
