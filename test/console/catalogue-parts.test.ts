@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { matchedParts, searchedWords } from '../../console/src/book/matched-parts.ts';
 import { visibleText } from '../../console/src/book/visible-text.ts';
 import { barsBetween, countInto, scaleOf } from '../../console/src/catalogue/decades.ts';
 import { type ListEnd, ListEnds } from '../../console/src/catalogue/list-ends.ts';
@@ -118,6 +119,24 @@ test('A text in a row is one line, truncated, and never blank', () => {
     [`${'x'.repeat(399)}😀`, `${'x'.repeat(399)}…`],
   ] as const) {
     assert.equal(visibleText(text), shown);
+  }
+});
+
+test('What matches a search is marked: beginnings of words, in any case and with any accents', () => {
+  for (const [text, q, marked] of [
+    ['War and Peace', 'PEA war', '[War] and [Pea]ce'],
+    ['Émile, Les Misérables', 'misera emile', '[Émile], Les [Miséra]bles'],
+    ['Les Mise\u0301rables', 'mise', 'Les [Mise\u0301]rables'],
+    ['a catalogue of cats', 'cat catal', 'a [catal]ogue of [cat]s'],
+    ['two↵lines', 'lines', 'two↵[lines]'],
+    ['Œdipus, ﬁre', 'fi', 'Œdipus, [ﬁ]re'],
+    ['Οδύσσεια ΣΊΣΥΦΟΣ', 'σίσυφος', 'Οδύσσεια [ΣΊΣΥΦΟΣ]'],
+    ['The Iliad', ' - ', 'The Iliad'],
+    ['rock’n’roll', 'n', 'rock’[n]’roll'],
+  ] as const) {
+    const parts = matchedParts(text, searchedWords(q));
+    assert.equal(parts.join(''), text);
+    assert.equal(parts.map((part, index) => (index % 2 === 1 ? `[${part}]` : part)).join(''), marked);
   }
 });
 

@@ -149,8 +149,9 @@ describe('The imports of the web console', () => {
   const imported = ofConsole.entries().flatMap(([path, source]) => importsOf(path, source));
   const ours = [...imported].filter((path) => /^(src|console)\//.test(path) || path.startsWith('.'));
 
-  test('are its own modules and texts, the client and src/formats', () => {
-    const shared = /^(src\/(client\/index\.ts$|formats\/)|console\/src\/language\/\w+\.json$)/;
+  test('are its own modules and texts, the client, src/formats and the folding of texts', () => {
+    const shared =
+      /^(src\/(client\/index\.ts$|formats\/|book\/folded-text\.ts$)|console\/src\/language\/\w+\.json$)/;
     assert.ok(ours.includes('src/client/index.ts'));
     assert.deepEqual(
       ours.filter((path) => !shared.test(path) && !ofConsole.has(path)),

@@ -3,12 +3,12 @@ import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
+import { lowerCase } from '../../src/book/folded-text.ts';
 import {
   compareSortKeys,
   FOLDING_VERSION,
   foldBook,
   isMatch,
-  lowerCase,
   needlesOf,
   sortKeyOf,
   wordsOf,

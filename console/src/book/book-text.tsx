@@ -1,14 +1,21 @@
+import { computed } from '@preact/signals';
 import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
+import { view } from '../page/address.ts';
+import { matchedParts, searchedWords } from './matched-parts.ts';
 import { visibleText } from './visible-text.ts';
 
-/** A title or an author on one line; `absent` if it is empty. */
+const searched = computed(() => searchedWords(view.value.q));
+
+/** A title or an author on one line, in which what matches the search is marked; `absent` if it is empty. */
 export function BookText({ text, absent }: { text: string; absent: string }) {
   if (text === '') return <span class="absent">{absent}</span>;
   return (
     // Isolates the direction of the text from its surroundings.
     <span class="text" dir="auto">
-      {visibleText(text)}
+      {matchedParts(visibleText(text), searched.value).map((part, index) =>
+        index % 2 === 1 ? <mark key={index}>{part}</mark> : part,
+      )}
     </span>
   );
 }

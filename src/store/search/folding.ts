@@ -2,17 +2,10 @@
 
 import type { BookFields } from '../../book/book.ts';
 import { type BookQuery, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
+import { foldText, GAP, lowerCase } from '../../book/folded-text.ts';
 
 /** Incremented with every change of the results of {@link foldBook}, which indexes store. */
 export const FOLDING_VERSION = 2;
-
-/**
- * A text in lower case, by the default mapping of Unicode (section 3.13, `toLowercase`), but with a final sigma like any
- * other sigma: so a part of a text remains a part of its lower case.
- */
-export function lowerCase(text: string): string {
-  return text.toLowerCase().replaceAll('ς', 'σ');
-}
 
 /**
  * The words of texts, separated by spaces, punctuation and control characters: in lower case, decomposed (NFKD), without
@@ -29,7 +22,7 @@ function joinWords(folded: readonly string[]): string {
 }
 
 function foldWords(text: string): string {
-  return fold(text).trim();
+  return foldText(text).trim();
 }
 
 /** By this, texts are sorted: by their words, then by their code points; see {@link compareSortKeys}. */
@@ -72,23 +65,6 @@ export function foldBook({ title, author }: BookFields): FoldedBook {
   };
 }
 
-/** Precedes a word, so that even a single letter results in a trigram. */
-const GAP = '  ';
-
-function fold(text: string): string {
-  // Most texts are ASCII, and the rules for Unicode take ten times as long.
-  if (!BEYOND_ASCII.test(text)) return text.toLowerCase().replaceAll(ASCII_GAPS, GAP);
-  const letters = lowerCase(text)
-    .normalize('NFKD')
-    .replaceAll(/[\p{M}\p{Cf}]/gu, '');
-  return lowerCase(letters).replaceAll(/[\p{Z}\p{Cc}\p{P}]+/gu, GAP);
-}
-
-const BEYOND_ASCII = /\P{ASCII}/u;
-
-/** ASCII characters that are neither letters nor digits nor symbols. */
-const ASCII_GAPS = /[^A-Za-z0-9$+<=>^`|~]+/g;
-
 /** The texts that a matching book contains. */
 export interface Needles {
   /** Parts of the title and of the author, as {@link lowerCase} returns them. */
@@ -109,7 +85,7 @@ export function needlesOf({ title, author, q }: BookQuery): Needles | undefined 
     title: title && lowerCase(title),
     author: author && lowerCase(author),
     words,
-    prefilters: parts.map(fold),
+    prefilters: parts.map(foldText),
   };
 }
 
