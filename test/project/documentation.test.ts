@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { REASONS } from '../../src/api/description/reasons.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
+import { LOG_KEYS } from '../http/log.ts';
 import { readDocument } from '../openapi/document.ts';
 import { listFiles } from './deployment.ts';
 import { exists, listSources, readPackage, readText } from './files.ts';
@@ -92,6 +93,21 @@ describe('docs/configuration.md', () => {
       variableRows,
     );
   });
+});
+
+test('.env.example has every variable with its default, and no other', () => {
+  const assignments = [...readText('.env.example').matchAll(/^#?([A-Z_]+)=(.*)$/gm)];
+  assert.deepEqual(
+    assignments.map(([, name, value]) => [name, value]),
+    Object.entries<Variable<unknown>>(VARIABLES).map(([name, { fallback = '' }]) => [name, fallback]),
+  );
+});
+
+test('docs/operating.md has every field of the log, and no other', () => {
+  const fields = rowsUnder(readText('docs/operating.md'), 'field', 'meaning').flatMap(([cell = '']) =>
+    codeOf(cell),
+  );
+  assert.deepEqual(fields.toSorted(), [...LOG_KEYS].toSorted());
 });
 
 describe('ARCHITECTURE.md', () => {
