@@ -60,8 +60,9 @@ for (const [logLevel, statuses] of [
 
 describe('A failed login is logged with the address of its client', () => {
   const throttleLimits = { failuresMax: 1, windowSeconds: 60 };
-  /** The filter for fail2ban that docs/operating.md has; `<ADDR>` stands for an address. */
-  const [, failregex = ''] = /^failregex = (.*)$/m.exec(readText('docs/operating.md')) ?? [];
+  /** fail2ban replaces `<ADDR>` by an expression for addresses. */
+  const [, failregex = ''] =
+    /^failregex = (.*)$/m.exec(readText('deploy/fail2ban/filter.d/bookkeeping.conf')) ?? [];
   const filter = new RegExp(failregex.replace('<ADDR>', '(?<client>[0-9a-f:.]+)'));
 
   for (const [trustProxy, forwarded, clients] of [

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { assertNothingConfidential } from './confidential.ts';
 
 /** The keys of log lines. None is for a header, a body or a request target. */
-const KEYS = new Set([
+export const LOG_KEYS = new Set([
   'level',
   'time',
   'id',
@@ -50,7 +50,7 @@ export function assertNothingConfidentialInLog(
   }
   for (const line of parseLog(others)) {
     assert.ok(
-      Object.keys(line).every((key) => KEYS.has(key)),
+      Object.keys(line).every((key) => LOG_KEYS.has(key)),
       `an unknown key: ${JSON.stringify(line)}`,
     );
     assert.ok(

@@ -172,21 +172,36 @@ describe('The proxies', () => {
     }
   });
 
-  test('nginx: has no limit of requests or time for a connection, because closing loses HTTP/2 requests', () => {
+  test('nginx: have no limit of requests or time for a connection, because closing loses HTTP/2 requests', () => {
     assert.deepEqual(valuesOf(NGINX, 'keepalive_requests'), ['1000000000']);
     assert.deepEqual(valuesOf(NGINX, 'keepalive_time'), ['365d']);
   });
 
-  test('nginx: has the directive http2 of newer versions as a comment', () => {
-    assert.deepEqual(valuesOf(NGINX, 'listen').slice(0, 2), ['443 ssl http2', '[::]:443 ssl http2']);
-    assert.deepEqual(valuesOf(NGINX, 'http2'), []);
-    assert.deepEqual(valuesOf(NGINX, '# http2'), ['on']);
+  test('nginx: the file for older versions differs only in how HTTP/2 is enabled', () => {
+    const older = readText('deploy/nginx/bookkeeping-1.24.conf')
+      .replace('For nginx 1.19.10 to 1.25.0,', 'For nginx 1.25.1 or newer,')
+      .replaceAll(/^( *listen .*:?443 ssl) http2;$/gm, '$1;')
+      .replace(/^( *)listen \[::\]:443 ssl;$/m, '$&\n$1http2 on;');
+    assert.equal(older, readText(NGINX));
   });
 
   test('nginx: accepts the longest body', () => {
-    const sizes = valuesOf(NGINX, 'client_max_body_size');
-    assert.equal(sizes.length, 1);
-    assert.ok(Number.parseInt(sizes[0] ?? '', 10) * 1_024 * 1_024 > BOOKS_BYTES_MAX);
+    const [size, ...others] = valuesOf(NGINX, 'client_max_body_size');
+    assert.ok(Number.parseInt(size ?? '', 10) * 1_024 * 1_024 > BOOKS_BYTES_MAX);
+    assert.deepEqual(others, ['0'], 'the location of the errors has no limit');
+  });
+
+  test('tell browsers to use HTTPS, in every response', () => {
+    const header = 'Strict-Transport-Security';
+    assert.equal(
+      readText(NGINX).match(new RegExp(`add_header ${header} "max-age=63072000" always;`, 'g'))?.length,
+      2,
+    );
+    assert.equal(readText(CADDY).match(new RegExp(`header ${header} "max-age=63072000"`, 'g'))?.length, 2);
+    assert.match(
+      readText(HAPROXY),
+      new RegExp(`http-after-response set-header ${header} "max-age=63072000" if`),
+    );
   });
 
   test('respond with errors in the envelope, with outcomes of the service', () => {
