@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
 import { type Book, readBookChanges, readBookId } from '../../src/book/book.ts';
+import { Invalid } from '../../src/book/invalid.ts';
 import type { RawResponse } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { HostileRequest } from './requests.ts';
@@ -98,11 +99,12 @@ function loginStatus(request: HostileRequest): number {
 /** @returns the content of a body, or the status of its rejection */
 function readBody<Content>(
   { lines, body }: HostileRequest,
-  reader: (body: Uint8Array) => Content | undefined,
+  reader: (body: Uint8Array) => Content | Invalid,
 ): Content | number {
   if (body.length > BODY_BYTES_MAX) return 413;
   const isEncoded = lines.some((line) => /^Content-Encoding: (?!identity$)/.test(line));
-  return (isEncoded ? undefined : reader(body)) ?? 400;
+  const content = reader(isEncoded ? new Uint8Array() : body);
+  return content instanceof Invalid ? 400 : content;
 }
 
 /** The id in a target, if a book can have it. */

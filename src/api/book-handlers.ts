@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, readBook, readBookChanges, readBookId } from '../book/book.ts';
 import { type BookStore, StoreUnavailable } from '../book/book-store-interface.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../book/contract.ts';
+import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
@@ -33,7 +34,7 @@ export class BookHandlers {
     if (key === null) return { outcome: 'invalidIdempotencyKey' };
     const fields = await this.#bodies.read(request.raw, reply.raw, readBook);
     if (typeof fields === 'string') return { outcome: fields };
-    if (!fields) return { outcome: 'invalidInput' };
+    if (fields instanceof Invalid) return { outcome: 'invalidInput', detail: fields.detail };
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     if (!book) return { outcome: 'idempotencyKeyReused' };
     return { outcome: 'bookCreated', ...contentOf(book), headers: { etag: entityTag(book) } };
@@ -46,7 +47,7 @@ export class BookHandlers {
     if (typeof created === 'string') return { outcome: created };
     if ('pages' in created) return { outcome: 'booksCreated', json: toArray(created.pages) };
     if (created.invalidIndex !== undefined) reply.header('invalid-index', created.invalidIndex);
-    return { outcome: 'invalidInput' };
+    return { outcome: 'invalidInput', detail: created.detail };
   };
 
   /** Creates the books of a body. Long bodies are processed one after the other, as each needs many times its length. */
@@ -78,9 +79,11 @@ export class BookHandlers {
     if (id === undefined) return { outcome: 'bookNotFound' };
     const changes = await this.#bodies.read(request.raw, reply.raw, readBookChanges);
     if (typeof changes === 'string' && changes !== 'payloadTooLarge') return { outcome: changes };
-    if (!changes || typeof changes === 'string') {
+    if (changes instanceof Invalid || changes === 'payloadTooLarge') {
       if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
-      return { outcome: changes ?? 'invalidInput' };
+      return changes instanceof Invalid
+        ? { outcome: 'invalidInput', detail: changes.detail }
+        : { outcome: changes };
     }
     const book = isConditional(request.raw)
       ? await this.#changeIfMet(request, reply, id, (found) => this.#store.updateExpected(found, changes))

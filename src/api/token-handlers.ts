@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
+import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { annotate } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
@@ -31,7 +32,7 @@ export class TokenHandlers {
     if (secondsToWait > 0) return this.#throttled(request, reply, ip, secondsToWait);
     const login = await this.#bodies.read(request.raw, reply.raw, readLoginRequest);
     if (typeof login === 'string') return { outcome: login };
-    if (!login) return { outcome: 'invalidRequestPayload' };
+    if (login instanceof Invalid) return { outcome: 'invalidRequestPayload', detail: login.detail };
     if (!this.#credentials.match(login)) {
       const secondsOverLimit = this.#throttle.fail(ip);
       if (secondsOverLimit > 0) return this.#throttled(request, reply, ip, secondsOverLimit);
@@ -52,7 +53,7 @@ export class TokenHandlers {
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.protected);
     const token = request.headers.authorization;
-    const passIf = (isValid: boolean) => (isValid ? pass() : send(reply, { outcome: 'invalidToken' }));
+    const passIf = (isValid: boolean) => (isValid ? pass() : rejectToken(token, reply));
     const isValid = token ? this.#tokens.verify(token) : undefined;
     if (isValid === undefined) send(reply, { outcome: 'tokenRequired' });
     else if (typeof isValid === 'boolean') passIf(isValid);
@@ -65,4 +66,9 @@ export class TokenHandlers {
     reply.header('retry-after', seconds);
     return { outcome: 'tooManyRequests' };
   }
+}
+
+function rejectToken(token = '', reply: FastifyReply): void {
+  const detail = /^bearer\b/i.test(token) ? 'send the token alone, without Bearer' : undefined;
+  send(reply, { outcome: 'invalidToken', ...(detail && { detail }) });
 }

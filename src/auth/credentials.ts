@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { type JsonFields, readJsonObject } from '../book/json-object.ts';
+import { InvalidJson, type JsonFields, readJsonObject } from '../book/json-object.ts';
 import type { Secret } from '../config/secret.ts';
 
 export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text' } as const;
@@ -7,10 +7,10 @@ export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text' } as const
 /** The body of POST /token (specification, "LoginRequest"). */
 export type LoginRequest = Required<JsonFields<typeof LOGIN_FIELD_TYPES>>;
 
-/** Reads a request body; absent fields are empty. @returns undefined for an invalid body */
-export function readLoginRequest(body: Uint8Array): LoginRequest | undefined {
+/** Reads a request body; absent fields are empty. */
+export function readLoginRequest(body: Uint8Array): LoginRequest | InvalidJson {
   const fields = readJsonObject(body, LOGIN_FIELD_TYPES);
-  return fields && { username: '', password: '', ...fields };
+  return fields instanceof InvalidJson ? fields : { username: '', password: '', ...fields };
 }
 
 export class Credentials {

@@ -1,4 +1,5 @@
 import type { Book, BookFields } from './contract.ts';
+import { Invalid } from './invalid.ts';
 import { readJsonObject } from './json-object.ts';
 
 export type { Book, BookFields };
@@ -12,14 +13,14 @@ export const EMPTY_BOOK: BookFields = { title: '', author: '', year: 0 };
 
 export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer' } as const;
 
-/** Reads a request body as a new book. @returns undefined when it is invalid (specification, POST /book) */
-export function readBook(body: Uint8Array): BookFields | undefined {
+/** Reads a request body as a new book (specification, POST /book). */
+export function readBook(body: Uint8Array): BookFields | Invalid {
   const fields = readBookChanges(body);
-  return fields && { ...EMPTY_BOOK, ...fields };
+  return fields instanceof Invalid ? fields : { ...EMPTY_BOOK, ...fields };
 }
 
-/** Reads the fields that are present. @returns undefined when the body is invalid (specification, PUT /book/{id}) */
-export function readBookChanges(body: Uint8Array): Partial<BookFields> | undefined {
+/** Reads the fields that are present (specification, PUT /book/{id}). */
+export function readBookChanges(body: Uint8Array): Partial<BookFields> | Invalid {
   return readJsonObject(body, BOOK_FIELD_TYPES);
 }
 

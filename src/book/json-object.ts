@@ -1,3 +1,5 @@
+import { Invalid } from './invalid.ts';
+
 interface FieldTypes {
   text: string;
   integer: number;
@@ -13,21 +15,21 @@ export type JsonFields<Spec extends FieldSpec> = { -readonly [Name in keyof Spec
  * ignored. `text` is a string that every store preserves: well-formed Unicode without U+0000. `integer` is a number without
  * a fraction, in any notation, within ±(2^53 - 1).
  *
- * @returns undefined when the bytes are not UTF-8 or not a JSON object, or a field has another type
+ * @returns InvalidJson when the bytes are not UTF-8 or not a JSON object, or a field has another type
  */
 export function readJsonObject<const Spec extends FieldSpec>(
   bytes: Uint8Array,
   spec: Spec,
-): JsonFields<Spec> | undefined {
+): JsonFields<Spec> | InvalidJson {
   let text: string;
   let value: unknown;
   try {
     text = utf8.decode(bytes);
     value = JSON.parse(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    return new InvalidJson(error instanceof SyntaxError ? 'not-json' : 'not-utf8');
   }
-  if (!isObject(value)) return undefined;
+  if (!isObject(value)) return new InvalidJson('not-object');
 
   const fields: Record<string, unknown> = {};
   let isExact = !FRACTION_OR_EXPONENT.test(text);
@@ -44,10 +46,39 @@ export function readJsonObject<const Spec extends FieldSpec>(
     }
   }
   for (const field in fields) {
-    if (!hasType(fields[field], spec[field] as keyof FieldTypes)) return undefined;
+    const type = spec[field] as keyof FieldTypes;
+    if (!hasType(fields[field], type))
+      return new InvalidJson({ name: field, type, value: lastValueOf(field, value, spec) });
   }
   return fields as JsonFields<Spec>;
 }
+
+/** Why {@link readJsonObject} rejects bytes: what they are not, or a field that has another type. */
+export class InvalidJson extends Invalid {
+  readonly reason: keyof typeof DETAILS | InvalidField;
+
+  constructor(reason: keyof typeof DETAILS | InvalidField) {
+    super(typeof reason === 'string' ? DETAILS[reason] : `${reason.name} ${TYPES[reason.type]}`);
+    this.reason = reason;
+  }
+}
+
+interface InvalidField {
+  readonly name: string;
+  readonly type: keyof FieldTypes;
+  readonly value: unknown;
+}
+
+const DETAILS = {
+  'not-utf8': 'the body is not UTF-8',
+  'not-json': 'the body is empty or not JSON',
+  'not-object': 'the body is not a JSON object',
+};
+
+const TYPES: Readonly<Record<keyof FieldTypes, string>> = {
+  text: 'must be a string, without U+0000 and without lone surrogates',
+  integer: `must be an integer from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
+};
 
 /** Keeps a byte-order mark, which is not JSON. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -63,6 +94,10 @@ function fieldOf(name: string, spec: FieldSpec): string | undefined {
   if (Object.hasOwn(spec, name)) return name;
   const field = toAsciiLowerCase(name);
   return Object.hasOwn(spec, field) ? field : undefined;
+}
+
+function lastValueOf(field: string, object: Record<string, unknown>, spec: FieldSpec): unknown {
+  return Object.entries(object).findLast(([name]) => fieldOf(name, spec) === field)?.[1];
 }
 
 export function toAsciiLowerCase(text: string): string {

@@ -15,18 +15,29 @@ export abstract class BookkeepingError extends Error {
 /** The service has responded with an error; `message` is the one of the response (see docs/api.md of the service). */
 export class RefusedError extends BookkeepingError {
   override readonly name = 'RefusedError';
+  readonly method: string;
+  /** The path of the request with its query, relative to the URL of the service. */
+  readonly path: string;
   /** The HTTP status code (RFC 9110, section 15). */
   readonly status: number;
   /** The value of `Retry-After`, with 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
+  /** What is wrong with the request, for developers: the header `Error-Detail`. */
+  readonly detail: string | undefined;
   /** The index of the first invalid book, with 400 of `createMany`. */
   readonly invalidIndex: number | undefined;
+  /** The id of the request in the log of the service: the header `X-Request-Id`. */
+  readonly requestId: string | undefined;
 
   constructor(response: ErrorResponse) {
     super(response.message, response.mayHaveHappened);
+    this.method = response.method;
+    this.path = response.path;
     this.status = response.status;
     this.retryAfterSeconds = response.retryAfterSeconds;
+    this.detail = response.detail;
     this.invalidIndex = response.invalidIndex;
+    this.requestId = response.requestId;
   }
 }
 

@@ -48,7 +48,7 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
         redirect: 'error',
         signal: abortion.signal,
       });
-      const result = readResponse(response, await response.text(), isWrite);
+      const result = readResponse(request, response, await response.text());
       if (!result) throw fail('unreadable');
       return result;
     } catch (error) {
@@ -72,20 +72,24 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** @returns undefined for a success that is not from the service; errors may be from a proxy */
 function readResponse(
+  { method, path, isWrite }: ApiRequest,
   { status, headers }: Response,
   body: string,
-  isWrite: boolean,
 ): ApiResponse | undefined {
   const envelope = readEnvelope(body, status);
   if (!envelope && status < 300) return undefined;
   return {
+    method,
+    path: `/${path}`,
     status,
     message: envelope?.message ?? `HTTP ${status}`,
     data: envelope?.data,
     headers,
     mayHaveHappened: isWrite && status >= 500,
     retryAfterSeconds: readRetryAfter(headers.get('Retry-After')),
+    detail: headers.get('Error-Detail') ?? undefined,
     invalidIndex: readNumber(headers.get('Invalid-Index')),
+    requestId: headers.get('X-Request-Id') ?? undefined,
   };
 }
 

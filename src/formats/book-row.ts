@@ -1,6 +1,6 @@
 import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK } from '../book/book.ts';
 import { BODY_BYTES_MAX } from '../book/contract.ts';
-import { isText, readJsonObject, toAsciiLowerCase } from '../book/json-object.ts';
+import { InvalidJson, isText, readJsonObject, toAsciiLowerCase } from '../book/json-object.ts';
 import type { Mapping } from './mapping.ts';
 import { unescapeFormula } from './rendering.ts';
 import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';
@@ -62,7 +62,7 @@ function jsonReader(mapping: Mapping) {
 
   return (json: Uint8Array): ImportedBook | RowError => {
     const values = readJsonObject(json, spec);
-    if (!values) return errorOf(json, names);
+    if (values instanceof InvalidJson) return errorOf(values, names);
     const memberOf = (field: Field | 'id') => values[names[field] ?? ''];
     const title = (memberOf('title') ?? EMPTY_BOOK.title) as string;
     const author = (memberOf('author') ?? EMPTY_BOOK.author) as string;
@@ -86,23 +86,12 @@ function toBook(
   return id >= 1 ? { id, ...book } : { kind: 'id', value: displayText(idValue) };
 }
 
-/** Finds out why {@link readJsonObject} has rejected a row. */
-function errorOf(json: Uint8Array, names: Partial<Record<Field | 'id', string>>): RowError {
-  let value: unknown;
-  try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(json));
-  } catch (error) {
-    return { kind: error instanceof SyntaxError ? 'not-json' : 'not-utf8' };
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { kind: 'not-object' };
-  const isInvalid = (field: Field) =>
-    names[field] !== undefined && !readJsonObject(json, { [names[field]]: FIELD_TYPES[field] });
-  const field = FIELDS.find(isInvalid) ?? 'id';
-  if (field === 'title' || field === 'author') return { kind: 'text', field };
-  const member = Object.entries(value).findLast(
-    ([name]) => name.toLowerCase() === names[field]?.toLowerCase(),
-  );
-  return { kind: field, value: displayText(member?.[1]) };
+function errorOf({ reason }: InvalidJson, names: Partial<Record<Field | 'id', string>>): RowError {
+  if (typeof reason === 'string') return { kind: reason };
+  const field = FIELDS.find((known) => names[known] === reason.name) ?? 'id';
+  return field === 'title' || field === 'author'
+    ? { kind: 'text', field }
+    : { kind: field, value: displayText(reason.value) };
 }
 
 /** A value for display: a text unchanged, another value as JSON, both truncated. */

@@ -1,4 +1,4 @@
-import { readJsonObject } from '../book/json-object.ts';
+import { InvalidJson, readJsonObject } from '../book/json-object.ts';
 
 /** Reads an integer within ±(2^53 - 1), which may have leading zeros, a fraction of zeros, or an exponent. */
 export function readInteger(text: string): number | undefined {
@@ -8,9 +8,9 @@ export function readInteger(text: string): number | undefined {
   // JSON has neither leading zeros nor a point without digits after it.
   const json = literal.replace(/^(-?)0+(?=[0-9])/, '$1').replace(/\.(?![0-9])/, '');
   const object = new TextEncoder().encode(`{"number":${json}}`);
-  const number = readJsonObject(object, { number: 'integer' })?.number;
+  const read = readJsonObject(object, { number: 'integer' });
   // Adding 0 makes -0 0.
-  return number === undefined ? undefined : number + 0;
+  return read instanceof InvalidJson ? undefined : (read.number as number) + 0;
 }
 
 /**

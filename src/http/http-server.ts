@@ -123,7 +123,8 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
-    exposedHeaders: 'ETag, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
+    exposedHeaders:
+      'ETag, Error-Detail, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
     maxAge: 600,
     strictPreflight: false,
   });

@@ -14,6 +14,8 @@ export interface HttpResult {
   /** The whole content, without the envelope; `headers` have its type. */
   readonly stream?: AsyncIterable<Uint8Array>;
   readonly headers?: Headers;
+  /** What is wrong with the request, in ASCII; sent as `Error-Detail`. */
+  readonly detail?: string;
 }
 
 type Headers = Readonly<Record<string, string>>;
@@ -58,10 +60,11 @@ export function respondWith(handle: (request: FastifyRequest, reply: FastifyRepl
 
 export function send(
   reply: FastifyReply,
-  { outcome, data = null, json, stream, headers }: HttpResult,
+  { outcome, data = null, json, stream, headers, detail }: HttpResult,
 ): FastifyReply {
   reply.code(outcomes[outcome].status).headers(OUTCOME_HEADERS[outcome]);
   if (headers) reply.headers(headers);
+  if (detail !== undefined) reply.header('error-detail', detail);
   if (outcome === 'notModified') {
     // A 304 has no content (RFC 9110, section 15.4.5) and no Content-Length: for HEAD, Fastify would send 0.
     reply.removeHeader('content-type');

@@ -169,14 +169,19 @@ describe('A conditional write', () => {
 });
 
 describe('An error', () => {
-  test('of createMany has the index of the first invalid book', async () => {
-    const response: Reaction = { status: 400, message: 'Invalid input', headers: { 'Invalid-Index': '1' } };
+  test('has the request, what is wrong with it, and the index of the first invalid book', async () => {
+    const headers = { 'Invalid-Index': '1', 'Error-Detail': 'year must be an integer', 'X-Request-Id': 'r1' };
+    const response: Reaction = { status: 400, message: 'Invalid input', headers };
     await using server = await ScriptedServer.start([response]);
     const books = [FIELDS, { title: 'The Odyssey', year: 1.5 }];
     await assert.rejects(hasty(server).client.createMany(books), {
       status: 400,
       message: 'Invalid input',
       invalidIndex: 1,
+      method: 'POST',
+      path: '/books',
+      detail: 'year must be an integer',
+      requestId: 'r1',
     });
   });
 

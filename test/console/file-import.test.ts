@@ -262,6 +262,10 @@ function rejection(status: number, mayHaveHappened: boolean): RefusedError {
     mayHaveHappened,
     retryAfterSeconds: undefined,
     invalidIndex: undefined,
+    method: 'POST',
+    path: '/books',
+    detail: undefined,
+    requestId: undefined,
   });
 }
 

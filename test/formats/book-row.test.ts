@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBook } from '../../src/book/book.ts';
+import { Invalid } from '../../src/book/invalid.ts';
 import { bookReader } from '../../src/formats/book-row.ts';
 
 const read = bookReader([], { title: 'title', author: 'author', year: 'year' });
@@ -16,10 +17,11 @@ test('A JSON object is a book if the service accepts it and a field is not empty
   ];
   for (const object of fields) {
     const json = Buffer.from(JSON.stringify(object));
-    const accepted = json.length > 1_048_576 ? undefined : readBook(json);
+    const accepted = json.length <= 1_048_576 && readBook(json);
     const row = read({ line: 1, json });
     const isEmpty = Object.values(object).every((value) => value === '' || value === null);
-    if (accepted && !isEmpty) assert.deepEqual(row, { line: 1, book: accepted });
+    if (accepted && !(accepted instanceof Invalid) && !isEmpty)
+      assert.deepEqual(row, { line: 1, book: accepted });
     else assert.ok('error' in row, JSON.stringify(object).slice(0, 50));
   }
 });

@@ -64,6 +64,7 @@ describe('An origin in CORS_ORIGINS', () => {
       assert.equal(answer.headers.get('access-control-allow-origin'), ORIGIN, `${method} ${path} ${status}`);
       assert.deepEqual(listed(answer, 'access-control-expose-headers'), [
         'ETag',
+        'Error-Detail',
         'Invalid-Index',
         'Link',
         'Retry-After',

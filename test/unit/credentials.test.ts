@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Credentials, readLoginRequest } from '../../src/auth/credentials.ts';
+import { Invalid } from '../../src/book/invalid.ts';
 import { Secret } from '../../src/config/secret.ts';
 
 describe('readLoginRequest', () => {
@@ -15,7 +16,7 @@ describe('readLoginRequest', () => {
     assert.deepEqual(read('{"password":"hunter2"}'), { username: '', password: 'hunter2' });
   });
 
-  test('returns undefined if a field is not a string or the body not an object', () => {
+  test('returns Invalid if a field is not a string or the body not an object', () => {
     const bodies = [
       '',
       'null',
@@ -25,7 +26,7 @@ describe('readLoginRequest', () => {
       '{"username":1}',
       '{"password":{}}',
     ];
-    for (const body of bodies) assert.equal(read(body), undefined, body);
+    for (const body of bodies) assert.ok(read(body) instanceof Invalid, body);
   });
 });
 

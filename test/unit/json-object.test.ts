@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readJsonObject } from '../../src/book/json-object.ts';
+import { InvalidJson, readJsonObject } from '../../src/book/json-object.ts';
 
 const FIELDS = { title: 'text', year: 'integer' } as const;
 
+/** The fields of a body; undefined when it is invalid. */
 function read(body: string | Uint8Array) {
-  return readJsonObject(typeof body === 'string' ? Buffer.from(body) : body, FIELDS);
+  const fields = readJsonObject(typeof body === 'string' ? Buffer.from(body) : body, FIELDS);
+  return fields instanceof InvalidJson ? undefined : fields;
 }
 
 describe('readJsonObject rejects', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { listParameters, queryAfter, readListRequest } from '../../src/api/list/query.ts';
 import { YEAR_MAX } from '../../src/book/book.ts';
+import { Invalid } from '../../src/book/invalid.ts';
 
 const EVERYTHING = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
 
@@ -32,9 +33,12 @@ describe('The query of GET /books', () => {
   test('is invalid with any wrong value of any parameter', () => {
     for (const [name, schema] of Object.entries(listParameters)) {
       const wrong = 'enum' in schema ? 'x' : schema.type === 'string' ? '%00' : '1.0';
-      assert.equal(readListRequest(`/books?${name}=${wrong}`), 'invalid', name);
-      assert.equal(readListRequest(`/books?${name}=%c3`), 'invalid', name);
+      for (const value of [wrong, '%c3'])
+        assert.match(detailOf(`/books?${name}=${value}`), new RegExp(`^${name} must be `));
     }
+    assert.equal(detailOf('/books?limit=1001'), 'limit must be an integer from 1 to 1000');
+    assert.equal(detailOf('/books?q=a&q=b'), 'q is repeated');
+    assert.equal(detailOf('/books?sort=-title&after=x'), 'after must be a cursor of sort=-title');
   });
 });
 
@@ -55,6 +59,12 @@ describe('The query of the next page', () => {
 /** The first and the last year that a query asks for. */
 function years(text: string): number[] {
   const asked = readListRequest(`/books?${text}`);
-  assert.ok(typeof asked === 'object');
+  assert.ok(asked && !(asked instanceof Invalid));
   return [asked.query.yearFrom, asked.query.yearTo];
+}
+
+function detailOf(target: string): string {
+  const request = readListRequest(target);
+  assert.ok(request instanceof Invalid, target);
+  return request.detail;
 }

@@ -3,6 +3,7 @@ import type { Tokens } from '../../auth/tokens.ts';
 import { readBookId } from '../../book/book.ts';
 import type { BookHistory, ChangePage } from '../../book/book-history.ts';
 import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { Invalid } from '../../book/invalid.ts';
 import { type MemoryBudget, Reservation } from '../../http/body/memory-budget.ts';
 import type { HttpResult } from '../../http/response.ts';
 import { noContent } from '../list/pages.ts';
@@ -69,7 +70,7 @@ export class ChangeHandlers {
     const isStream = request.headers.accept?.includes(EVENT_STREAM) ?? false;
     const lastEventId = isStream ? request.headers['last-event-id']?.toString() : undefined;
     const query = readQuery(target, changesParameters, lastEventId);
-    if (!query) return { outcome: 'invalidQuery' };
+    if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { given, cursor } = query;
     const read = (after = cursor?.position) => this.#history.read({ after, limit: query.limit });
 
@@ -95,7 +96,7 @@ export class ChangeHandlers {
     if (id === undefined) return { outcome: 'bookNotFound' };
     const target = request.raw.url ?? '';
     const query = readQuery(target, historyParameters);
-    if (!query) return { outcome: 'invalidQuery' };
+    if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { cursor } = query;
     const page = await this.#history.read({ id, after: cursor?.position, limit: query.limit });
     if (errorOf(cursor, page) === 'invalidQuery') return { outcome: 'invalidQuery' };
@@ -168,16 +169,17 @@ interface Feed {
   readonly read: (after: number | undefined) => Promise<ChangePage>;
 }
 
-/** Reads parameters with a limit and a cursor. @param lastEventId precedes `after` @returns undefined when one is invalid */
+/** Reads parameters with a limit and a cursor. @param lastEventId precedes `after` */
 function readQuery<Known extends string>(
   target: string,
   parameters: Readonly<Record<Known | 'limit' | 'after', ParameterSchema>>,
   lastEventId?: string,
 ) {
   const given = readParameters(target, parameters);
-  const text = lastEventId || given?.get('after');
+  if (given instanceof Invalid) return given;
+  const text = lastEventId || given.get('after');
   const cursor = text === undefined ? undefined : readChangeCursor(text);
-  if (!given || (text !== undefined && !cursor)) return undefined;
+  if (text !== undefined && !cursor) return new Invalid('after must be the cursor of a change');
   return { given, cursor, limit: Number(given.get('limit') ?? limit.default) };
 }
 

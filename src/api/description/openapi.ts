@@ -4,6 +4,7 @@ import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { STATUS_HEADERS } from '../../http/response.ts';
 import {
   cacheControlOf,
+  ERROR_HEADERS,
   type ErrorName,
   isProtected,
   type Operation,
@@ -180,7 +181,10 @@ function errorHeaders(status: number, group: readonly OutcomeName[], operation: 
   const sometimes = {
     // Errors of the parser or the socket have none.
     ...(!group.every((name) => BEFORE_HANDLER.has(name)) && cacheControlHeader(operation)),
-    ...Object.assign({}, ...group.map((name) => operation.errorHeaders?.[name])),
+    ...Object.assign(
+      {},
+      ...group.map((name) => ({ ...ERROR_HEADERS[name], ...operation.errorHeaders?.[name] })),
+    ),
   };
   return { ...headerObjects(always, true), ...headerObjects(sometimes, false) };
 }

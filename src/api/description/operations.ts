@@ -27,7 +27,7 @@ export interface Operation {
   readonly headers?: Readonly<Record<string, Schema>>;
   /** The descriptions of responses without content, such as 304, by status. */
   readonly withoutContent?: Readonly<Record<number, string>>;
-  /** Headers of an error response besides those of its status, by outcome. */
+  /** Headers of an error response besides {@link ERROR_HEADERS}, by outcome. */
   readonly errorHeaders?: Readonly<Partial<Record<OutcomeName, Readonly<Record<string, Schema>>>>>;
   /** The outcomes of error responses. The operation needs a token if `tokenRequired` is one of them. */
   readonly errors: readonly ErrorName[];
@@ -38,6 +38,14 @@ export type ErrorName = {
 }[OutcomeName];
 export type SuccessName = Exclude<OutcomeName, ErrorName | 'notModified'>;
 type StatusOf<Name extends OutcomeName> = (typeof outcomes)[Name]['status'];
+
+/** Headers of an error response of any operation, besides those of its status. */
+export const ERROR_HEADERS: Operation['errorHeaders'] & object = {
+  invalidRequestPayload: schemas.ERROR_DETAIL,
+  invalidInput: schemas.ERROR_DETAIL,
+  invalidQuery: schemas.ERROR_DETAIL,
+  invalidToken: schemas.ERROR_DETAIL,
+};
 
 const COMMON_ERRORS = [
   'badRequest',

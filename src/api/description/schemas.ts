@@ -1,6 +1,6 @@
 import { LOGIN_FIELD_TYPES } from '../../auth/credentials.ts';
 import { TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
-import { BOOK_FIELD_TYPES, EMPTY_BOOK, ID_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, ID_MAX } from '../../book/book.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
 /** JSON Schema (draft 2020-12). Fastify compiles serializers of it: the order of properties is the order of keys. */
@@ -63,11 +63,8 @@ export const changes: Schema = {
 export const newBook: Schema = {
   type: 'object',
   description: 'An absent field is empty. Other fields are ignored.',
-  properties: {
-    title: { ...BOOK_FIELDS.title, default: EMPTY_BOOK.title },
-    author: { ...BOOK_FIELDS.author, default: EMPTY_BOOK.author },
-    year: { ...BOOK_FIELDS.year, default: EMPTY_BOOK.year },
-  },
+  // Without `default`: generators of types would make the fields required.
+  properties: BOOK_FIELDS,
 };
 
 export const newBooks: Schema = { type: 'array', items: newBook, maxItems: BOOKS_MAX };
@@ -128,6 +125,13 @@ export const IDEMPOTENCY_KEY = {
     description:
       'A request with the same key and the same book within 24 hours returns the first response and creates nothing.',
     examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
+  },
+};
+export const ERROR_DETAIL = {
+  'Error-Detail': {
+    type: 'string',
+    description: 'What is wrong with the request, for developers. Its text may change.',
+    examples: ['year must be an integer from -9007199254740991 to 9007199254740991'],
   },
 };
 export const INVALID_INDEX = {

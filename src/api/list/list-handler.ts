@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BookPage, BookStore, SearchPage } from '../../book/book-store-interface.ts';
+import { Invalid } from '../../book/invalid.ts';
 import { type MemoryBudget, Reservation } from '../../http/body/memory-budget.ts';
 import type { HttpResult } from '../../http/response.ts';
 import { writeCursor } from './cursor.ts';
@@ -39,7 +40,7 @@ export class ListHandler {
 
   readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const list = readListRequest(request.raw.url ?? '');
-    if (list === 'invalid') return { outcome: 'invalidQuery' };
+    if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
     return list ? this.#search(list, request, reply) : this.#listAll(request, reply);
   };
 

@@ -6,6 +6,7 @@ import {
   SORT_KEYS,
   type SortKey,
 } from '../../book/book-store-interface.ts';
+import { Invalid } from '../../book/invalid.ts';
 import { readCursor } from './cursor.ts';
 
 /** The query parameters of `GET /books`, all optional, as JSON Schema. Requests are validated by them. */
@@ -63,34 +64,37 @@ export interface ListRequest {
 /**
  * Reads the known parameters of a request target, as `application/x-www-form-urlencoded`.
  *
- * @returns undefined when one has an invalid value or is repeated
+ * @returns Invalid when one has an invalid value or is repeated
  */
 export function readParameters<Known extends string>(
   target: string,
   parameters: Readonly<Record<Known, ParameterSchema>>,
-): Map<Known, string> | undefined {
+): Map<Known, string> | Invalid {
   const given = new Map<Known, string>();
   for (const piece of piecesOf(target)) {
     const name = nameOf(piece) as Known;
     if (!Object.hasOwn(parameters, name)) continue;
+    if (given.has(name)) return new Invalid(`${name} is repeated`);
     const text = decode(/=(.*)/s.exec(piece)?.[1] ?? '');
-    if (text === undefined || given.has(name) || !isValid(parameters[name], text)) return undefined;
+    if (text === undefined || !isValid(parameters[name], text))
+      return new Invalid(`${name} must be ${expectation(parameters[name])}`);
     given.set(name, text);
   }
   return given;
 }
 
 /** Reads the target of `GET /books`; undefined when it has no known parameter. */
-export function readListRequest(target: string): ListRequest | 'invalid' | undefined {
+export function readListRequest(target: string): ListRequest | Invalid | undefined {
   const given = readParameters<Name>(target, listParameters);
-  if (!given) return 'invalid';
+  if (given instanceof Invalid) return given;
   if (given.size === 0) return undefined;
 
   const number = (name: Name) => (given.has(name) ? Number(given.get(name)) : undefined);
   const sort = (given.get('sort') ?? listParameters.sort.default) as Sort;
   const cursor = given.get('after');
   const after = cursor === undefined ? undefined : readCursor(cursor, sort);
-  if (cursor !== undefined && after === undefined) return 'invalid';
+  if (cursor !== undefined && after === undefined)
+    return new Invalid(`after must be a cursor of sort=${sort}`);
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
   return {
     query: {
@@ -151,4 +155,13 @@ function isValid(schema: ParameterSchema, text: string): boolean {
   if (type === 'integer')
     return /^-?[0-9]+$/.test(text) && Number(text) >= minimum && Number(text) <= maximum;
   return schema.enum ? schema.enum.includes(text) : text.length >= minLength && !text.includes('\0');
+}
+
+/** What {@link isValid} accepts. */
+function expectation(schema: ParameterSchema): string {
+  const { type, minimum, maximum, minLength = 0 } = schema;
+  if (type === 'boolean') return 'true or false';
+  if (type === 'integer') return `an integer from ${minimum} to ${maximum}`;
+  if (schema.enum) return `one of ${schema.enum.join(', ')}`;
+  return `${minLength > 0 ? 'non-empty ' : ''}text in percent-encoded UTF-8, without U+0000`;
 }

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startService } from './service.ts';
+
+const YEAR = 'year must be an integer from -9007199254740991 to 9007199254740991';
+const TITLE = 'title must be a string, without U+0000 and without lone surrogates';
+
+test('Error-Detail says what is wrong with a request, and the envelope is that of the contract', async () => {
+  await using service = await startService();
+  await service.fetch('POST', '/book', '{}');
+  for (const [method, path, message, detail, body, headers] of [
+    ['POST', '/book', 'Invalid input', YEAR, '{"year":"1999"}'],
+    ['POST', '/book', 'Invalid input', YEAR, '{"YEAR":1.5}'],
+    ['POST', '/book', 'Invalid input', TITLE, '{"Title":null}'],
+    ['POST', '/book', 'Invalid input', 'the body is empty or not JSON', ''],
+    ['POST', '/book', 'Invalid input', 'the body is empty or not JSON', "{'title':'Emma'}"],
+    ['POST', '/book', 'Invalid input', 'the body is not a JSON object', '[]'],
+    ['PUT', '/book/1', 'Invalid input', YEAR, '{"year":null}'],
+    ['PUT', '/book/2', 'Book not found', null, '{"year":null}'],
+    ['POST', '/books', 'Invalid input', YEAR, '[{},{"year":1e99}]'],
+    ['POST', '/books', 'Invalid input', 'the body is not a JSON array', '{}'],
+    ['POST', '/books', 'Invalid input', 'the array is not valid JSON after the book before', '[{},'],
+    ['POST', '/token', 'Invalid request payload', 'the body is not a JSON object', '"admin"'],
+    ['GET', '/books?limit=0', 'Invalid query', 'limit must be an integer from 1 to 1000'],
+    ['GET', '/books?count=yes', 'Invalid query', 'count must be true or false'],
+    ['GET', '/books?sort=isbn', 'Invalid query', /^sort must be one of id, -id, title, /],
+    ['GET', '/books?after=x', 'Invalid query', 'after must be a cursor of sort=id'],
+    ['GET', '/books', 'Invalid token', null, undefined, { Authorization: 'x' }],
+    [
+      'GET',
+      '/books',
+      'Invalid token',
+      'send the token alone, without Bearer',
+      undefined,
+      { Authorization: `Bearer ${service.token}` },
+    ],
+  ] as const) {
+    const response = await service.fetch(method, path, body, headers);
+    const what = `${method} ${path} ${body}`;
+    assert.deepEqual(await response.json(), { status: response.status, message, data: null }, what);
+    const sent = response.headers.get('error-detail');
+    if (detail instanceof RegExp) assert.match(sent ?? '', detail, what);
+    else assert.equal(sent, detail, what);
+  }
+});
