@@ -11,6 +11,7 @@ export interface OpenApi {
 export interface OperationObject {
   readonly operationId: string;
   readonly security: readonly object[];
+  readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: object } } };
   readonly responses: Readonly<Record<string, ResponseObject>>;
 }

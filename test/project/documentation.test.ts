@@ -64,6 +64,14 @@ for (const [name, text] of Object.entries({ 'README.md': readme, 'docs/api.md': 
 }
 
 describe('docs/api.md', () => {
+  test('has every parameter of the list, and no other', async () => {
+    const { parameters = [] } = (await readDocument()).paths['/books']?.get ?? {};
+    const documented = rowsUnder(api, 'parameter', 'meaning').flatMap(([cell = '']) => codeOf(cell));
+    const expected = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+    assert.ok(expected.length > 0);
+    assert.deepEqual(documented.toSorted(), expected.toSorted());
+  });
+
   test('has every outcome with its status, and no other', () => {
     const documented = rowsUnder(api, 'status', 'message', 'when').map(
       ([status, message = '']) => `${status} ${codeIn(message)}`,
