@@ -25,6 +25,7 @@ const NO_BOUNDS = [
   'src/log/log.ts#SHARED_BLOCK_BYTES_MAX',
   'src/store/batch-queue.ts#GATHERING_TURNS_MAX',
   'src/store/search/page-builder.ts#CALL_MS_MAX',
+  'src/store/search/unselective-paths.ts#PATHS_MAX',
   'src/store/idempotency.ts#KEY_REMOVAL_MAX',
   'src/store/store-limits.ts#CHANGE_REMOVAL_MAX',
   'src/store/store-limits.ts#COUNTED_MAX',

@@ -343,7 +343,11 @@ async function stateOf(path: string): Promise<{ isComplete: number; books: numbe
 
 /** Changes the index like one with other folding rules, so that a search does not find its books. */
 function foldOtherwise(index: string): void {
-  execute(index, `update book_search set words = '  other  ', title_lower = 'other'`);
+  execute(
+    index,
+    `update book_search set words = '  other  ', title_lower = 'other';
+     delete from book_words where rowid in (select id from book_search)`,
+  );
 }
 
 function execute(path: string, sql: string): void {

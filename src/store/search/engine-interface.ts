@@ -37,23 +37,26 @@ export interface IndexDialect {
   readonly parameterSign: '?' | '$';
   /** Ways to select candidates by an index, the most selective first. */
   readonly accessPaths: readonly AccessPath[];
-  /** The most books, and the most bytes of text, of the candidates of an access path that is used. */
-  readonly candidatesMax: number;
-  readonly candidateBytesMax: number;
+  /** The most candidates of an access path that a statement compares and sorts, and that it compares to count them. */
+  readonly sortedMax: TextSize;
+  readonly countedMax: TextSize;
   /** The candidates of an access path as an item of `from`, which the planner evaluates first. */
-  candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string;
+  candidatesOf(path: AccessPath, parameters: Parameters, limit: number): string;
   textCondition(parameters: Parameters): string;
 
   /** What follows `from` in a statement that selects the first books, in the order of the query, that meet a condition. */
   firstBooks(condition: string, limit: number): string;
 
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** Runs a statement that selects matches. @returns the first of them */
-  matches(sql: string, parameters: Parameters, limit: number): Promise<readonly Match[]>;
-  /** Counts the matches of the part of a statement that follows `from`. */
-  count(from: string, parameters: Parameters): Promise<number>;
-  /** The number of all matches, if there is a way to count them without reading all books. */
-  countByIndex(match: Condition): Promise<number | undefined>;
+  /** The most rows that a statement must select for so many matches. */
+  rowsFor(limit: number): number;
+  /** @returns the first of the selected books that do match */
+  confirm(selected: readonly Match[], limit: number): Promise<readonly Match[]>;
+  /** Columns of a statement that counts the books that meet a condition, and the count of its row. */
+  countColumns(condition: string): string;
+  countOf(row: Row | undefined): Promise<number>;
+  /** The number of all matches, if the index of words has it. */
+  countWords?(): Promise<number | undefined>;
 
   /** Compares the first books of a range. @param match the condition of the whole query */
   compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches>;
@@ -62,6 +65,12 @@ export interface IndexDialect {
 }
 
 export type Row = Record<string, unknown>;
+
+/** A number of books, and of the bytes of their texts. */
+export interface TextSize {
+  readonly books: number;
+  readonly bytes: number;
+}
 
 export type AccessPath = (parameters: Parameters) => string;
 

@@ -10,28 +10,36 @@ import {
   Parameters,
   rangesAfter,
 } from './conditions.ts';
-import type { AccessPath, IndexDialect, Match, SearchEngine } from './engine-interface.ts';
+import type { IndexDialect, Match, Row, SearchEngine, TextSize } from './engine-interface.ts';
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
+import type { UnselectivePaths } from './unselective-paths.ts';
 
 /** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
 export class IndexedRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #dialect: IndexDialect;
+  readonly #unselective: UnselectivePaths;
 
-  constructor(query: BookQuery, needles: Needles | undefined, engine: SearchEngine) {
+  constructor(
+    query: BookQuery,
+    needles: Needles | undefined,
+    engine: SearchEngine,
+    unselective: UnselectivePaths,
+  ) {
     this.#query = query;
     this.#needles = needles;
+    this.#unselective = unselective;
     this.#dialect = engine.indexDialect(query, needles);
   }
 
   async find(limit: number, position: BookPosition | undefined): Promise<PageBuilder> {
     const after = position?.sorting ? position.sorting.after : position;
     const page = new PageBuilder(limit, after);
-    const path = await this.#selectivePath();
-    if (!path) await this.#walk(page);
-    else if (page.addAll(await this.#matchesOn(path, after, page.limit + 1))) page.end();
+    const matches = await this.#sortCandidates(after, page.limit + 1);
+    if (!matches) await this.#walk(page);
+    else if (page.addAll(matches)) page.end();
     return page;
   }
 
@@ -42,40 +50,65 @@ export class IndexedRun {
   }
 
   async #countAll(): Promise<number | undefined> {
-    const path = await this.#selectivePath();
-    if (!path && this.#needles) return this.#dialect.countByIndex(this.#match);
+    if (this.#needles) return (await this.#dialect.countWords?.()) ?? (await this.#countCandidates());
     const parameters = new Parameters(this.#dialect.parameterSign);
-    const books = path ? this.#dialect.candidatesOf(path, parameters) : 'book_search';
-    return this.#dialect.count(`${books} where ${this.#match(parameters)}`, parameters);
+    const sql = `select count(*) as count from book_search where ${this.#match(parameters)}`;
+    const [row] = await this.#dialect.rows(sql, parameters);
+    return Number(row?.count);
   }
 
-  /** The first access path that selects few enough books to compare and sort all of them. */
-  async #selectivePath(): Promise<AccessPath | undefined> {
-    const { accessPaths, parameterSign, candidatesMax, candidateBytesMax } = this.#dialect;
+  /** The number of matches, by the first access path with few enough candidates to compare all of them. */
+  async #countCandidates(): Promise<number | undefined> {
+    const { accessPaths, parameterSign, countedMax } = this.#dialect;
     for (const path of accessPaths) {
       const parameters = new Parameters(parameterSign);
-      const candidates = this.#dialect.candidatesOf(path, parameters, candidatesMax + 1);
+      const candidates = this.#dialect.candidatesOf(path, parameters, countedMax.books + 1);
+      const match = `case when total <= ${countedMax.bytes} then ${this.#match(parameters)} else false end`;
       const [row] = await this.#dialect.rows(
-        `select count(*) as count, sum(${COMPARED_BYTES_SQL}) as bytes from ${candidates}`,
+        `select count(*) as books, max(total) as total, ${this.#dialect.countColumns(match)}
+         from (
+           select *, sum(${COMPARED_BYTES_SQL}) over (rows unbounded preceding) as total from ${candidates}
+         ) as compared`,
         parameters,
       );
-      if (Number(row?.count) <= candidatesMax && Number(row?.bytes) <= candidateBytesMax) return path;
+      if (isSmall(row, countedMax)) return this.#dialect.countOf(row);
     }
     return undefined;
   }
 
-  #matchesOn(path: AccessPath, after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
-    const isAfter = afterCondition(this.#query, after);
-    return this.#select(limit, (parameters) => {
-      const candidates = this.#dialect.candidatesOf(path, parameters);
-      return `${candidates} where ${isAfter(parameters)} and ${this.#match(parameters)}`;
-    });
-  }
-
-  #select(limit: number, from: Condition): Promise<readonly Match[]> {
-    const parameters = new Parameters(this.#dialect.parameterSign);
-    const sql = `select ${matchColumns(this.#query)} from ${from(parameters)} order by ${orderOf(this.#query)}`;
-    return this.#dialect.matches(sql, parameters, limit);
+  /** The first matches, by the first access path with few enough candidates to compare and sort all of them. */
+  async #sortCandidates(
+    after: BookPosition | undefined,
+    limit: number,
+  ): Promise<readonly Match[] | undefined> {
+    const { accessPaths, parameterSign, sortedMax } = this.#dialect;
+    for (const path of accessPaths) {
+      const parameters = new Parameters(parameterSign);
+      const candidates = this.#dialect.candidatesOf(path, parameters, sortedMax.books + 1);
+      const key = `${candidates} ${JSON.stringify(parameters.values)}`;
+      if (this.#unselective.has(key)) continue;
+      const match = `${afterCondition(this.#query, after)(parameters)} and ${this.#match(parameters)}`;
+      const order = orderOf(this.#query);
+      const rows = await this.#dialect.rows(
+        `with candidates as materialized (select * from ${candidates}),
+           size as materialized (select count(*) as books, sum(${COMPARED_BYTES_SQL}) as total from candidates)
+         select books, total, matches.* from size left join (
+           select ${matchColumns(this.#query)} from candidates
+           where case when (
+             select books <= ${sortedMax.books} and total <= ${sortedMax.bytes} from size
+           ) then ${match} else false end
+           order by ${order} limit ${this.#dialect.rowsFor(limit)}
+         ) as matches on true
+         order by key ${this.#query.isDescending ? 'desc' : 'asc'}, id`,
+        parameters,
+      );
+      if (isSmall(rows[0], sortedMax)) {
+        const matches = rows.filter(({ id }) => id !== null) as unknown as Match[];
+        return this.#dialect.confirm(matches, limit);
+      }
+      this.#unselective.add(key);
+    }
+    return undefined;
   }
 
   readonly #match: Condition = (parameters) =>
@@ -96,9 +129,18 @@ export class IndexedRun {
     page.end();
   }
 
-  #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
-    const isWithin: Condition = (parameters) =>
-      `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
-    return this.#select(limit, (parameters) => this.#dialect.firstBooks(isWithin(parameters), limit));
+  async #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
+    const parameters = new Parameters(this.#dialect.parameterSign);
+    const isWithin = `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
+    const books = this.#dialect.firstBooks(isWithin, limit);
+    const rows = await this.#dialect.rows(
+      `select ${matchColumns(this.#query)} from ${books} order by ${orderOf(this.#query)} limit ${limit}`,
+      parameters,
+    );
+    return rows as unknown as Match[];
   }
+}
+
+function isSmall(row: Row | undefined, { books, bytes }: TextSize): boolean {
+  return Number(row?.books) <= books && Number(row?.total) <= bytes;
 }

@@ -4,10 +4,12 @@ import type { SearchEngine } from './engine-interface.ts';
 import { needlesOf } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
+import { UnselectivePaths } from './unselective-paths.ts';
 
 /** Searches by the search index of an engine; while it is not up to date or unavailable, in the books themselves. */
 export class Searcher {
   readonly #engine: SearchEngine;
+  readonly #unselective = new UnselectivePaths();
 
   constructor(engine: SearchEngine) {
     this.#engine = engine;
@@ -34,7 +36,11 @@ export class Searcher {
     const needles = needlesOf(query);
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
     return this.#engine.run(needsIndex, (isIndexed) =>
-      call(new (isIndexed ? IndexedRun : ScanRun)(query, needles, this.#engine)),
+      call(
+        isIndexed
+          ? new IndexedRun(query, needles, this.#engine, this.#unselective)
+          : new ScanRun(query, needles, this.#engine),
+      ),
     );
   }
 }

@@ -25,6 +25,7 @@ const COMPARED_BYTES_MAX = 2 * 1_024 * 1_024;
 /** The most candidates that one statement counts, and the most bytes of their text. */
 const COUNTED_CANDIDATES = 100_000;
 const COUNTED_BYTES_MAX = 8 * 1_024 * 1_024;
+const SORTED_CANDIDATES = 5_000;
 
 type RunQuery = (sql: string, values: unknown[]) => Promise<Row[]>;
 
@@ -32,8 +33,8 @@ type RunQuery = (sql: string, values: unknown[]) => Promise<Row[]>;
 export class PostgresIndexDialect implements IndexDialect {
   readonly parameterSign = '$';
   readonly accessPaths: readonly AccessPath[];
-  readonly candidatesMax = 5_000;
-  readonly candidateBytesMax = COMPARED_BYTES_MAX;
+  readonly sortedMax = { books: SORTED_CANDIDATES, bytes: COMPARED_BYTES_MAX };
+  readonly countedMax = { books: COUNTED_CANDIDATES, bytes: COUNTED_BYTES_MAX };
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #rows: RunQuery;
@@ -47,10 +48,9 @@ export class PostgresIndexDialect implements IndexDialect {
     this.accessPaths = accessPathsOf(query, needles);
   }
 
-  /** `offset 0` makes the planner evaluate the candidates first. */
-  candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string {
-    const candidates = `select ${COLUMNS} from book_search where ${path(parameters)} limit ${limit ?? 'all'} offset 0`;
-    return `(${candidates}) as candidates`;
+  /** The planner evaluates the candidates first, as they have a limit. */
+  candidatesOf(path: AccessPath, parameters: Parameters, limit: number): string {
+    return `(select ${COLUMNS} from book_search where ${path(parameters)} limit ${limit}) as candidates`;
   }
 
   textCondition(parameters: Parameters): string {
@@ -65,85 +65,54 @@ export class PostgresIndexDialect implements IndexDialect {
     return this.#rows(sql, values);
   }
 
-  /** If the query is shortened, the service itself compares the result of the statement. */
-  async matches(sql: string, { values }: Parameters, limit: number): Promise<Match[]> {
-    const rows = await this.#rows(`${sql} limit ${this.#isShortened ? 'all' : limit}`, values);
-    const matches = rows as unknown as Match[];
-    if (!this.#isShortened || matches.length === 0) return matches;
-    const matching = await this.#matching(matches.map(({ id }) => id));
-    return matches.filter(({ id }) => matching.has(id)).slice(0, limit);
+  /** All, if the query is shortened. */
+  rowsFor(limit: number): number {
+    return this.#isShortened ? WINDOW_BOOKS.forwards : limit;
   }
 
-  async count(from: string, { values }: Parameters): Promise<number> {
-    const [row] = await this.#rows(`select ${this.#counted('true')} from ${from}`, values);
-    return this.#countIn(row);
+  /** If the query is shortened, the service itself compares the selected books. */
+  async confirm(selected: readonly Match[], limit: number): Promise<readonly Match[]> {
+    if (!this.#isShortened || selected.length === 0) return selected;
+    const matching = await this.#matching(selected.map(({ id }) => id));
+    return selected.filter(({ id }) => matching.has(id)).slice(0, limit);
   }
 
-  /** Counts the candidates that match, unless they are too many or too long for one statement. */
-  async countByIndex(match: Condition): Promise<number | undefined> {
-    const [path] = this.accessPaths;
-    if (!path) return undefined;
-    const parameters = new Parameters('$');
-    const candidates = this.candidatesOf(path, parameters, COUNTED_CANDIDATES + 1);
-    const fittingMatch = `case when total <= ${COUNTED_BYTES_MAX} then ${match(parameters)} else false end`;
-    const [row] = await this.#rows(
-      `select count(*) as read, max(total) as bytes, ${this.#counted(fittingMatch)}
-       from (
-         select *, sum(${COMPARED_BYTES_SQL}) over (rows unbounded preceding) as total from ${candidates}
-       ) as compared_candidates`,
-      parameters.values,
-    );
-    const isComplete = Number(row?.read) <= COUNTED_CANDIDATES && Number(row?.bytes) <= COUNTED_BYTES_MAX;
-    return isComplete ? this.#countIn(row) : undefined;
+  /** If the query is shortened, the columns have the ids, too. */
+  countColumns(condition: string): string {
+    const ids = this.#isShortened ? `array_agg(id) filter (where ${condition})` : 'null';
+    return `count(*) filter (where ${condition}) as count, ${ids} as ids`;
+  }
+
+  async countOf(row: Row | undefined): Promise<number> {
+    return Array.isArray(row?.ids) ? (await this.#matching(row.ids)).size : Number(row?.count);
   }
 
   async compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches> {
     const parameters = new Parameters('$');
     const size = isBackwards(this.#query) ? WINDOW_BOOKS.backwards : WINDOW_BOOKS.forwards;
     const window = windowOf(this.#query, range(parameters), size);
-    const matches = await this.matches(
-      `select ${matchColumns(this.#query)} from ${window}
-       where case when fits then ${match(parameters)} else false end order by ${orderOf(this.#query)}`,
+    const isMatch = match(parameters);
+    const rows = (await this.rows(
+      `select ${matchColumns(this.#query)}, is_last as "isLast", ${isMatch} as "isMatch" from ${window}
+       where case when fits then is_last or ${isMatch} else false end order by ${orderOf(this.#query)} limit ${this.rowsFor(limit)}`,
       parameters,
-      limit,
-    );
-    if (matches.length >= limit) return { matches, end: undefined };
-    const ofRange = new Parameters('$');
-    const [end] = await this.#rows(
-      `select id, ${keyColumnOf(this.#query)} as key
-       from (
-         select *, lead(fits) over (order by number) as is_next_fitting
-         from ${windowOf(this.#query, range(ofRange), size)}
-       ) as compared
-       where fits and (not is_next_fitting or number = ${size})`,
-      ofRange.values,
-    );
-    return { matches, end: end as BookPosition | undefined };
+    )) as unknown as (Match & { readonly isLast: boolean; readonly isMatch: boolean })[];
+    const selected = rows.filter((row) => row.isMatch);
+    const matches = await this.confirm(selected, limit);
+    return { matches, end: matches.length < limit ? rows.find(({ isLast }) => isLast) : undefined };
   }
 
   async countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount> {
     const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
     const parameters = new Parameters('$');
     const window = windowOf(byId, afterCondition(byId, after)(parameters), COUNT_BOOKS);
-    const fittingMatch = `case when fits then ${match(parameters)} else false end`;
-    const [row] = await this.#rows(
-      `select count(*) as read, count(*) filter (where fits) as compared, max(id) filter (where fits) as last, ${this.#counted(fittingMatch)}
-       from ${window}`,
-      parameters.values,
+    const isMatch = `case when fits then ${match(parameters)} else false end`;
+    const [row] = await this.rows(
+      `select max(id) filter (where fits and is_last) as last, ${this.countColumns(isMatch)} from ${window}`,
+      parameters,
     );
-    const isEnd = Number(row?.read) < COUNT_BOOKS && row?.compared === row?.read;
-    const last = { key: Number(row?.last), id: Number(row?.last) };
-    return { count: await this.#countIn(row), last: isEnd ? undefined : last };
-  }
-
-  /** Columns that count the books that match, and list their ids if the query is shortened. */
-  #counted(match: string): string {
-    const ids = this.#isShortened ? `array_agg(id) filter (where ${match})` : 'null';
-    return `count(*) filter (where ${match}) as count, ${ids} as ids`;
-  }
-
-  async #countIn(row: Row | undefined): Promise<number> {
-    return Array.isArray(row?.ids) ? (await this.#matching(row.ids)).size : Number(row?.count);
+    const last = row?.last as number | null;
+    return { count: await this.countOf(row), last: last === null ? undefined : { key: last, id: last } };
   }
 
   /** Compares books with the whole query. The caller bounds the length of their texts. */
@@ -172,12 +141,17 @@ function accessPathsOf(query: BookQuery, needles: Needles | undefined): AccessPa
 
 const COLUMNS = 'id, title_key, author_key, year, bytes, title_lower, author_lower, words';
 
-/** The first books that meet a condition, in an order; each one `fits` if the statement may compare all texts up to it. */
+/**
+ * The first books that meet a condition, in an order; each one `fits` if the statement may compare all texts up to it. Of
+ * these, one `is_last` if others may follow.
+ */
 function windowOf(query: BookQuery, condition: string, limit: number): string {
   return `(
-    select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits
+    select *, number = 1 or total <= ${COMPARED_BYTES_MAX} as fits,
+      number = ${limit} or total + next_bytes > ${COMPARED_BYTES_MAX} as is_last
     from (
-      select *, row_number() over preceding as number, sum(${COMPARED_BYTES_SQL}) over preceding as total
+      select *, row_number() over preceding as number, sum(${COMPARED_BYTES_SQL}) over preceding as total,
+        lead(${COMPARED_BYTES_SQL}) over preceding as next_bytes
       from (
         ${firstBooks(query, condition, limit)}
       ) as books_in_order

@@ -27,14 +27,21 @@ export function indexedTrigramsOf(words: string): number[] {
   return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramHashesOf(words);
 }
 
-/** The most parts of a query, and the most trigrams of each, that are looked up. */
+/** The most parts of a query, and the most trigrams of all, that are looked up. */
 const PARTS_MAX = 16;
-const TRIGRAMS_MAX = 64;
+const TRIGRAMS_MAX = 500;
 
-/** Trigrams that every match contains, except those with {@link LONG_MARK}. */
+/**
+ * Trigrams that every match contains, except those with {@link LONG_MARK}: every second one of a word and its last one have all
+ * letters, and are found in half the time.
+ */
 export function neededTrigramsOf(needles: Needles | undefined): number[] {
   const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])].slice(0, PARTS_MAX);
-  return [...new Set(parts.flatMap((part) => trigramHashesOf(part).slice(0, TRIGRAMS_MAX)))];
+  const words = parts.flatMap((part) => part.split(/(?= {2})/));
+  const trigrams = words.flatMap((word) =>
+    trigramHashesOf(word).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),
+  );
+  return [...new Set(trigrams)].slice(0, TRIGRAMS_MAX);
 }
 
 function mix(first: number, second: number, third: number): number {

@@ -23,8 +23,8 @@ const WINDOW_LENGTH = 4 * 1_024 * 1_024;
 export class SqliteIndexDialect implements IndexDialect {
   readonly parameterSign = '?';
   readonly accessPaths: readonly AccessPath[];
-  readonly candidatesMax = 5_000;
-  readonly candidateBytesMax = WINDOW_LENGTH;
+  readonly sortedMax = { books: 5_000, bytes: WINDOW_LENGTH };
+  readonly countedMax = this.sortedMax;
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #functions: MatchFunctions;
@@ -44,9 +44,8 @@ export class SqliteIndexDialect implements IndexDialect {
   }
 
   /** `cross join` makes SQLite evaluate the candidates first, of which there are few. */
-  candidatesOf(path: AccessPath, parameters: Parameters, limit?: number): string {
-    const ids = `${path(parameters)}${limit === undefined ? '' : ` limit ${limit}`}`;
-    return `(${ids}) as candidates cross join book_search using (id)`;
+  candidatesOf(path: AccessPath, parameters: Parameters, limit: number): string {
+    return `(${path(parameters)} limit ${limit}) as candidates cross join book_search using (id)`;
   }
 
   textCondition(): string {
@@ -64,22 +63,30 @@ export class SqliteIndexDialect implements IndexDialect {
     return this.#prepare(sql).all(...(values as (string | number)[]));
   }
 
-  async matches(sql: string, parameters: Parameters, limit: number): Promise<Match[]> {
-    return (await this.rows(`${sql} limit ${limit}`, parameters)) as unknown as Match[];
+  rowsFor(limit: number): number {
+    return limit;
   }
 
-  async count(from: string, parameters: Parameters): Promise<number> {
-    const [row] = await this.rows(`select count(*) as count from ${from}`, parameters);
+  async confirm(selected: readonly Match[]): Promise<readonly Match[]> {
+    return selected;
+  }
+
+  countColumns(condition: string): string {
+    return `count(*) filter (where ${condition}) as count`;
+  }
+
+  async countOf(row: Row | undefined): Promise<number> {
     return Number(row?.count);
   }
 
   /** The index of words can count the matches of short ones, if it has all texts, without long ones. */
-  async countByIndex(): Promise<number | undefined> {
+  async countWords(): Promise<number | undefined> {
     if (!this.#needles || !areExact(this.#needles) || hasFieldCondition(this.#query)) return undefined;
-    const count = (words: string, limit: string) => {
+    const count = async (words: string, limit: string) => {
       const parameters = new Parameters('?');
       const rows = `select 1 from book_words where book_words match ${parameters.add(words)} ${limit}`;
-      return this.count(`(${rows})`, parameters);
+      const [row] = await this.rows(`select count(*) as count from (${rows})`, parameters);
+      return Number(row?.count);
     };
     if ((await count(`"${LONG_MARK}"`, 'limit 1')) > 0) return undefined;
     return count(wordsQueryOf(this.#needles) ?? '', '');
