@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
 import { ROOT } from '../project/files.ts';
+import { store } from './books.ts';
+import { ConsolePages } from './console-pages.ts';
 
 const FOLDER = join(ROOT, 'console/src/language');
 const LANGUAGES = readdirSync(FOLDER)
@@ -91,3 +95,67 @@ describe('The English texts', () => {
     }
   });
 });
+
+describe('The console', () => {
+  let pages: ConsolePages;
+  let service: Service;
+  before(async () => {
+    [pages, service] = await Promise.all([ConsolePages.start(), startService()]);
+    await store(service, [{ title: 'Don Quijote de la Mancha', author: 'Miguel de Cervantes', year: 1605 }]);
+  });
+  after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
+
+  for (const language of LANGUAGES) {
+    const name = new Intl.DisplayNames('en', { type: 'language' }).of(language);
+    test(`works in ${name} on a screen of 320 px when the browser prefers it`, async (context) => {
+      const page = await pages.open(context, `${service.url}/console/`, {
+        locale: `${language}-CH`,
+        viewport: { width: 320, height: 640 },
+      });
+      if (!page) return;
+      const texts = textsOf(language);
+      const textOf = (path: string) => texts.get(path) ?? '';
+      const button = (path: string) => page.getByRole('button', { name: textOf(path), exact: true });
+
+      await button('signIn').waitFor();
+      const { lang, dir } = (await page.evaluate(
+        '({ lang: document.documentElement.lang, dir: document.documentElement.dir })',
+      )) as { lang: string; dir: string };
+      assert.deepEqual([lang, dir, await page.title()], [language, textOf('direction'), textOf('catalogue')]);
+      assert.equal(await page.getByLabel(textOf('language')).locator('option').count(), LANGUAGES.length);
+      await assertReadable(page, 'sign-in');
+      await page.getByLabel(textOf('username')).fill(USERNAME);
+      await page.getByLabel(textOf('password'), { exact: true }).fill(PASSWORD);
+      await button('signIn').click();
+      const one = /one \{#(.*?)\}/.exec(textOf('count'))?.[1] ?? '';
+      await page.locator('.count').getByText(`1${one}`, { exact: true }).waitFor();
+      await assertReadable(page, 'catalogue');
+
+      await page.getByText('Don Quijote').click();
+      await page.getByRole('dialog', { name: textOf('editBook') }).waitFor();
+      await button('save').waitFor();
+      await assertReadable(page, 'edit');
+      await button('cancel').click();
+      await button('import').click();
+      await button('chooseFile').waitFor();
+      await assertReadable(page, 'import');
+      await page.keyboard.press('Escape');
+      await button('export').click();
+      await page.getByRole('dialog').getByText('CSV').waitFor();
+      await assertReadable(page, 'export');
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('?');
+      await page.getByRole('dialog', { name: textOf('shortcuts') }).waitFor();
+      await assertReadable(page, 'shortcuts');
+    });
+  }
+});
+
+/** Asserts that no text is cut off at the side of the window, lacks a value, or is unknown. */
+async function assertReadable(page: Page, state: string): Promise<void> {
+  const [text, content, window] = (await page.evaluate(
+    '[document.body.innerText, document.documentElement.scrollWidth, innerWidth]',
+  )) as [string, number, number];
+  assert.doesNotMatch(text, /[{}]|undefined/, state);
+  assert.equal(content, window, state);
+}

@@ -5,6 +5,8 @@ import { preference } from '../page/preferences.ts';
 export const LANGUAGES = {
   en: { name: 'English', load: () => import('./en.json', { with: { type: 'json' } }) },
   de: { name: 'Deutsch', load: () => import('./de.json', { with: { type: 'json' } }) },
+  es: { name: 'Español', load: () => import('./es.json', { with: { type: 'json' } }) },
+  fr: { name: 'Français', load: () => import('./fr.json', { with: { type: 'json' } }) },
 } as const satisfies Readonly<Record<string, { name: string; load: () => Promise<{ default: Texts }> }>>;
 
 export type Language = keyof typeof LANGUAGES;
