@@ -1,4 +1,4 @@
-// Builds the service and its client into `dist`, with the web console, for `npm pack`.
+// Builds the service into `dist`, with the web console, for `npm pack`.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, rmSync } from 'node:fs';
@@ -11,7 +11,6 @@ if (!existsSync(tsc)) run('scripts/install.mjs', '--with-development');
 run('scripts/build-console.mjs');
 rmSync(`${root}dist`, { recursive: true, force: true });
 run(tsc, '--project', 'tsconfig.service.json');
-run(tsc, '--project', 'tsconfig.client.json');
 cpSync(`${root}src/web/docs`, `${root}dist/web/docs`, {
   recursive: true,
   filter: (path) => !path.endsWith('tsconfig.json'),

@@ -1,4 +1,4 @@
-/** The public API of `bookkeeping/client`. */
+/** The public API of `bookkeeping-client`. */
 export type { Book, BookFields } from '../book/contract.ts';
 export type { BookChange, ChangesOptions } from './changes.ts';
 export {

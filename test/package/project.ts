@@ -12,7 +12,7 @@ export interface Ending {
   readonly output: string;
 }
 
-/** An empty project with our package, as `npm pack` makes it. Disposing deletes it. */
+/** An empty project with our packages, as `npm pack` makes them. Disposing deletes it. */
 export class Project implements AsyncDisposable {
   readonly path: string;
   readonly #folder: AsyncDisposable;
@@ -22,21 +22,26 @@ export class Project implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** Packs our package and unpacks it like `npm install`, without its dependencies. */
+  /** Packs the service and the client, and unpacks them like `npm install`, without dependencies. */
   static async create(): Promise<Project> {
     const folder = await createFolder();
     const modules = join(folder.path, 'node_modules');
     await mkdir(modules);
-    const pack = ['pack', '--silent', '--pack-destination', folder.path];
-    const { stdout } = await run('npm', pack, { cwd: ROOT });
-    await run('tar', ['-xzf', join(folder.path, stdout.trim()), '-C', modules]);
-    await rename(join(modules, 'package'), join(modules, 'bookkeeping'));
+    for (const [name, path] of [
+      ['bookkeeping', ROOT],
+      ['bookkeeping-client', join(ROOT, 'client')],
+    ] as const) {
+      const pack = ['pack', '--silent', '--pack-destination', folder.path];
+      const { stdout } = await run('npm', pack, { cwd: path });
+      await run('tar', ['-xzf', join(folder.path, stdout.trim()), '-C', modules]);
+      await rename(join(modules, 'package'), join(modules, name));
+    }
     const project = new Project(folder);
     await project.write('package.json', '{"type":"module"}');
     return project;
   }
 
-  /** The files of our package, by their paths within it. */
+  /** The files of the service, by their paths within its package. */
   async listFiles(): Promise<string[]> {
     const root = join(this.path, 'node_modules/bookkeeping');
     const entries = await readdir(root, { recursive: true, withFileTypes: true });

@@ -43,7 +43,6 @@ export interface Package {
   readonly version: string;
   readonly scripts: Readonly<Record<string, string>>;
   readonly bin: Readonly<Record<string, string>>;
-  readonly exports: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly optionalDependencies: Readonly<Record<string, string>>;
