@@ -125,7 +125,7 @@ async function assertBarContrast(page: Page): Promise<void> {
     };
     const paper = luminanceOf(getComputedStyle(document.body).backgroundColor);
     return [...document.querySelectorAll('.bar .column')].map((column) => {
-      const bar = luminanceOf(getComputedStyle(column).fill);
+      const bar = luminanceOf(getComputedStyle(column).backgroundColor);
       return (Math.max(bar, paper) + 0.05) / (Math.min(bar, paper) + 0.05);
     });
   })()`)) as number[];

@@ -2,48 +2,55 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { matchedParts, searchedWords } from '../../console/src/book/matched-parts.ts';
 import { visibleText } from '../../console/src/book/visible-text.ts';
-import { barsBetween, countInto, scaleOf } from '../../console/src/catalogue/decades.ts';
+
 import { type ListEnd, ListEnds } from '../../console/src/catalogue/list-ends.ts';
 import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
 import { visibleRows } from '../../console/src/catalogue/visible-rows.ts';
+import { barsOfYears, heightOf } from '../../console/src/chart/decades.ts';
 
 describe('The bars of the chart', () => {
   test('are the decades from the first year to the last', () => {
-    assert.deepEqual(shapeOf(1985, 2001, 2026, 24), [
-      'decade 1980 1989',
-      'decade 1990 1999',
-      'decade 2000 2009',
-    ]);
-    assert.deepEqual(shapeOf(-5, 3, 2026, 24), ['decade -10 -1', 'decade 0 9']);
+    assert.deepEqual(barsOf([1985, 2001], 24), ['1980 to 1989: 1', '1990 to 1999: 0', '2000 to 2009: 1']);
+    assert.deepEqual(barsOf([-5, -12], 24), ['-20 to -11: 1', '-10 to -1: 1']);
   });
 
-  test('are limited in number: the first one includes all earlier years', () => {
-    assert.deepEqual(shapeOf(-750, 2024, 2026, 3), [
-      'older -750 2009',
-      'decade 2010 2019',
-      'decade 2020 2029',
+  test('are one for all books BC, if there are others, and one for the books of unknown year', () => {
+    assert.deepEqual(barsOf([-750, 0, -3, 3, 12, 0], 24), [
+      '-750 to -1: 2 (older)',
+      '1 to 9: 1',
+      '10 to 19: 1',
+      '0 to 0: 2 (unknown)',
     ]);
-    assert.equal(shapeOf(-9007199254740991, 2024, 2026, 24).length, 24);
+    assert.deepEqual(barsOf([0], 24), ['0 to 0: 1 (unknown)']);
+    assert.deepEqual(barsOf([], 24), []);
+  });
+
+  test('are limited in number: the first decade includes all earlier years', () => {
+    assert.deepEqual(barsOf([1815, 2011, 2024], 3), [
+      '1815 to 2009: 1 (older)',
+      '2010 to 2019: 1',
+      '2020 to 2029: 1',
+    ]);
+    assert.equal(barsOf([-9007199254740991, 1, 2024], 24).length, 24);
   });
 
   test('end with the current decade: the last one includes all later years', () => {
-    assert.deepEqual(shapeOf(2011, 20111, 2026, 24), ['decade 2010 2019', 'newer 2020 20111']);
-    assert.deepEqual(shapeOf(3000, 3000, 2026, 24), ['decade 3000 3009']);
+    assert.deepEqual(barsOf([2011, 20111], 24), ['2010 to 2019: 1', '2020 to 20111: 1 (newer)']);
+    assert.deepEqual(barsOf([3000], 24), ['3000 to 3009: 1']);
   });
 
-  test('count each book once', () => {
-    const years = [-750, 1999, 2000, 2009, 2010, 2026, 9999];
-    const bars = countInto(barsBetween(-750, 9999, 2026, 5), years);
-    assert.deepEqual(
-      bars.map(({ count }) => count),
-      [1, 1, 2, 1, 2],
-    );
-  });
-
-  test('are scaled to the largest decade, not to the bar of earlier years', () => {
-    const bars = countInto(barsBetween(1000, 2026, 2026, 2), [1000, 1000, 1000, 2021]);
-    assert.equal(scaleOf(bars), 1);
-    assert.equal(scaleOf([]), 1);
+  test('have different heights for 0, 1 and 120 books, alone and beside 100,000', () => {
+    for (const most of [0, 100_000]) {
+      const heights = [0, 1, 120].map((count) =>
+        heightOf(count, [
+          { from: 1, to: 9, kind: 'decade', count },
+          { from: 10, to: 19, kind: 'decade', count: most },
+        ]),
+      );
+      assert.equal(heights[0], 0);
+      assert.ok((heights[1] ?? 0) >= 0.03 && (heights[1] ?? 0) < 0.5);
+      assert.ok((heights[2] ?? 0) > 0.03 && (heights[2] ?? 0) <= 1);
+    }
   });
 });
 
@@ -149,9 +156,11 @@ test('A column sorts ascending first, then alternates', () => {
   assert.equal(SORTS.length, 8);
 });
 
-/** The bars of `barsBetween` as text. */
-function shapeOf(...parts: Parameters<typeof barsBetween>): string[] {
-  return barsBetween(...parts).map(({ kind, from, to }) => `${kind} ${from} ${to}`);
+/** The bars for books of these years, in the year 2026, as text. */
+function barsOf(years: readonly number[], barsMax: number): string[] {
+  return barsOfYears(years, 2026, barsMax).map(
+    ({ from, to, count, kind }) => `${from} to ${to}: ${count}${kind === 'decade' ? '' : ` (${kind})`}`,
+  );
 }
 
 /** Loads a page of the books 1 to `total`. */

@@ -1,6 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { TargetedInputEvent, TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
+import { ChartToggle } from '../chart/chart.tsx';
 import { texts } from '../language/texts.ts';
 import { readInteger, show, type View, view } from '../page/address.ts';
 
@@ -26,6 +27,7 @@ export function Search() {
         <span aria-hidden="true">–</span>
         <YearField name="to" label={t.yearTo} />
       </fieldset>
+      <ChartToggle />
     </search>
   );
 }

@@ -3,6 +3,7 @@ import { BookText, YearText } from '../book/book-text.tsx';
 import { formatNumber } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
+import { ColumnEdge } from './column-width.tsx';
 import { COLUMNS, directionOf, nextSort, type Sort } from './sort.ts';
 
 interface RowProps {
@@ -61,6 +62,7 @@ export function TableHead({ sort }: { sort: Sort }) {
                   <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>
                 )}
               </button>
+              {column !== 'title' && <ColumnEdge column={column} />}
             </div>
           );
         })}

@@ -4,6 +4,7 @@ import { deleteBook } from '../book/pending-deletions.ts';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { bookAt, isLoading, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
+import { widthProperties } from './column-width.tsx';
 import { TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
 
@@ -105,6 +106,7 @@ export function Table() {
     <div
       ref={grid}
       class="table"
+      style={widthProperties()}
       role="grid"
       aria-label={texts.value.books}
       aria-rowcount={count.value + 1}

@@ -2,11 +2,11 @@ import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
 import { sendPendingDeletions } from '../book/pending-deletions.ts';
 import { isEmpty, isLoading, loadError, retry, shownPart, total } from '../catalogue/catalogue.ts';
-import { Chart } from '../catalogue/chart.tsx';
 import { Empty } from '../catalogue/empty.tsx';
 import { Search } from '../catalogue/search.tsx';
 import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
+import { Chart } from '../chart/chart.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openExport, openImport } from '../files/opened-dialog.ts';
 import { formatMessage } from '../language/format.ts';
@@ -14,7 +14,7 @@ import { explain, texts } from '../language/texts.ts';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
 import { Button, LinkButton } from './button.tsx';
-import { PreferenceMenus } from './preference-menus.tsx';
+import { DensityMenu, PreferenceMenus } from './preference-menus.tsx';
 import { openShortcutHelp, Shortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
 
@@ -51,7 +51,11 @@ export function CataloguePage() {
       </main>
       <footer class="bottom">
         <LinkButton text={t.shortcuts} variant="keys-link" onClick={openShortcutHelp} />
+        <a class="link" href="../docs">
+          {t.apiPage}
+        </a>
         <PreferenceMenus />
+        <DensityMenu />
         <Toasts />
       </footer>
       <BookDialog />

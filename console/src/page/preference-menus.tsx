@@ -1,7 +1,7 @@
 import type { Signal } from '@preact/signals';
 import { LANGUAGE_NAMES, language } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
-import { theme } from './preferences.ts';
+import { density, theme } from './preferences.ts';
 
 export function PreferenceMenus() {
   const t = texts.value;
@@ -11,6 +11,11 @@ export function PreferenceMenus() {
       <Menu label={t.theme} choice={theme} names={t.themes} />
     </div>
   );
+}
+
+export function DensityMenu() {
+  const t = texts.value;
+  return <Menu label={t.density} choice={density} names={t.densities} />;
 }
 
 interface MenuProps<Choice extends string> {

@@ -11,12 +11,20 @@ export function preference<Choice extends string>(
     if (choice.value === fallback) localStorage.removeItem(name);
     else localStorage.setItem(name, choice.value);
   });
+  // Another tab, or the page at /docs, has changed it.
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === name) choice.value = choices.find((each) => each === newValue) ?? fallback;
+  });
   return choice;
 }
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export const theme = preference('theme', THEMES, 'system');
 
+export const DENSITIES = ['comfortable', 'compact'] as const;
+/** The height of the rows. */
+export const density = preference('density', DENSITIES, 'comfortable');
+
 effect(() => {
-  document.documentElement.dataset.theme = theme.value;
+  Object.assign(document.documentElement.dataset, { theme: theme.value, density: density.value });
 });

@@ -1,0 +1,96 @@
+import { computed, effect, type Signal, signal, untracked } from '@preact/signals';
+import type { BookQuery } from '../../../src/client/index.ts';
+import { bookAt, countRevision, firstPage, isLoading, rowCount, total } from '../catalogue/catalogue.ts';
+import { view } from '../page/address.ts';
+import { preference } from '../page/preferences.ts';
+import { signInState } from '../session/session.ts';
+import { type Bar, barsOf, barsOfYears, withUnknown, type Years } from './decades.ts';
+
+/** The width below which the style sheets use one column. */
+export const isNarrow = matches('(width < 40rem)');
+export const isWide = matches('(width >= 64rem)');
+const isTall = matches('(height >= 36rem)');
+
+function matches(condition: string): Signal<boolean> {
+  const query = matchMedia(condition);
+  const result = signal(query.matches);
+  query.addEventListener('change', () => {
+    result.value = query.matches;
+  });
+  return result;
+}
+
+/** `auto`: where the window is high enough for it. */
+const chartChoice = preference('chart', ['auto', 'shown', 'hidden'], 'auto');
+
+export const isChartShown = computed(() =>
+  chartChoice.value === 'auto' ? isTall.value : chartChoice.value === 'shown',
+);
+
+export function toggleChart(): void {
+  chartChoice.value = isChartShown.value ? 'hidden' : 'shown';
+}
+
+/** The bars of the chart, for the books of any year that match the search. */
+export const bars = signal<readonly Bar[]>([]);
+
+let controller = new AbortController();
+let counted = '';
+
+effect(() => {
+  const { q } = view.value;
+  const key = JSON.stringify([q, countRevision.value, isNarrow.value]);
+  if (signInState.value === 'out') counted = '';
+  // The list is loaded first.
+  if (signInState.value !== 'in' || isLoading.value || !isChartShown.value || key === counted) return;
+  counted = key;
+  controller.abort();
+  controller = new AbortController();
+  const abort = controller.signal;
+  untracked(() => countBars({ q: q.trim() === '' ? undefined : q }, abort)).catch(() => {
+    if (!abort.aborted) counted = '';
+  });
+});
+
+/** Counts the books in memory if all are loaded; otherwise the service counts them, with one cheap request per decade. */
+async function countBars(query: BookQuery, abort: AbortSignal): Promise<void> {
+  // Each bar is at least 24 pixels wide (WCAG 2.2, criterion 2.5.8).
+  const barsMax = isNarrow.peek() ? 11 : 24;
+  const thisYear = new Date().getFullYear();
+  const years = loadedYears();
+  if (years) {
+    bars.value = barsOfYears(years, thisYear, barsMax);
+    return;
+  }
+  const [bc, ad] = await Promise.all([
+    yearsOf({ ...query, year_to: -1 }, abort),
+    yearsOf({ ...query, year_from: 1 }, abort),
+  ]);
+  const next = withUnknown(barsOf(bc, ad, thisYear, barsMax), 1);
+  for (const [index, bar] of next.entries()) {
+    const { from, to } = bar;
+    const page = await firstPage({ ...query, year_from: from, year_to: to, limit: 1, count: true }, abort);
+    next[index] = { ...bar, count: page.total ?? 0 };
+  }
+  bars.value = next.filter(({ kind, count }) => kind !== 'unknown' || count > 0);
+}
+
+async function yearsOf(query: BookQuery, abort: AbortSignal): Promise<Years | undefined> {
+  const [oldest, newest] = await Promise.all(
+    (['year', '-year'] as const).map((sort) => firstPage({ ...query, sort, limit: 1 }, abort)),
+  );
+  const [first, last] = [oldest?.books[0]?.year, newest?.books[0]?.year];
+  return first === undefined || last === undefined ? undefined : { first, last };
+}
+
+/** The years of all matching books; undefined when some are not loaded. */
+function loadedYears(): number[] | undefined {
+  const { from, to } = view.peek();
+  if (from !== undefined || to !== undefined || total.peek() !== rowCount()) return undefined;
+  const books = Array.from({ length: rowCount() }, (_, index) => bookAt(index));
+  return books.every((book) => book !== undefined) && books.length <= COUNTED_LOCALLY_MAX
+    ? books.map(({ year }) => year)
+    : undefined;
+}
+
+const COUNTED_LOCALLY_MAX = 1_000;
