@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { REASONS } from '../../src/api/description/reasons.ts';
+import { COMMANDS } from '../../src/cli/commands.ts';
 import { VARIABLES, type Variable } from '../../src/config/variables.ts';
 import { type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
 import { LOG_KEYS } from '../http/log.ts';
@@ -102,6 +103,15 @@ describe('docs/configuration.md', () => {
     );
   });
 });
+
+for (const path of ['README.md', 'docs/command-line.md']) {
+  test(`${path} has every command`, () => {
+    const documented = rowsUnder(readText(path), 'command', 'what it does').map(
+      ([cell = '']) => cell.replaceAll('`', '').split(' ')[1],
+    );
+    assert.deepEqual(documented.toSorted(), Object.keys(COMMANDS).toSorted());
+  });
+}
 
 test('.env.example has every variable with its default, and no other', () => {
   const assignments = [...readText('.env.example').matchAll(/^#?([A-Z_]+)=(.*)$/gm)];
