@@ -47,11 +47,11 @@ export class Tokens {
     return false;
   }
 
-  /** The time until a valid token expires; infinite when it does not. */
-  remainingMs(token: string): number {
+  /** A function that returns the time until a valid token expires, in milliseconds; infinite when it does not. */
+  remainingMsOf(token: string): () => number {
     const [, payload = ''] = token.split('.', 2);
     const { exp = Number.POSITIVE_INFINITY } = readObject(Buffer.from(payload, 'base64url'));
-    return Number(exp) * 1_000 - this.#now();
+    return () => Number(exp) * 1_000 - this.#now();
   }
 
   async #verifyUncached(token: string): Promise<boolean> {

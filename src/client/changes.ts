@@ -2,6 +2,7 @@ import type { Book } from '../book/contract.ts';
 import { ChangesRemovedError, NoAnswerError, RefusedError } from './client-errors.ts';
 import { type ApiResponse, isTemporary } from './exchange.ts';
 import { nextOf } from './list.ts';
+import { expectSuccess } from './responses.ts';
 
 /** A change of a book. */
 export interface BookChange {
@@ -42,8 +43,7 @@ export async function* followChanges(
     try {
       const response = await read(`changes?${search.toString()}`);
       if (response.status === 410) throw new ChangesRemovedError(response);
-      if (response.status >= 300) throw new RefusedError(response);
-      const changes = response.data as BookChange[];
+      const changes = expectSuccess(response).data as BookChange[];
       yield* changes;
       if (once && changes.length === 0) return;
       const next = new URLSearchParams(nextOf(response.headers.get('Link'))).get('after');

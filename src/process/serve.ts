@@ -7,6 +7,7 @@ import { printStartupMessage } from './startup-message.ts';
 /** The service as a process: configuration, start, signals, exit. */
 
 let app: App | undefined;
+let log: ReturnType<typeof openLogAndLogger> | undefined;
 let isStopping = false;
 
 // SIGBREAK is Ctrl+Break on Windows.
@@ -38,10 +39,8 @@ try {
 async function serve(configuration: LoadedConfiguration): Promise<App> {
   const { config, secrets, workers } = configuration;
   const isWorker = workers > 1;
-  const [{ startApp }, { logStream, logger }] = await Promise.all([
-    import('../app.ts'),
-    openLogAndLogger(configuration),
-  ]);
+  log = openLogAndLogger(configuration);
+  const [{ startApp }, { logStream, logger }] = await Promise.all([import('../app.ts'), log]);
   const shareMetrics = isWorker ? (await import('./worker-metrics.ts')).shareMetrics : undefined;
   const running = await startApp(config, secrets, { logStream, shareMetrics, isWorker });
   return {
@@ -65,7 +64,7 @@ async function stopLost(reason: string, configuration: LoadedConfiguration): Pro
   console.error(`bookkeeping: stopping: ${reason}`);
   // It may be stopping already.
   process.exitCode = 1;
-  (await openLogAndLogger(configuration)).logger.fatal('the store is lost');
+  (await (log ?? openLogAndLogger(configuration))).logger.fatal('the store is lost');
   await stop();
 }
 

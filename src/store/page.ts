@@ -61,6 +61,11 @@ export function toChangePage(rows: Iterable<ChangeRow>): ChangePage {
   return { log, removed, last, newest, isRecorded: days !== null, changes };
 }
 
+/** The values for the statement of a request: after or, of a book, before which change, how many, and of which book. */
+export function valuesOf({ id, after, limit }: ChangeRequest): number[] {
+  return id === undefined ? [after ?? 0, limit] : [after ?? Number.MAX_SAFE_INTEGER, limit, id];
+}
+
 /** The rows of a subquery in the order of `number`, until their texts are long. */
 export function untilLong(rows: string): string {
   return `(select * from (${rows}) as changes where number = 1 or total <= ${PAGE_TEXT_BYTES_MAX})`;

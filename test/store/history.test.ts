@@ -336,6 +336,24 @@ describe('The history on PostgreSQL', () => {
     assert.ok((await store.history.last()) > last, 'a transaction of the other one is open');
   });
 
+  test('restores no state before the last deletion while another program restores the book, too', async () => {
+    await using address = await engine.createAddress();
+    await using store = await openWithHistory(address.dbUrl);
+    const { id } = await store.create(DUNE);
+    await store.delete(id);
+    await using other = await openTransaction(address);
+    await other.query('update book_history_changes set at = at');
+    await other.query(`insert into books (id, title, author, year) values (${id}, 'restored', '', 1)`);
+    const restoring = store.history.restore(id);
+    const waiting = "select 1 from pg_locks where not granted and locktype = 'transactionid'";
+    while ((await query(address.dbUrl, waiting)).length === 0);
+    await other.query(`update books set title = 'newer' where id = ${id}`);
+    await other.query(`delete from books where id = ${id}`);
+    await other.query('commit');
+    assert.equal(await restoring, 'exists');
+    assertSameJson(await store.history.restore(id), { id, title: 'newer', author: '', year: 1 });
+  });
+
   test('that was dropped by hand is off after a start without it, so that books can be written', async () => {
     await using address = await engine.createAddress();
     await (await openWithHistory(address.dbUrl))[Symbol.asyncDispose]();

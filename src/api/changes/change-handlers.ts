@@ -126,13 +126,13 @@ export class ChangeHandlers {
 
   async *#events({ headers }: FastifyRequest, reply: FastifyReply, feed: Feed): AsyncGenerator<Uint8Array> {
     const unread = new Reservation(this.#unread, reply.raw);
-    const { authorization = '' } = headers;
     let page: ChangePage | undefined = feed.page;
     let { after } = feed;
     // The headers are sent with the first part.
     yield COMMENT;
-    const isFollowing = () => !this.#followers.isStopping && !reply.raw.closed;
-    while (isFollowing() && (await this.#tokens.verify(authorization))) {
+    const remainingMs = this.#tokens.remainingMsOf(headers.authorization ?? '');
+    const isFollowing = () => !this.#followers.isStopping && !reply.raw.closed && remainingMs() > 0;
+    while (isFollowing()) {
       if (page) this.#followers.reached(after ?? page.removed, page.last, reply.raw);
       if (page && page.changes.length > 0) {
         const events = eventsOf(page);
@@ -141,8 +141,8 @@ export class ChangeHandlers {
         unread.resize(0);
         after = page.changes.at(-1)?.position;
       } else {
-        const ms = Math.min(page ? COMMENT_MS : RETRY_MS, this.#tokens.remainingMs(authorization));
         const startedMs = performance.now();
+        const ms = Math.min(page ? COMMENT_MS : RETRY_MS, remainingMs());
         await this.#wait(page?.last ?? Number.POSITIVE_INFINITY, ms, reply);
         if (performance.now() - startedMs >= COMMENT_MS) yield COMMENT;
       }

@@ -46,7 +46,8 @@ async function readCursor(file: string): Promise<string | undefined> {
 }
 
 async function keepCursor(file: string, cursor: string): Promise<void> {
-  await using output = await openOutput(file);
+  // The next start replaces what a killed one has left.
+  await using output = await openOutput(file, `${file}.part`);
   await output.write(`${cursor}\n`);
   await output.finish();
 }

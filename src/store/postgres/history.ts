@@ -4,14 +4,14 @@ import type { Book } from '../../book/book.ts';
 import type { BookHistory, ChangePage, ChangeRequest } from '../../book/book-history.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import type { StoreObserver } from '../observer.ts';
-import { type ChangeRow, readChangePages, toChangePage, untilLong } from '../page.ts';
+import { type ChangeRow, readChangePages, toChangePage, untilLong, valuesOf } from '../page.ts';
 import { BATCH_LIMITS, CHANGE_REMOVAL_MAX, CHANGE_REMOVAL_MS } from '../store-limits.ts';
 import { sqlState, toStoreError } from './errors.ts';
 import { STOP_RECORDING, startRecording } from './history/history-triggers.ts';
 import type { Database } from './pool/database.ts';
 import { type ConnectionPool, retry } from './pool/pool.ts';
 import { END_IF_IDLE } from './schema.ts';
-import { BOOK_COLUMNS, SELECT, type Statement } from './sql.ts';
+import { BOOK_COLUMNS, type Statement } from './sql.ts';
 
 /** The log of changes of a database. `history/history-triggers.ts` describes how the order of commits is known. */
 
@@ -105,19 +105,30 @@ function selectChanges(condition: string, order: string): string {
 const SELECT_CHANGES = selectChanges('note > $2', 'asc');
 const SELECT_CHANGES_OF_BOOK = selectChanges('note < $2 and id = $4', 'desc');
 
-/** Stores a book as it was when it was deleted. */
+/**
+ * Stores a book as it was when it was deleted. It writes to that change, so that a statement that has waited for another
+ * restore of the book finds another version of the change, and does not restore what may be older than the last deletion.
+ */
 const RESTORE: Statement = {
   text: `
-  insert into books (id, title, author, year)
-  select id, title, author, year
-  from (
-    select * from book_history_changes
-    where id = $1 and note > (select removed from book_history)
-    order by note desc limit 1 for update
-  ) as last_change
-  where type = 'deleted'
-  on conflict (id) do nothing
-  returning ${BOOK_COLUMNS}
+  with deletion as (
+    select note, version from (
+      select note, xmin as version, type from book_history_changes
+      where id = $1 and note > (select removed from book_history)
+      order by note desc limit 1
+    ) as last_change
+    where type = 'deleted'
+  ), deleted as (
+    update book_history_changes as changes set at = changes.at from deletion
+    where changes.note = deletion.note and changes.xmin = deletion.version
+    returning changes.id, changes.title, changes.author, changes.year
+  ), restored as (
+    insert into books (id, title, author, year) select id, title, author, year from deleted
+    on conflict (id) do nothing
+    returning ${BOOK_COLUMNS}
+  )
+  select (select row_to_json(restored) from restored) as book,
+    exists (select from deletion) or exists (select from books where id = $1) as exists
 `,
 };
 
@@ -181,13 +192,11 @@ export class PostgresHistory implements BookHistory {
   }
 
   /** The two statements see the transactions of one server, the second all that are final for the first. */
-  #read({ id, after, limit }: ChangeRequest): Promise<ChangePage> {
+  #read(request: ChangeRequest): Promise<ChangePage> {
     return this.#run(async (client) => {
       const last = await selectLast(client);
-      const { rows } =
-        id === undefined
-          ? await client.query<ChangeRow>(SELECT_CHANGES, [last, after ?? 0, limit])
-          : await client.query<ChangeRow>(SELECT_CHANGES_OF_BOOK, [last, after ?? last + 1, limit, id]);
+      const sql = request.id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
+      const { rows } = await client.query<ChangeRow>(sql, [last, ...valuesOf(request)]);
       return toChangePage(rows);
     });
   }
@@ -219,8 +228,6 @@ async function selectLast(client: PoolClient): Promise<number> {
 }
 
 async function restoreBook(database: Database, id: number): Promise<Book | 'exists' | undefined> {
-  const [restored] = await database.query<Book>(RESTORE, [id]);
-  if (restored) return restored;
-  const found = await database.query<Book>(SELECT, [[id]]);
-  return found.length > 0 ? 'exists' : undefined;
+  const [row] = await database.query<{ book: Book | null; exists: boolean }>(RESTORE, [id]);
+  return row?.book ?? (row?.exists ? 'exists' : undefined);
 }

@@ -1,6 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ChangePage, ChangeRequest } from '../../book/book-history.ts';
-import { type ChangeRow, toChangePage, untilLong } from '../page.ts';
+import { type ChangeRow, toChangePage, untilLong, valuesOf } from '../page.ts';
 import { CHANGE_REMOVAL_MAX } from '../store-limits.ts';
 import { transact } from './files/connection.ts';
 import { hasTable } from './migrations.ts';
@@ -105,7 +105,7 @@ function selectChanges(condition: string, order: string): string {
     from (
       select * from book_changes
       where note > (select removed from book_history) and type is not null and ${condition}
-      order by note ${order} limit :limit
+      order by note ${order} limit ?2
     )
     window preceding as (order by note ${order} rows unbounded preceding)`;
   return `
@@ -114,17 +114,19 @@ function selectChanges(condition: string, order: string): string {
     order by number`;
 }
 
-const SELECT_CHANGES = selectChanges('note > :after', 'asc');
-const SELECT_CHANGES_OF_BOOK = selectChanges('id = :id and note < :after', 'desc');
+const SELECT_CHANGES = selectChanges('note > ?1', 'asc');
+const SELECT_CHANGES_OF_BOOK = selectChanges('note < ?1 and id = ?3', 'desc');
 
-export function readChanges(database: DatabaseSync, { id, after, limit }: ChangeRequest): ChangePage {
-  const rows =
-    id === undefined
-      ? database.prepare(SELECT_CHANGES).iterate({ after: after ?? 0, limit })
-      : database
-          .prepare(SELECT_CHANGES_OF_BOOK)
-          .iterate({ id, after: after ?? Number.MAX_SAFE_INTEGER, limit });
-  return toChangePage(rows as Iterable<unknown> as Iterable<ChangeRow>);
+/** Makes a function that reads changes, from a database that has a log when it is called. */
+export function createChangeReader(database: DatabaseSync): (request: ChangeRequest) => ChangePage {
+  const statements = new Map<string, StatementSync>();
+  return (request) => {
+    const sql = request.id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
+    const statement = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, statement);
+    const rows: Iterable<unknown> = statement.iterate(...valuesOf(request));
+    return toChangePage(rows as Iterable<ChangeRow>);
+  };
 }
 
 /** Stores a book as it was when it was deleted. */

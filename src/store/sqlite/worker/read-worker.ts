@@ -1,7 +1,7 @@
 import type { ChangePage, ChangeRequest } from '../../../book/book-history.ts';
 import type { PageRow } from '../../page.ts';
 import { openConnection } from '../files/connection.ts';
-import { readChanges } from '../history.ts';
+import { createChangeReader } from '../history.ts';
 import { SELECT_PAGE } from '../sql.ts';
 import { serveRequests } from './worker-client.ts';
 
@@ -13,10 +13,11 @@ export interface PageRequest {
 await serveRequests<PageRequest | { readonly changes: ChangeRequest }, PageRow | ChangePage>(async (path) => {
   const database = await openConnection(path);
   const selectPage = database.prepare(SELECT_PAGE);
+  const readChanges = createChangeReader(database);
   return {
     handle: (request) =>
       'changes' in request
-        ? readChanges(database, request.changes)
+        ? readChanges(request.changes)
         : (selectPage.get({ ...request }) as unknown as PageRow),
     transfer: (response) =>
       'json' in response && response.json ? [response.json.buffer as ArrayBuffer] : [],
