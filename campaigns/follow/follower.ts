@@ -1,25 +1,42 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { isDeepStrictEqual } from 'node:util';
 import type { Book } from '../../src/book/book.ts';
 import { type BookChange, createClient, RefusedError } from '../../src/client/index.ts';
+import { PASSWORD, SECRET } from '../../test/http/service.ts';
+import { countIn, nameOf } from './writers.ts';
 
 /** A way to follow the changes. */
-export const KINDS = ['client', 'poll', 'stream'] as const;
+export const KINDS = ['client', 'poll', 'stream', 'command'] as const;
 
 type Kind = (typeof KINDS)[number];
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
 
 /** Follows the changes from the first one on, is interrupted now and then, and keeps a replica of the table. */
 export class Follower {
   readonly replica = new Map<number, Book>();
-  readonly #kind: Kind;
+  interruptions = 0;
+  readonly kind: Kind;
   readonly #service: { readonly url: string; readonly token: string };
+  readonly #file: string;
   readonly #seen = new Set<string>();
+  /** How often each change was seen. */
+  readonly #counts = new Map<string, number>();
   #cursor: string | undefined;
+  #hasProgress = false;
   #interruption = new AbortController();
   #isEnded = false;
   #running: Promise<void> | undefined;
 
-  constructor(kind: Kind, service: { readonly url: string; readonly token: string }) {
-    this.#kind = kind;
+  /** @param file in which the command keeps its cursor */
+  constructor(kind: Kind, service: { readonly url: string; readonly token: string }, file: string) {
+    this.kind = kind;
     this.#service = service;
+    this.#file = file;
   }
 
   get changes(): number {
@@ -32,9 +49,23 @@ export class Follower {
     return this.#running;
   }
 
-  /** Breaks its connection; it resumes from its last cursor. */
+  /** Breaks its connection, or kills the command; it resumes from its last cursor. */
   interrupt(): void {
+    // A command takes as long to start as the time between two interruptions.
+    if (this.kind === 'command' && !this.#hasProgress && !this.#isEnded) return;
+    this.interruptions++;
     this.#interruption.abort();
+  }
+
+  /** Asserts that it has seen each of these changes at least as often. */
+  expectAll(acknowledged: ReadonlyMap<string, number>): void {
+    for (const [name, count] of acknowledged) {
+      const seen = this.#counts.get(name) ?? 0;
+      assert.ok(
+        seen >= count,
+        `${this.kind}: ${name} was acknowledged ${count} times, and is ${seen} times in the log`,
+      );
+    }
   }
 
   async end(): Promise<void> {
@@ -46,8 +77,14 @@ export class Follower {
   async #follow(): Promise<void> {
     while (!this.#isEnded) {
       this.#interruption = new AbortController();
+      this.#hasProgress = false;
       try {
-        for await (const change of this.#changes(this.#interruption.signal)) this.#apply(change);
+        for await (const change of this.#changes(this.#interruption.signal)) {
+          // The command was killed before it could keep the cursor.
+          const isRepeated = this.kind === 'command' && !this.#hasProgress && change.cursor === this.#cursor;
+          if (!isRepeated) this.#apply(change);
+          this.#hasProgress = true;
+        }
       } catch (error) {
         if (error instanceof Violation || error instanceof RefusedError) throw error;
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -56,25 +93,29 @@ export class Follower {
   }
 
   /** Each change has to fit to the replica: none is missing, none comes twice, and those of a book are in order. */
-  #apply({ cursor, type, book }: BookChange): void {
+  #apply(change: BookChange): void {
+    const { cursor, type, book } = change;
     const fail = (problem: string) => {
-      throw new Violation(`${this.#kind}: ${type} ${JSON.stringify(book)} at ${cursor}: ${problem}`);
+      throw new Violation(`${this.kind}: ${type} ${JSON.stringify(book)} at ${cursor}: ${problem}`);
     };
     if (this.#seen.has(cursor)) fail('seen twice');
     const known = this.replica.get(book.id);
     if (type === 'created' && known) fail('exists');
     if (type !== 'created' && !known) fail('does not exist');
-    if (type === 'deleted' && JSON.stringify(known) !== JSON.stringify(book))
-      fail(`was ${JSON.stringify(known)}`);
+    const isSame = isDeepStrictEqual(known, book);
+    if (type === 'deleted' && !isSame) fail(`was ${JSON.stringify(known)}`);
+    if (type === 'updated' && isSame) fail('nothing is changed');
     if (type === 'deleted') this.replica.delete(book.id);
     else this.replica.set(book.id, book);
     this.#seen.add(cursor);
+    countIn(this.#counts, nameOf(change));
     this.#cursor = cursor;
   }
 
   #changes(signal: AbortSignal): AsyncIterable<BookChange> {
-    if (this.#kind === 'poll') return this.#poll(signal);
-    if (this.#kind === 'stream') return this.#stream(signal);
+    if (this.kind === 'poll') return this.#poll(signal);
+    if (this.kind === 'stream') return this.#stream(signal);
+    if (this.kind === 'command') return this.#command(signal);
     return createClient(this.#service).changes({ after: this.#cursor, signal });
   }
 
@@ -100,6 +141,21 @@ export class Follower {
     }
   }
 
+  async *#command(signal: AbortSignal): AsyncGenerator<BookChange> {
+    const command = spawn(process.execPath, [PROGRAM, 'follow', this.#file, '--url', this.#service.url], {
+      env: { SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const ended = once(command, 'close');
+    signal.addEventListener('abort', () => command.kill('SIGKILL'));
+    for await (const line of createInterface(command.stdout)) {
+      // A kill may cut the last line.
+      if (line.endsWith('}}')) yield JSON.parse(line) as BookChange;
+    }
+    const [code] = await ended;
+    if (code !== null) throw new Violation(`the command ended with ${code}`);
+  }
+
   async #request(query: string, accept: string, signal: AbortSignal): Promise<Response> {
     const { url, token } = this.#service;
     const after = this.#cursor === undefined ? '' : `&after=${this.#cursor}`;
@@ -109,10 +165,10 @@ export class Follower {
     });
     if (response.status === 200) return response;
     const text = await response.text();
-    if (response.status < 500) throw new Violation(`${this.#kind}: ${response.status} ${text}`);
+    if (response.status < 500) throw new Violation(`${this.kind}: ${response.status} ${text}`);
     throw new Error(text);
   }
 }
 
 /** A follower has got what it must not get. */
-class Violation extends Error {}
+export class Violation extends Error {}
