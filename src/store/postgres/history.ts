@@ -127,8 +127,10 @@ const RESTORE: Statement = {
     on conflict (id) do nothing
     returning ${BOOK_COLUMNS}
   )
-  select (select row_to_json(restored) from restored) as book,
-    exists (select from deletion) or exists (select from books where id = $1) as exists
+  select coalesce(
+    (select row_to_json(restored) from restored),
+    (select to_json('exists'::text) where exists (select from deletion) or exists (select from books where id = $1))
+  ) as restored
 `,
 };
 
@@ -163,11 +165,11 @@ export class PostgresHistory implements BookHistory {
       ...options,
       name: 'changes',
     });
-    this.#restores = new BatchQueue(async ([id = 0]) => [await restoreBook(database, id)], {
-      ...options,
-      batchItemsMax: 1,
-      name: 'restore',
-    });
+    const restore = async ([id]: readonly number[]) => {
+      const [row] = await database.query<{ restored: Book | 'exists' | null }>(RESTORE, [id]);
+      return [row?.restored ?? undefined];
+    };
+    this.#restores = new BatchQueue(restore, { ...options, batchItemsMax: 1, name: 'restore' });
     this.#removal = setInterval(() => void this.#removeOld(), CHANGE_REMOVAL_MS).unref();
     void this.#removeOld();
   }
@@ -225,9 +227,4 @@ export class PostgresHistory implements BookHistory {
 async function selectLast(client: PoolClient): Promise<number> {
   const { rows } = await client.query<{ last: number }>(SELECT_LAST);
   return rows[0]?.last ?? 0;
-}
-
-async function restoreBook(database: Database, id: number): Promise<Book | 'exists' | undefined> {
-  const [row] = await database.query<{ book: Book | null; exists: boolean }>(RESTORE, [id]);
-  return row?.book ?? (row?.exists ? 'exists' : undefined);
 }
