@@ -2,7 +2,6 @@ import http from 'node:http';
 import https from 'node:https';
 import net from 'node:net';
 import type { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
 import { urlToHttpOptions } from 'node:url';
@@ -29,6 +28,8 @@ export interface RequestOptions {
   readonly note?: string | undefined;
   /** Does not finish the request. */
   readonly unfinished?: boolean;
+  /** Reads the content only until it has this text. */
+  readonly until?: string;
 }
 
 /** No response: the connection was refused, lost, or timed out. */
@@ -68,7 +69,7 @@ export class Client implements Disposable {
    * @throws {NoResponse}
    */
   async send(method: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
-    const { body = [], unfinished = false } = options;
+    const { body = [], unfinished = false, until } = options;
     const pieces = isPiece(body) ? [body] : body;
     const length = isPiece(body) ? { 'Content-Length': String(Buffer.byteLength(body)) } : {};
     const headers = { ...length, ...options.headers };
@@ -89,7 +90,7 @@ export class Client implements Disposable {
     const answered = new Promise<HttpResponse>((resolve, reject) => {
       request.on('error', reject);
       request.on('response', (message) => {
-        text(message)
+        read(message, until)
           .then((content) => resolve(toResponse(description, message, content)))
           .catch(reject);
       });
@@ -195,6 +196,15 @@ async function sendPieces(stream: Writable, pieces: readonly Piece[]): Promise<v
       });
     });
   }
+}
+
+async function read(message: http.IncomingMessage, until: string | undefined): Promise<string> {
+  let text = '';
+  for await (const part of message.setEncoding('utf8')) {
+    text += part;
+    if (until !== undefined && text.includes(until)) break;
+  }
+  return text;
 }
 
 function toResponse(request: string, message: http.IncomingMessage, body: string): HttpResponse {

@@ -1,15 +1,17 @@
 import { after, before, test } from 'node:test';
-import { nameOf } from './rule.ts';
-import { rules } from './rules.ts';
+import { nameOf, type Rule } from './rule.ts';
 import { checkRule } from './run.ts';
 import { Service, type ServiceOptions } from './service.ts';
 
 /**
- * Registers a test for each rule, all against one service. Call it inside a suite.
+ * Registers a test for each of these rules, all against one service. Call it inside a suite.
  *
  * @param start starts the service, which is disposed of after the last rule
  */
-export function registerRules(start: () => Promise<ServiceOptions & AsyncDisposable>): void {
+export function registerRules(
+  rules: readonly Rule[],
+  start: () => Promise<ServiceOptions & AsyncDisposable>,
+): void {
   const resources = new AsyncDisposableStack();
   let service: Service;
   before(async () => {

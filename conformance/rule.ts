@@ -8,8 +8,8 @@ export interface Rule {
   readonly group: 'specification' | 'decision';
   /** The requirement, in the words of the specification. */
   readonly text: string;
-  /** Present when the check needs the signing secret. */
-  readonly needs?: 'secret';
+  /** What the check needs: the signing secret, or a service that has the endpoints of the history. */
+  readonly needs?: 'secret' | 'history';
   /** Resolves when the service meets the requirement; otherwise rejects with the expected and the actual response. */
   check(service: Service): Promise<void>;
 }

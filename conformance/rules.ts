@@ -2,6 +2,7 @@ import type { Rule } from './rule.ts';
 import { authenticationRules } from './rules/authentication.ts';
 import { bodyRules } from './rules/bodies.ts';
 import { bookEndpointRules } from './rules/book-endpoints.ts';
+import { historyRules } from './rules/history.ts';
 import { httpRules } from './rules/http.ts';
 import { idRules } from './rules/ids.ts';
 import { listRules } from './rules/lists.ts';
@@ -23,6 +24,7 @@ const SECTIONS = [
   'Reading a body',
   'Ids',
   'Lists',
+  'History',
   'Tokens',
   'HTTP',
 ];
@@ -37,5 +39,6 @@ export const rules: readonly Rule[] = [
   ...bodyRules,
   ...idRules,
   ...listRules,
+  ...historyRules,
   ...httpRules,
 ].toSorted((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));

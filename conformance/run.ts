@@ -14,6 +14,9 @@ export async function checkRule(service: Service, rule: Rule): Promise<Result> {
     return { rule, outcome: 'skipped', reason: 'needs --secret' };
   }
   try {
+    if (rule.needs === 'history' && !(await service.hasHistory())) {
+      return { rule, outcome: 'skipped', reason: 'the service has no history' };
+    }
     await rule.check(service);
     return { rule, outcome: 'pass' };
   } catch (error) {

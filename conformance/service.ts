@@ -140,6 +140,11 @@ export class Service implements AsyncDisposable {
     return expectCreated(await this.post('/book', book), book);
   }
 
+  /** Whether it has the endpoints of the history, which are an addition. */
+  async hasHistory(): Promise<boolean> {
+    return (await this.get('/changes?limit=1')).status !== 404;
+  }
+
   /** An id without a book: that of a book which was created here and deleted. */
   async absentId(): Promise<number> {
     const { id } = await this.createBook();

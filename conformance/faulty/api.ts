@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../expect.ts';
 import { type Field, readFields, receive } from './body.ts';
+import { History } from './history.ts';
 import { issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
 
@@ -18,6 +19,8 @@ export interface Reply {
   readonly message: string;
   readonly data?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent instead of the envelope. */
+  readonly events?: readonly string[];
 }
 
 const BAD_REQUEST = { status: 400, message: 'Bad request' };
@@ -37,11 +40,13 @@ export class Api {
   readonly #deleted = new Map<number, Book>();
   readonly #bodies = new WeakMap<IncomingMessage, Promise<Buffer | undefined>>();
   readonly #issued = new Set<string>();
+  readonly #history: History;
   #lastId = 0;
 
   constructor(credentials: Credentials, has: Planted) {
     this.#credentials = credentials;
     this.#has = has;
+    this.#history = new History(has);
   }
 
   async respond(request: IncomingMessage): Promise<Reply> {
@@ -59,7 +64,8 @@ export class Api {
       return { ...(await this.#login(request)), headers: { 'Cache-Control': 'no-store' } };
     const rejection = await this.#checkToken(request, method, path);
     if (rejection) return rejection;
-    return { ...(await this.#run(request, method, path)), headers: { 'Cache-Control': 'private, no-cache' } };
+    const reply = await this.#run(request, method, path);
+    return { ...reply, headers: { 'Cache-Control': 'private, no-cache', ...reply.headers } };
   }
 
   #pathOf(request: IncomingMessage): string {
@@ -98,6 +104,7 @@ export class Api {
 
   async #checkToken(request: IncomingMessage, method: string, path: string): Promise<Reply | undefined> {
     if (this.#has('GET /books needs no token') && path === '/books') return undefined;
+    if (this.#has('GET /changes needs no token') && path === '/changes') return undefined;
     if (this.#has('the token is checked after the book') && path.startsWith('/book/')) {
       if (!this.#books.has(idOf(path, this.#has))) return NO_SUCH_BOOK;
     }
@@ -125,7 +132,11 @@ export class Api {
   async #run(request: IncomingMessage, method: string, path: string): Promise<Reply> {
     if (path === '/books') return this.#list();
     if (path === '/book') return this.#create(request);
-    const book = this.#books.get(idOf(path, this.#has));
+    if (path === '/changes') return this.#history.list(request);
+    const id = idOf(path, this.#has);
+    if (path.endsWith('/history')) return this.#history.listOfBook(id);
+    if (path.endsWith('/restore')) return this.#restore(id);
+    const book = this.#books.get(id);
     if (method === 'PUT') return this.#update(request, book);
     if (method === 'DELETE') return this.#delete(request, book);
     return book ? { status: 200, message: 'Book retrieved successfully', data: book } : NO_SUCH_BOOK;
@@ -140,7 +151,10 @@ export class Api {
     const book = { id: 0, title: '', author: '', year: 0, ...fields } as Book;
     const data = { ...book, id: await this.#newId(book, body) };
     if (this.#has('a book has a fifth field')) Object.assign(data, { created_at: null });
-    if (!this.#has('created books are not stored')) this.#books.set(data.id, data);
+    if (!this.#has('created books are not stored')) {
+      this.#books.set(data.id, data);
+      this.#history.record('created', data);
+    }
     return { status: this.#has('POST returns 200') ? 200 : 201, message: 'Book created successfully', data };
   }
 
@@ -198,7 +212,19 @@ export class Api {
     const book = { ...kept, ...Object.fromEntries(counting) } as Book;
     const changed = this.#has('PUT changes every book') ? [...this.#books.keys()] : [id];
     for (const other of changed) this.#books.set(other, { ...book, id: other });
+    this.#history.record('updated', book, stored);
     return book;
+  }
+
+  #restore(id: number): Reply {
+    if (this.#books.has(id) && !this.#has('a restore overwrites the book'))
+      return { status: 409, message: 'Book exists' };
+    const book = this.#history.lastOf(id);
+    if (!book) return NO_SUCH_BOOK;
+    this.#books.set(id, book);
+    this.#deleted.delete(id);
+    this.#history.record('created', book);
+    return { status: 200, message: 'Book restored successfully', data: book };
   }
 
   #delete(request: IncomingMessage, book: Book | undefined): Reply {
@@ -207,6 +233,7 @@ export class Api {
     if (!book && !this.#has('DELETE of an absent book is 200')) return NO_SUCH_BOOK;
     if (book) {
       this.#deleted.set(book.id, book);
+      this.#history.record('deleted', book);
       if (!this.#has('DELETE hides the book from the list only')) this.#books.delete(book.id);
     }
     if (this.#has('DELETE deletes every book')) this.#books.clear();
@@ -233,13 +260,14 @@ export class Api {
 
 function methodsOf(path: string): readonly string[] | undefined {
   if (path === '/token' || path === '/book') return ['POST'];
-  if (path === '/books') return ['GET'];
+  if (path === '/books' || path === '/changes' || /^\/book\/[^/]+\/history$/.test(path)) return ['GET'];
+  if (/^\/book\/[^/]+\/restore$/.test(path)) return ['POST'];
   return /^\/book\/[^/]+$/.test(path) ? ['GET', 'PUT', 'DELETE'] : undefined;
 }
 
 /** The id in a path, or NaN when no book can have it. */
 function idOf(path: string, has: Planted): number {
-  const text = path.slice('/book/'.length);
+  const [, , text = ''] = path.split('/');
   if (has('ids are parsed leniently')) return Number.parseInt(text, 10);
   if (has('ids have no leading zeros') && text.startsWith('0')) return Number.NaN;
   if (!/^[0-9]+$/.test(text)) return Number.NaN;

@@ -263,6 +263,35 @@ export const violations = {
     'HTTP: Cache-Control is no-store on POST /token',
     'HTTP: Cache-Control is private, no-cache on what a token protects',
   ],
+  'every PUT is a change': [
+    'History: GET /changes has every change once, in order, with cursor, type, at and book; an update that changes nothing is none',
+  ],
+  'the history has no deletions': [
+    'History: GET /changes has every change once, in order, with cursor, type, at and book; an update that changes nothing is none',
+  ],
+  'an empty page has no link': [
+    'History: every response of GET /changes has Link with rel="next", also an empty one',
+  ],
+  'GET /changes never waits': ['History: with wait, GET /changes responds when there is a change'],
+  'events have no id': [
+    'History: with Accept: text/event-stream the changes are events: id is the cursor, event the type, data the change; it resumes by Last-Event-ID',
+  ],
+  'any cursor is accepted': [
+    'History: 400 Invalid query when limit, wait or after is wrong, or after is no cursor of this service',
+  ],
+  'the history of a book has the first change first': [
+    'History: GET /book/{id}/history has the changes of the book, the last one first',
+  ],
+  'an unknown history is empty': [
+    'History: GET /book/{id}/history and POST /book/{id}/restore: 404 Book not found when there never was such a book',
+  ],
+  'a book is restored as it was created': [
+    'History: POST /book/{id}/restore: 200 Book restored successfully; data is the book as it was deleted, under its id',
+  ],
+  'a restore overwrites the book': [
+    'History: POST /book/{id}/restore: 409 Book exists when it does; of several at once exactly one succeeds',
+  ],
+  'GET /changes needs no token': ['History: the token is checked before anything else'],
   'every origin is allowed': ['HTTP: a browser of an origin that is not listed gets no CORS headers'],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;
 

@@ -1,45 +1,62 @@
 import { after, describe } from 'node:test';
 import type { HttpResponse } from '../../conformance/client.ts';
 import { registerRules } from '../../conformance/register.ts';
+import type { Rule } from '../../conformance/rule.ts';
+import { rules } from '../../conformance/rules.ts';
+import type { ServiceOptions } from '../../conformance/service.ts';
 import { assertListed, recordStatements } from '../../conformance/statements.ts';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { assertDescribed } from '../openapi/described.ts';
-import { engines } from '../support/engines.ts';
+import { type Engine, engines } from '../support/engines.ts';
 import { CREDENTIALS } from './credentials.ts';
 
 const sent = recordStatements();
 
+const needsHistory = ({ needs }: Rule) => needs === 'history';
+
 for (const engine of engines) {
   describe(`the service meets the contract on ${engine.name}`, () => {
     let needed: ReadonlySet<string> = new Set();
-    registerRules(async () => {
-      await using resources = new AsyncDisposableStack();
-      const address = resources.use(await engine.createAddress());
-      const { config, secrets } = readConfig({
-        HOST: '127.0.0.1',
-        PORT: '0',
-        DB_URL: address.dbUrl,
-        SECRET_TOKEN: CREDENTIALS.secret,
-        AUTH_USERNAME: CREDENTIALS.username,
-        AUTH_PASSWORD: CREDENTIALS.password,
-      });
-      sent.clear();
-      const app = await startApp(config, secrets, { logStream: { write: () => {} } });
-      resources.defer(() => app.close());
-      resources.defer(() => {
-        needed = new Set(sent);
-      });
-      const running = resources.move();
-      return {
-        ...CREDENTIALS,
-        url: app.url,
-        onResponse,
-        [Symbol.asyncDispose]: () => running.disposeAsync(),
-      };
-    });
+    registerRules(
+      rules.filter((rule) => !needsHistory(rule)),
+      () => start(engine, {}, () => (needed = new Set(sent))),
+    );
     if (engine.name === 'PostgreSQL') after(() => assertListed(needed));
   });
+
+  describe(`with a history, the service meets the rules for it on ${engine.name}`, () => {
+    registerRules(rules.filter(needsHistory), () => start(engine, { HISTORY: 'on' }));
+  });
+}
+
+async function start(
+  engine: Engine,
+  variables: Readonly<Record<string, string>>,
+  stopping = () => {},
+): Promise<ServiceOptions & AsyncDisposable> {
+  await using resources = new AsyncDisposableStack();
+  const address = resources.use(await engine.createAddress());
+  const { config, secrets } = readConfig({
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DB_URL: address.dbUrl,
+    SECRET_TOKEN: CREDENTIALS.secret,
+    AUTH_USERNAME: CREDENTIALS.username,
+    AUTH_PASSWORD: CREDENTIALS.password,
+    ...variables,
+  });
+  sent.clear();
+  const app = await startApp(config, secrets, { logStream: { write: () => {} } });
+  resources.defer(() => app.close());
+  resources.defer(stopping);
+  const running = resources.move();
+  return {
+    ...CREDENTIALS,
+    url: app.url,
+    onResponse,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  };
 }
 
 /** Validates every response against `/openapi.json`, too. */

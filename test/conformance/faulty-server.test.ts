@@ -11,7 +11,7 @@ import { CREDENTIALS } from './credentials.ts';
 
 describe('a server that meets the contract passes every rule', () => {
   let server: FaultyServer;
-  registerRules(async () => {
+  registerRules(rules, async () => {
     server = await startFaultyServer(CREDENTIALS);
     return { ...CREDENTIALS, url: server.url, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
   });
