@@ -1,7 +1,9 @@
-# The service and its web console: docs/deploying.md.
+# The service and its web console, for amd64 and arm64: docs/deploying.md.
 ARG NODE=26.12.1-trixie-slim
+ARG DEBIAN=trixie-slim
 
-FROM node:${NODE} AS console
+# The build of the console is the same for every platform.
+FROM --platform=$BUILDPLATFORM node:${NODE} AS console
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 COPY console/package.json ./console/
@@ -25,16 +27,19 @@ RUN SECRET_TOKEN=only-for-this-build-step-not-a-secret AUTH_PASSWORD=none DB_URL
       timeout --preserve-status 10 node bin/bookkeeping.mjs \
     && chmod -R a+rX node_modules/.cache
 
-FROM node:${NODE}
+# Without npm and the headers of Node.
+FROM debian:${DEBIAN}
 LABEL org.opencontainers.image.title="bookkeeping" \
       org.opencontainers.image.description="Keeps book records behind a signed token, on SQLite or PostgreSQL" \
       org.opencontainers.image.licenses="MIT"
-RUN install -d -o node -g node /data
+RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && rm -rf /var/lib/apt/lists/* \
+    && install -d -o 1000 -g 1000 /data
 WORKDIR /app
+COPY --from=service /usr/local/bin/node /usr/local/bin/
 COPY --from=service /app ./
 # The search index of SQLite is a temporary file, which can be as large as the database.
 ENV NODE_ENV=production DB_URL=sqlite:/data/books.db SQLITE_TMPDIR=/data
-USER node
+USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \

@@ -27,7 +27,9 @@ const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
 if (installed !== stampOf('all') && (withDevelopment || installed !== stampOf('runtime'))) {
   install();
   addCommands();
-  await compile(findNode());
+  const node = findNode();
+  tryNode(node);
+  await compile(node);
   writeFileSync(stamp, stampOf(withDevelopment ? 'all' : 'runtime'));
 }
 findNode();
@@ -66,6 +68,19 @@ function addCommands() {
   // npm sends signals to the shell of a script only. On Unix `exec` replaces that shell by the program; for Windows, which has no
   // such signals, this `exec` only runs it.
   if (isWindows) writeFileSync(`${commands}exec.cmd`, '@%*\r\n');
+}
+
+/** Small systems lack a library that Node needs. */
+function tryNode(node) {
+  try {
+    execFileSync(node, ['--version'], { stdio: ['ignore', 'ignore', 'pipe'] });
+  } catch (error) {
+    console.error(String(error.stderr || error.message).trim());
+    console.error(
+      'Install what it needs (Debian and Ubuntu: apt install libatomic1), or install Node 26 yourself.',
+    );
+    process.exit(1);
+  }
 }
 
 /** Fills the compile cache by starting the service with an empty database; errors are ignored. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readYaml } from './deployment.ts';
+import { listFiles, readYaml } from './deployment.ts';
 import { readPackage, readText } from './files.ts';
 
 /** The platforms that `npm start` and `npm test` support, and the package of PostgreSQL for each. */
@@ -83,4 +83,16 @@ describe('The workflow of continuous integration', () => {
     const documented = /npm run conformance [^`]*/.exec(readme)?.[0] ?? '';
     assert.equal(conformance.replaceAll(/"\$\w+"/g, '…'), documented);
   });
+});
+
+test('Every action of a workflow is pinned to a commit', () => {
+  const actions = listFiles('.github/workflows/*').flatMap((path) =>
+    [...readText(path).matchAll(/uses: (.*)/g)].map(([, action = '']) => action),
+  );
+  assert.ok(actions.length > 0);
+  for (const action of actions) assert.match(action, /@[0-9a-f]{40} # v[0-9]/);
+});
+
+test('The console has the version of the service, so that the bill of materials names it', () => {
+  assert.equal(readPackage('console/package.json').version, readPackage().version);
 });
