@@ -51,6 +51,8 @@ export function createServer(options: ServerOptions): ApiServer {
   if (store.history && followers) {
     const changes = new ChangeHandlers(store.history, options.tokens, followers, unread);
     app.get('/changes', { ...protect, schema: operations.followChanges }, respondWith(changes.follow));
+    const { listDeleted } = changes;
+    app.get('/books/deleted', { ...protect, schema: operations.listDeletedBooks }, respondWith(listDeleted));
     app.get(
       '/book/:id/history',
       { ...protect, schema: operations.readHistory },

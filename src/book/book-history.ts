@@ -16,12 +16,14 @@ export interface BookHistory {
 }
 
 export interface ChangeRequest {
-  /** The position after which to read, or before which with `id`; absent for the first change. */
+  /** The position after which to read, or before which with `id` or `isOfDeleted`; absent for the first change. */
   readonly after?: number | undefined;
   /** The maximum number of changes; fewer are returned if their books are long. */
   readonly limit: number;
   /** Reads the changes of this book only, the last one first. */
   readonly id?: number | undefined;
+  /** Reads the deletions of books that have not been stored again since, the last one first. */
+  readonly isOfDeleted?: boolean | undefined;
 }
 
 export interface ChangePage {
@@ -36,6 +38,8 @@ export interface ChangePage {
   /** Whether changes are still recorded; another process may have turned the history off. */
   readonly isRecorded: boolean;
   readonly changes: readonly Change[];
+  /** The position of the last change that was read, also if it is none of the requested ones; undefined for the end. */
+  readonly reached: number | undefined;
 }
 
 export interface Change {

@@ -46,8 +46,7 @@ export async function* followChanges(
       const changes = expectSuccess(response).data as BookChange[];
       yield* changes;
       if (once && changes.length === 0) return;
-      const next = new URLSearchParams(nextOf(response.headers.get('Link'))).get('after');
-      const cursor = next ?? changes.at(-1)?.cursor;
+      const cursor = nextCursorOf(response) ?? changes.at(-1)?.cursor;
       if (cursor !== undefined) search.set('after', cursor);
     } catch (error) {
       if (once || !isResumable(error)) throw error;
@@ -62,14 +61,19 @@ function isResumable(error: unknown): boolean {
   return error instanceof RefusedError && isTemporary(error.status);
 }
 
-/** The changes of a book, the last one first. @param read requests a path, and throws unless the response is a success */
-export async function* readHistory(
+/** The `after` of the next page. */
+export function nextCursorOf({ headers }: ApiResponse): string | undefined {
+  return new URLSearchParams(nextOf(headers.get('Link'))).get('after') ?? undefined;
+}
+
+/** All pages of a path, the last change first. @param read requests a path, and throws unless the response is a success */
+export async function* readChanges(
   path: string,
   read: (path: string) => Promise<ApiResponse>,
 ): AsyncIterableIterator<BookChange> {
   let search: string | undefined = `?limit=${PAGE_CHANGES}`;
   while (search !== undefined) {
-    const { data, headers }: ApiResponse = await read(`${path}/history${search}`);
+    const { data, headers }: ApiResponse = await read(`${path}${search}`);
     yield* data as BookChange[];
     search = nextOf(headers.get('Link'));
   }

@@ -1,6 +1,6 @@
 import type { Book, BookFields } from '../book/contract.ts';
-import { type BookChange, type ChangesOptions, followChanges, readHistory } from './changes.ts';
-import { type ApiRequest, createSender, type Send, TIMEOUT_MS } from './exchange.ts';
+import { type BookChange, type ChangesOptions, followChanges, nextCursorOf, readChanges } from './changes.ts';
+import { createSender, reading, type Send, TIMEOUT_MS, writing } from './exchange.ts';
 import { type BookList, type BookQuery, createBookList } from './list.ts';
 import { expectSuccess, isNotFound, toVersionedBook, type VersionedBook } from './responses.ts';
 import { DEPENDENCIES, type Dependencies, withRetries } from './retries.ts';
@@ -101,6 +101,12 @@ export interface BookClient {
   /** The changes of a book, the last one first. @throws {RefusedError} 404 when none are known */
   history(id: number, options?: CallOptions): AsyncIterableIterator<BookChange>;
 
+  /** The last deletions of books that have not been stored again since, the last one first. */
+  deletedBooks(options?: CallOptions): AsyncIterableIterator<BookChange>;
+
+  /** The cursor of the last change so far, for the changes to come. @throws {RefusedError} 404 when no history is recorded */
+  newestCursor(options?: CallOptions): Promise<string>;
+
   /**
    * All changes as they happen: `for await (const change of client.changes({ after, signal })) …`. It waits for changes, and
    * resumes after an outage by itself. To continue later, keep the `cursor` of the last change, as the next `after`.
@@ -128,64 +134,54 @@ export function requestToken(options: Login & ServiceOptions): Promise<Token> {
 /** {@link createClient} for tests. */
 export function createClientWith(dependencies: Dependencies, options: ClientOptions): BookClient {
   const send = withAuthorization(createRetryingSender(dependencies, options), options, dependencies.now);
+  const read = async (path: string, signal?: AbortSignal) => expectSuccess(await send(reading(path), signal));
   return {
     async create(fields, { signal, idempotencyKey = randomKey() } = {}) {
       const headers = { 'Idempotency-Key': idempotencyKey };
-      const request: ApiRequest = {
-        ...WRITE,
-        method: 'POST',
-        path: 'book',
-        headers,
-        body: JSON.stringify(fields),
-      };
-      return toVersionedBook(await send(request, signal));
+      return toVersionedBook(await send(writing('POST', 'book', headers, fields), signal));
     },
 
     async createMany(books, { signal } = {}) {
-      const request: ApiRequest = { ...WRITE, method: 'POST', path: 'books', body: JSON.stringify(books) };
-      return expectSuccess(await send({ ...request, isRetryable: false }, signal)).data as Book[];
+      const request = { ...writing('POST', 'books', {}, books), isRetryable: false };
+      return expectSuccess(await send(request, signal)).data as Book[];
     },
 
     async find(id, { signal, known } = {}) {
       const headers = known?.etag === undefined ? {} : { 'If-None-Match': known.etag };
-      const response = await send({ ...READ, path: pathOf(id), headers }, signal);
+      const response = await send(reading(pathOf(id), headers), signal);
       if (response.status === 304 && known) return known;
       return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
     list(query = {}, { signal } = {}) {
-      return createBookList(query, async (path) => expectSuccess(await send({ ...READ, path }, signal)));
+      return createBookList(query, (path) => read(path, signal));
     },
 
     async update(id, changes, { signal, ...condition } = {}) {
-      const request: ApiRequest = {
-        ...WRITE,
-        method: 'PUT',
-        path: pathOf(id),
-        body: JSON.stringify(changes),
-      };
-      const response = await send({ ...request, headers: headersOf(condition) }, signal);
+      const response = await send(writing('PUT', pathOf(id), headersOf(condition), changes), signal);
       return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
     async delete(id, { signal, ...condition } = {}) {
-      const request: ApiRequest = {
-        ...WRITE,
-        method: 'DELETE',
-        path: pathOf(id),
-        headers: headersOf(condition),
-      };
-      const response = await send(request, signal);
+      const response = await send(writing('DELETE', pathOf(id), headersOf(condition)), signal);
       return !isNotFound(response) && expectSuccess(response).status === 200;
     },
 
     async restore(id, { signal } = {}) {
-      const response = await send({ ...WRITE, method: 'POST', path: `${pathOf(id)}/restore` }, signal);
+      const response = await send(writing('POST', `${pathOf(id)}/restore`), signal);
       return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
     history(id, { signal } = {}) {
-      return readHistory(pathOf(id), async (path) => expectSuccess(await send({ ...READ, path }, signal)));
+      return readChanges(`${pathOf(id)}/history`, (path) => read(path, signal));
+    },
+
+    deletedBooks({ signal } = {}) {
+      return readChanges('books/deleted', (path) => read(path, signal));
+    },
+
+    async newestCursor({ signal } = {}) {
+      return nextCursorOf(await read('changes?after=now&limit=1', signal)) ?? '';
     },
 
     changes(changes = {}) {
@@ -193,15 +189,12 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
       return followChanges(
         changes,
         options.timeoutMs ?? TIMEOUT_MS,
-        (path) => send({ ...READ, path }, signal),
+        (path) => send(reading(path), signal),
         (ms) => dependencies.sleep(dependencies.random() * ms, signal),
       );
     },
   };
 }
-
-const READ = { method: 'GET', isRetryable: true, isWrite: false } as const;
-const WRITE = { isRetryable: true, isWrite: true } as const;
 
 function createRetryingSender(
   dependencies: Dependencies,

@@ -14,6 +14,22 @@ export interface ApiRequest {
   readonly isWrite: boolean;
 }
 
+/** A request that only reads. */
+export function reading(path: string, headers: Readonly<Record<string, string>> = {}): ApiRequest {
+  return { method: 'GET', path, headers, isRetryable: true, isWrite: false };
+}
+
+/** A request that writes; its content is sent as JSON. */
+export function writing(
+  method: ApiRequest['method'],
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+  content?: unknown,
+): ApiRequest {
+  const body = content === undefined ? {} : { body: JSON.stringify(content) };
+  return { method, path, headers, ...body, isRetryable: true, isWrite: true };
+}
+
 /** A response of the service, of any status. */
 export interface ApiResponse extends ErrorResponse {
   readonly data: unknown;

@@ -43,6 +43,8 @@ export interface ChangeRow extends Book {
   /** Null when changes are not recorded. */
   readonly days: number | null;
   readonly note: number | null;
+  /** Whether the change is one of the requested ones. */
+  readonly isRequested: boolean | number;
   readonly type: ChangeType;
   readonly at: number;
 }
@@ -50,20 +52,25 @@ export interface ChangeRow extends Book {
 /** Makes a page of rows, each of which has the state of the log. */
 export function toChangePage(rows: Iterable<ChangeRow>): ChangePage {
   let state: ChangeRow | undefined;
+  let reached: number | undefined;
   const changes: Change[] = [];
   for (const row of rows) {
     state ??= row;
-    const { note, type, at, id, title, author, year } = row;
-    if (note !== null) changes.push({ position: note, type, at, book: { id, title, author, year } });
+    const { note, isRequested, type, at, id, title, author, year } = row;
+    if (note === null) continue;
+    reached = note;
+    if (isRequested) changes.push({ position: note, type, at, book: { id, title, author, year } });
   }
   if (!state) throw new Error('the log of changes has no state');
   const { log, removed, last, newest, days } = state;
-  return { log, removed, last, newest, isRecorded: days !== null, changes };
+  return { log, removed, last, newest, isRecorded: days !== null, changes, reached };
 }
 
-/** The values for the statement of a request: after or, of a book, before which change, how many, and of which book. */
-export function valuesOf({ id, after, limit }: ChangeRequest): number[] {
-  return id === undefined ? [after ?? 0, limit] : [after ?? Number.MAX_SAFE_INTEGER, limit, id];
+/** The values for the statement of a request: after or before which change, how many, and of which book. */
+export function valuesOf({ id, isOfDeleted, after, limit }: ChangeRequest): number[] {
+  const isLastFirst = id !== undefined || isOfDeleted;
+  const values = [after ?? (isLastFirst ? Number.MAX_SAFE_INTEGER : 0), limit];
+  return id === undefined ? values : [...values, id];
 }
 
 /** The rows of a subquery in the order of `number`, until their texts are long. */

@@ -67,6 +67,24 @@ for (const engine of engines) {
       await assert.rejects(waiting, reason);
     });
 
+    test('follows from now on, and lists the deleted books', async () => {
+      await using service = await startService({ engine: engine.name, hasHistory: true });
+      const books = clientOf(service);
+      const [emma, iliad] = [
+        await books.create({ title: 'Emma' }),
+        await books.create({ title: 'The Iliad' }),
+      ];
+      const cursor = await books.newestCursor();
+      for (const { id } of [emma, iliad]) await books.delete(id);
+      const deleted = await Array.fromAsync(books.deletedBooks());
+      assert.deepEqual(describeChanges(deleted), ['deleted The Iliad', 'deleted Emma']);
+      const since = await Array.fromAsync(books.changes({ after: cursor, once: true }));
+      assert.deepEqual(since, deleted.toReversed());
+      await using off = await startService({ engine: engine.name });
+      await assert.rejects(clientOf(off).newestCursor(), { status: 404 });
+      await assert.rejects(Array.fromAsync(clientOf(off).deletedBooks()), { status: 404 });
+    });
+
     test('reads the history of a book, and restores it', async () => {
       await using service = await startService({ engine: engine.name, hasHistory: true });
       const books = clientOf(service);

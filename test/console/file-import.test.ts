@@ -58,6 +58,8 @@ describe('An import', () => {
     update: (...given) => client.update(...given),
     delete: (...given) => client.delete(...given),
     restore: (...given) => client.restore(...given),
+    deletedBooks: (...given) => client.deletedBooks(...given),
+    newestCursor: (...given) => client.newestCursor(...given),
     history: (...given) => client.history(...given),
     changes: (...given) => client.changes(...given),
     list(...given) {

@@ -134,6 +134,25 @@ for (const engine of engines) {
       assert.deepEqual((await read(service, present.next)).status, 200);
     });
 
+    test('begins with the changes to come after now, also when it waits or streams', async () => {
+      await using service = await start();
+      const empty = await read(service, '/changes?after=now');
+      assert.deepEqual([empty.status, empty.data], [200, []]);
+      await create(service, 1);
+      assert.deepEqual(years((await read(service, empty.next)).data), [1]);
+      const now = await read(service, '/changes?limit=5&after=now');
+      assert.deepEqual(now.data, []);
+      assert.match(now.next, /^[/]changes[?]limit=5&after=[0-9a-f]+[.][0-9]+$/);
+      const stream = await openStream(service, '/changes?after=now');
+      const waiting = read(service, '/changes?after=now&wait=25');
+      const pages: (typeof now)[] = [];
+      void waiting.then((page) => pages.push(page));
+      while (pages.length === 0) await create(service, 2);
+      assert.equal(pages[0]?.data[0]?.book.year, 2);
+      assert.equal((await stream.next())?.data.book.year, 2);
+      stream.abort();
+    });
+
     test('waits for a change, of this service or of another program', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl, hasHistory: true });
@@ -220,18 +239,53 @@ for (const engine of engines) {
 
     test('needs a token first, and is unknown without a history', async () => {
       await using service = await start();
-      for (const path of ['/changes', '/changes?limit=0', '/book/1/history', '/book/x/history']) {
+      for (const path of [
+        '/changes',
+        '/changes?limit=0',
+        '/books/deleted',
+        '/book/1/history',
+        '/book/x/history',
+      ]) {
         assert.equal((await fetch(service.url + path)).status, 401);
       }
       assert.equal((await fetch(`${service.url}/book/1/restore`, { method: 'POST' })).status, 401);
       await using off = await start({ hasHistory: false });
       for (const [method, path] of [
         ['GET', '/changes'],
+        ['GET', '/books/deleted'],
         ['GET', '/book/1/history'],
         ['POST', '/book/1/restore'],
       ] as const) {
         const response = await off.fetch(method, path);
         assert.deepEqual(await response.json(), { status: 404, message: 'Not found', data: null });
+      }
+    });
+  });
+
+  describe(`The list of deleted books on ${engine.name}`, () => {
+    test('has the last deletion first, and no book that was stored again', async () => {
+      await using service = await start();
+      const { data, message, next } = await read(service, '/books/deleted');
+      assert.deepEqual([data, message, next], [[], 'Deleted books retrieved successfully', '']);
+      for (const year of [1, 2, 3, 4]) await create(service, year);
+      for (const id of [2, 4, 1, 3]) await service.fetch('DELETE', `/book/${id}`);
+      for (const id of [1, 3]) await service.fetch('POST', `/book/${id}/restore`);
+      await service.fetch('DELETE', '/book/3');
+      const all = await read(service, '/books/deleted?limit=9');
+      assert.deepEqual(years(all.data), [3, 4, 2]);
+      assert.deepEqual(all.data[0]?.book, { id: 3, ...BOOK, year: 3 });
+      assert.equal(all.data[0]?.type, 'deleted');
+      // A page reads so many deletions, of which some may have been undone.
+      const pages: number[][] = [];
+      for (let path = '/books/deleted?limit=2'; path !== ''; ) {
+        const page = await read(service, path);
+        pages.push(years(page.data));
+        path = page.next;
+      }
+      assert.deepEqual(pages, [[3], [4], [2], []]);
+      const future = all.data[0]?.cursor.replace(/[.].*/, '.1000');
+      for (const wrong of ['limit=0', 'after=x', 'after=now', `after=${future}`]) {
+        assert.equal((await read(service, `/books/deleted?${wrong}`)).status, 400);
       }
     });
   });

@@ -20,6 +20,7 @@ const CONTRACT = {
   invalidInput: [400, 'Invalid input'],
   booksCreated: [201, 'Books created successfully'],
   changesRetrieved: [200, 'Changes retrieved successfully'],
+  deletedBooksRetrieved: [200, 'Deleted books retrieved successfully'],
   historyRetrieved: [200, 'History retrieved successfully'],
   bookRestored: [200, 'Book restored successfully'],
   bookExists: [409, 'Book exists'],

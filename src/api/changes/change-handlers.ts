@@ -30,7 +30,8 @@ export const changesParameters = {
   after: {
     type: 'string',
     minLength: 1,
-    description: 'The cursor of the last change seen; absent, the changes begin with the first that is kept.',
+    description:
+      'The cursor of the last change seen, or `now` for the changes to come; absent, the changes begin with the first that is kept.',
   },
   wait: {
     type: 'integer',
@@ -45,6 +46,10 @@ export const changesParameters = {
 const COMMENT_MS = 15_000;
 /** The time until a stream reads from an unavailable store again. */
 const RETRY_MS = 1_000;
+
+/** The `after` for the changes to come. */
+const NOW = 'now' as const;
+const NO_CURSOR = 'after must be the cursor of a change';
 
 const EVENT_STREAM = 'text/event-stream';
 const COMMENT = Buffer.from(':\n\n');
@@ -71,7 +76,8 @@ export class ChangeHandlers {
     const lastEventId = isStream ? request.headers['last-event-id']?.toString() : undefined;
     const query = readQuery(target, changesParameters, lastEventId);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
-    const { given, cursor } = query;
+    const { given } = query;
+    const cursor = query.cursor === NOW ? await this.#newestCursor() : query.cursor;
     const read = (after = cursor?.position) => this.#history.read({ after, limit: query.limit });
 
     let page = await read();
@@ -85,7 +91,7 @@ export class ChangeHandlers {
       error = errorOf(cursor, page);
     }
     if (error) return { outcome: error };
-    const position = page.changes.at(-1)?.position ?? cursor?.position ?? page.removed;
+    const position = page.reached ?? cursor?.position ?? page.removed;
     const next = queryAfter(target, writeChangeCursor({ log: page.log, position }));
     return this.#withChanges('changesRetrieved', page, reply, `</changes?${next}>; rel="next"`);
   };
@@ -94,21 +100,39 @@ export class ChangeHandlers {
   readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const id = readBookId((request.params as { id: string }).id);
     if (id === undefined) return { outcome: 'bookNotFound' };
+    return this.#listLastFirst(request, reply, id);
+  };
+
+  /** GET /books/deleted */
+  readonly listDeleted = (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> =>
+    this.#listLastFirst(request, reply);
+
+  /** The changes of a book; without an id, the deletions of all. */
+  async #listLastFirst(request: FastifyRequest, reply: FastifyReply, id?: number): Promise<HttpResult> {
     const target = request.raw.url ?? '';
     const query = readQuery(target, historyParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
+    if (query.cursor === NOW) return { outcome: 'invalidQuery', detail: NO_CURSOR };
     const { cursor } = query;
-    const page = await this.#history.read({ id, after: cursor?.position, limit: query.limit });
+    const isOfDeleted = id === undefined;
+    const page = await this.#history.read({ id, isOfDeleted, after: cursor?.position, limit: query.limit });
+    const { log, reached: position } = page;
     if (errorOf(cursor, page) === 'invalidQuery') return { outcome: 'invalidQuery' };
-    const last = page.changes.at(-1);
-    if (!last && !cursor) return { outcome: 'bookNotFound' };
-    const next = last && queryAfter(target, writeChangeCursor({ log: page.log, position: last.position }));
-    const link = next && `</book/${id}/history?${next}>; rel="next"`;
-    return this.#withChanges('historyRetrieved', page, reply, link);
-  };
+    if (!isOfDeleted && !cursor && position === undefined) return { outcome: 'bookNotFound' };
+    const next = position !== undefined && queryAfter(target, writeChangeCursor({ log, position }));
+    const path = isOfDeleted ? '/books/deleted' : `/book/${id}/history`;
+    const link = next ? `<${path}?${next}>; rel="next"` : undefined;
+    return this.#withChanges(isOfDeleted ? 'deletedBooksRetrieved' : 'historyRetrieved', page, reply, link);
+  }
+
+  /** The cursor of the last change so far. */
+  async #newestCursor(): Promise<ChangeCursor> {
+    const page = await this.#history.read({ after: Number.MAX_SAFE_INTEGER, limit: 1 });
+    return { log: page.log, position: Math.max(page.removed, Math.min(page.last, page.newest)) };
+  }
 
   #withChanges(
-    outcome: 'changesRetrieved' | 'historyRetrieved',
+    outcome: 'changesRetrieved' | 'deletedBooksRetrieved' | 'historyRetrieved',
     page: ChangePage,
     reply: FastifyReply,
     link: string | undefined,
@@ -178,8 +202,8 @@ function readQuery<Known extends string>(
   const given = readParameters(target, parameters);
   if (given instanceof Invalid) return given;
   const text = lastEventId || given.get('after');
-  const cursor = text === undefined ? undefined : readChangeCursor(text);
-  if (text !== undefined && !cursor) return new Invalid('after must be the cursor of a change');
+  const cursor = text === NOW ? NOW : text === undefined ? undefined : readChangeCursor(text);
+  if (text !== undefined && !cursor) return new Invalid(NO_CURSOR);
   return { given, cursor, limit: Number(given.get('limit') ?? limit.default) };
 }
 

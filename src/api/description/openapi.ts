@@ -1,9 +1,8 @@
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
 import { STATUS_CODES } from '../../http/node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
-import { STATUS_HEADERS } from '../../http/response.ts';
+import { CACHE_CONTROL, STATUS_HEADERS } from '../../http/response.ts';
 import {
-  cacheControlOf,
   ERROR_HEADERS,
   type ErrorName,
   isProtected,
@@ -190,8 +189,9 @@ function errorHeaders(status: number, group: readonly OutcomeName[], operation: 
 }
 
 function cacheControlHeader(operation: Operation): Readonly<Record<string, Schema>> {
+  const value = isProtected(operation) ? CACHE_CONTROL.protected : CACHE_CONTROL.unprotected;
   const description = 'Which caches may store the response.';
-  return { 'Cache-Control': { type: 'string', const: cacheControlOf(operation), description } };
+  return { 'Cache-Control': { type: 'string', const: value, description } };
 }
 
 const CHALLENGE = {

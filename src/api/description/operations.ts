@@ -1,5 +1,4 @@
 import type { OutcomeName, outcomes } from '../../http/outcomes.ts';
-import { CACHE_CONTROL } from '../../http/response.ts';
 import { changesParameters, historyParameters } from '../changes/change-handlers.ts';
 import { listParameters } from '../list/query.ts';
 import * as schemas from './schemas.ts';
@@ -56,6 +55,8 @@ const COMMON_ERRORS = [
   'internalError',
   'serviceUnavailable',
 ] as const satisfies ErrorName[];
+
+const CHANGES = { tag: 'Books', data: schemas.changes, headers: schemas.CHANGES_LINK } as const;
 
 const PROTECTED_ERRORS = ['tokenRequired', 'invalidToken', ...COMMON_ERRORS] as const satisfies ErrorName[];
 
@@ -149,26 +150,31 @@ const declared = {
     errors: ['preconditionFailed', ...BOOK_ERRORS],
   },
   followChanges: {
-    tag: 'Books',
+    ...CHANGES,
     summary: 'Follow the changes',
     description:
       'Returns what was created, updated and deleted, in the order of commits, whichever program wrote. With `Accept: text/event-stream` the changes are server-sent events, until the token expires. 404 with `HISTORY=off`.',
     query: changesParameters,
     requestHeaders: schemas.LAST_EVENT_ID,
     success: 'changesRetrieved',
-    data: schemas.changes,
     stream: 'text/event-stream',
-    headers: schemas.CHANGES_LINK,
     errors: ['invalidQuery', 'changesRemoved', 'notFound', ...PROTECTED_ERRORS],
   },
+  listDeletedBooks: {
+    ...CHANGES,
+    summary: 'List the deleted books',
+    description:
+      'Returns the last deletions of books that have not been stored again since, the last one first. A page may have fewer than `limit`. 404 with `HISTORY=off`.',
+    query: historyParameters,
+    success: 'deletedBooksRetrieved',
+    errors: ['invalidQuery', 'notFound', ...PROTECTED_ERRORS],
+  },
   readHistory: {
-    tag: 'Books',
+    ...CHANGES,
     summary: 'Read the history of a book',
     description: 'Returns the changes of a book, the last one first. 404 when none are known.',
     query: historyParameters,
     success: 'historyRetrieved',
-    data: schemas.changes,
-    headers: schemas.CHANGES_LINK,
     errors: ['invalidQuery', ...BOOK_ERRORS],
   },
   restoreBook: {
@@ -219,8 +225,4 @@ export interface OperationSchema {
 
 export function isProtected({ errors }: Operation): boolean {
   return errors.includes('tokenRequired');
-}
-
-export function cacheControlOf(operation: Operation): string {
-  return isProtected(operation) ? CACHE_CONTROL.protected : CACHE_CONTROL.unprotected;
 }

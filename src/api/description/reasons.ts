@@ -7,7 +7,7 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   invalidInput:
     'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` is not an array of valid books; `Invalid-Index` is the index of the first invalid one',
   invalidQuery:
-    'a parameter of `GET /books`, `GET /changes` or `GET /book/{id}/history` has an invalid value or is repeated, or a cursor belongs to another `sort` or store',
+    'a parameter of `GET /books`, `GET /books/deleted`, `GET /changes` or `GET /book/{id}/history` has an invalid value or is repeated, or a cursor belongs to another `sort` or store',
   bookExists: 'the book of `POST /book/{id}/restore` exists',
   changesRemoved:
     'the changes after the cursor of `GET /changes` are no longer kept; read the list anew, see `HISTORY_DAYS`',

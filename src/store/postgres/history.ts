@@ -4,14 +4,14 @@ import type { Book } from '../../book/book.ts';
 import type { BookHistory, ChangePage, ChangeRequest } from '../../book/book-history.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import type { StoreObserver } from '../observer.ts';
-import { type ChangeRow, readChangePages, toChangePage, untilLong, valuesOf } from '../page.ts';
+import { type ChangeRow, readChangePages, toChangePage, valuesOf } from '../page.ts';
 import { BATCH_LIMITS, CHANGE_REMOVAL_MAX, CHANGE_REMOVAL_MS } from '../store-limits.ts';
 import { sqlState, toStoreError } from './errors.ts';
+import { REMOVE_OLD, RESTORE, SELECT_LAST, selectOf } from './history/history-sql.ts';
 import { STOP_RECORDING, startRecording } from './history/history-triggers.ts';
 import type { Database } from './pool/database.ts';
 import { type ConnectionPool, retry } from './pool/pool.ts';
 import { END_IF_IDLE } from './schema.ts';
-import { BOOK_COLUMNS, type Statement } from './sql.ts';
 
 /** The log of changes of a database. `history/history-triggers.ts` describes how the order of commits is known. */
 
@@ -77,76 +77,6 @@ async function switchRecording(client: ClientBase, isRecorded: boolean): Promise
   }
 }
 
-/** The identity of the log: that of a restored dump differs by its server or its table. A standby has that of its primary. */
-const LOG = `
-  left(md5(log || 'book_history'::regclass::oid || (select system_identifier from pg_control_system())), 16)
-`;
-
-const SELECT_LAST = 'select book_history_last() as last';
-
-function selectChanges(condition: string, order: string): string {
-  const rows = `
-    select *, row_number() over preceding as number,
-      sum(octet_length(title) + octet_length(author)) over preceding as total
-    from (
-      select * from book_history_changes
-      where note > (select removed from book_history) and note <= $1 and ${condition}
-      order by note ${order} limit $3
-    ) as next
-    window preceding as (order by note ${order} rows unbounded preceding)`;
-  return `
-    select ${LOG} as log, removed, days, $1::bigint as last,
-      greatest(removed, (select max(note) from book_history_changes)) as newest, note, type,
-      floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
-    from book_history left join ${untilLong(rows)} as changes on true
-    order by number`;
-}
-
-const SELECT_CHANGES = selectChanges('note > $2', 'asc');
-const SELECT_CHANGES_OF_BOOK = selectChanges('note < $2 and id = $4', 'desc');
-
-/**
- * Stores a book as it was when it was deleted. It writes to that change, so that a statement that has waited for another
- * restore of the book finds another version of the change, and does not restore what may be older than the last deletion.
- */
-const RESTORE: Statement = {
-  text: `
-  with deletion as (
-    select note, version from (
-      select note, xmin as version, type from book_history_changes
-      where id = $1 and note > (select removed from book_history)
-      order by note desc limit 1
-    ) as last_change
-    where type = 'deleted'
-  ), deleted as (
-    update book_history_changes as changes set at = changes.at from deletion
-    where changes.note = deletion.note and changes.xmin = deletion.version
-    returning changes.id, changes.title, changes.author, changes.year
-  ), restored as (
-    insert into books (id, title, author, year) select id, title, author, year from deleted
-    on conflict (id) do nothing
-    returning ${BOOK_COLUMNS}
-  )
-  select coalesce(
-    (select row_to_json(restored) from restored),
-    (select to_json('exists'::text) where exists (select from deletion) or exists (select from books where id = $1))
-  ) as restored
-`,
-};
-
-const REMOVE_OLD = `
-  with first as (
-    select note, at from book_history_changes order by note limit ${CHANGE_REMOVAL_MAX}
-  ), old as (
-    select max(note) as note from first cross join book_history
-    where at < now() - days * interval '1 day' or note <= removed
-  ), moved as (
-    update book_history set removed = old.note from old where old.note > removed
-  )
-  delete from book_history_changes using first, old
-  where book_history_changes.note = first.note and first.note <= old.note
-`;
-
 /** The time for other transactions between two steps of a removal. */
 const PAUSE_MS = 50;
 
@@ -197,8 +127,7 @@ export class PostgresHistory implements BookHistory {
   #read(request: ChangeRequest): Promise<ChangePage> {
     return this.#run(async (client) => {
       const last = await selectLast(client);
-      const sql = request.id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
-      const { rows } = await client.query<ChangeRow>(sql, [last, ...valuesOf(request)]);
+      const { rows } = await client.query<ChangeRow>(selectOf(request), [last, ...valuesOf(request)]);
       return toChangePage(rows);
     });
   }

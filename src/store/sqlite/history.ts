@@ -45,6 +45,7 @@ const COLUMNS = `
   alter table book_changes add column author text;
   alter table book_changes add column year integer;
   create index book_changes_by_book on book_changes (id);
+  create index book_changes_deleted on book_changes (type) where type = 'deleted';
 `;
 
 /** For SQLite from 3.37 on, with which other programs may write. */
@@ -98,7 +99,7 @@ export const RENEW_LOG = 'update book_history set log = lower(hex(randomblob(8))
 export const LAST_CHANGE =
   "select coalesce(max(seq), 0) as last from sqlite_sequence where name = 'book_changes'";
 
-function selectChanges(condition: string, order: string): string {
+function selectChanges(condition: string, order: string, isRequested = 'true'): string {
   const rows = `
     select *, row_number() over preceding as number,
       sum(octet_length(title) + octet_length(author)) over preceding as total
@@ -109,19 +110,30 @@ function selectChanges(condition: string, order: string): string {
     )
     window preceding as (order by note ${order} rows unbounded preceding)`;
   return `
-    select log, removed, days, last, last as newest, note, type, at, id, title, author, year
+    select log, removed, days, last, last as newest, note, ${isRequested} as isRequested,
+      type, at, id, title, author, year
     from book_history cross join (${LAST_CHANGE}) left join ${untilLong(rows)} as changes
     order by number`;
 }
 
 const SELECT_CHANGES = selectChanges('note > ?1', 'asc');
 const SELECT_CHANGES_OF_BOOK = selectChanges('note < ?1 and id = ?3', 'desc');
+const SELECT_DELETED = selectChanges(
+  "note < ?1 and type = 'deleted'",
+  'desc',
+  'not exists (select 1 from book_changes as later where later.id = changes.id and later.note > changes.note)',
+);
+
+function selectOf({ id, isOfDeleted }: ChangeRequest): string {
+  if (isOfDeleted) return SELECT_DELETED;
+  return id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
+}
 
 /** Makes a function that reads changes, from a database that has a log when it is called. */
 export function createChangeReader(database: DatabaseSync): (request: ChangeRequest) => ChangePage {
   const statements = new Map<string, StatementSync>();
   return (request) => {
-    const sql = request.id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
+    const sql = selectOf(request);
     const statement = statements.get(sql) ?? database.prepare(sql);
     statements.set(sql, statement);
     const rows: Iterable<unknown> = statement.iterate(...valuesOf(request));

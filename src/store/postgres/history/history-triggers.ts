@@ -42,6 +42,7 @@ export function startRecording(schema: string): string {
       year bigint not null
     );
     create index if not exists book_history_by_book on ${schema}.book_history_changes (id, note);
+    create index if not exists book_history_deleted on ${schema}.book_history_changes (note) where type = 'deleted';
     update ${schema}.book_history set removed = nextval(${sequence});
 
     create or replace function ${schema}.book_history_last() returns bigint
