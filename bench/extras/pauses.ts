@@ -27,7 +27,7 @@ export async function readPauses({ server }: Service): Promise<Pauses | undefine
   return { collections: read(HISTOGRAMS.collections), commits: read(HISTOGRAMS.commits) };
 }
 
-/** What came between two readings: the number, and the least bound of the longest, in milliseconds. */
+/** The pauses between two readings: their number, and an upper bound of the longest, in milliseconds. */
 export function describePauses(before: Histogram, after: Histogram): string {
   const counts = [...after].map(([bound, count]) => [bound, count - (before.get(bound) ?? 0)] as const);
   const total = counts.at(-1)?.[1] ?? 0;

@@ -109,7 +109,7 @@ export interface ServedMetrics {
 }
 
 export interface ApiServer extends Pick<HttpServer, 'listen' | 'close'> {
-  /** The present values of the metrics that are not counted. */
+  /** The current values of the metrics that are not counted. */
   state(): ServerState;
 }
 

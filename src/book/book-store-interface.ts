@@ -174,5 +174,5 @@ export class StoreUnavailable extends Error {
   }
 }
 
-/** Some of the books are unavailable: a server of several that store them. */
+/** Some of the books are unavailable, as one of the servers that store them is. */
 export class PartUnavailable extends StoreUnavailable {}

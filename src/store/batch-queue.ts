@@ -82,7 +82,7 @@ export class BatchQueue<Item, Result> {
     while (this.#queue.length > 0) {
       if (this.#options.batchItemsMax > 1) await this.#gather();
       const batch = this.#takeBatch();
-      // Other loops have taken all calls, or run those with the same keys and go on with these.
+      // Other loops have taken all calls, or run those with the same keys and continue with these.
       if (batch.length === 0) break;
       this.#batchesRunning++;
       await this.#flush(batch);

@@ -6,7 +6,7 @@ export async function loadEngine(address: StoreAddress): Promise<Engine> {
   return (await import('./postgres/engine.ts')).createEngine(address.conninfo);
 }
 
-/** Opens what writes for several workers, in their primary; undefined if each worker writes for itself. @throws StoreNotReady */
+/** Opens the writer for several workers, in their primary; undefined if each worker writes for itself. @throws StoreNotReady */
 export async function openSharedWriter(address: StoreAddress): Promise<SharedWriter | undefined> {
   if (address.engine !== 'sqlite') return undefined;
   const { startWriteThread, WriterForWorkers } = await import('./sqlite/worker/shared-writer.ts');

@@ -115,7 +115,7 @@ for (const engine of engines) {
       assert.equal((await take(books.changes(), 1))[0]?.book.id, 3);
     });
 
-    test('resumes by itself after the service was away', async () => {
+    test('resumes by itself after the service was unavailable', async () => {
       await using address = await engine.createAddress();
       const options = { dbUrl: address.dbUrl, hasHistory: true };
       const first = await startService(options);

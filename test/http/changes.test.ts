@@ -313,7 +313,7 @@ for (const engine of engines) {
       }
     });
 
-    test('restores a deleted book once, whoever asks', async () => {
+    test('restores a deleted book once, also for concurrent requests', async () => {
       await using service = await start();
       const created = await create(service, 1);
       const restore = async (id: number | string) => {

@@ -156,7 +156,7 @@ describe('The search index in SQLite', () => {
     ['lacks changes, as the log was deleted', (path) => execute(path, DELETE_LOG)],
     ['lacks the latest change, which was deleted from the log', (path) => execute(path, DELETE_LATEST)],
   ] as const satisfies [string, (path: string) => void | Promise<void>][]) {
-    test(`is made anew if it ${what}; searches are complete meanwhile`, async () => {
+    test(`is rebuilt if it ${what}; searches are complete meanwhile`, async () => {
       await using folder = await createFolder();
       const path = await storeWithIndex(folder.path);
       const index = await indexOf(path);
@@ -170,7 +170,7 @@ describe('The search index in SQLite', () => {
     });
   }
 
-  test('is made anew after the books were replaced by an earlier copy of them, also when it has grown', async () => {
+  test('is rebuilt after the books were replaced by an earlier copy of them, also when it has grown', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
     const copy = join(folder.path, 'copy');
@@ -193,7 +193,7 @@ describe('The search index in SQLite', () => {
     assert.equal(await count(store, 'theogony'), 4);
   });
 
-  test('is made anew after a restore, also if another program writes before the next start', async () => {
+  test('is rebuilt after a restore, also if another program writes before the next start', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
     const backup = join(folder.path, 'backup');
@@ -211,7 +211,7 @@ describe('The search index in SQLite', () => {
     assert.equal(await count(store, 'odyssey'), 0);
   });
 
-  test('is made anew after the books were replaced by others with the same numbers', async () => {
+  test('is rebuilt after the books were replaced by others with the same numbers', async () => {
     await using folder = await createFolder();
     await using others = await createFolder();
     const path = await storeWithIndex(folder.path);
@@ -267,7 +267,7 @@ describe('The search index in SQLite', () => {
     });
   }
 
-  test('is made anew if the starts of the store were deleted', async () => {
+  test('is rebuilt if the starts of the store were deleted', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
     await using store = await openStoreAt(`sqlite:${path}`);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { envelope, envelopeAround, type OutcomeName, outcomes } from '../../src/http/outcomes.ts';
 
-/** The specification's "Endpoints" and "Errors", and what is answered beyond them. */
+/** The specification's "Endpoints" and "Errors", and the outcomes beyond them. */
 const CONTRACT = {
   tokenGenerated: [200, 'Token generated successfully'],
   invalidRequestPayload: [400, 'Invalid request payload'],

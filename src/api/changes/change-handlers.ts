@@ -186,7 +186,7 @@ export class ChangeHandlers {
   }
 }
 
-/** Where a stream begins, and how it reads on. */
+/** The position where a stream begins, and the function that reads its next changes. */
 interface Feed {
   readonly page: ChangePage;
   readonly after: number | undefined;

@@ -10,7 +10,7 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
     'a parameter of `GET /books`, `GET /books/deleted`, `GET /changes` or `GET /book/{id}/history` has an invalid value or is repeated, or a cursor belongs to another `sort` or store',
   bookExists: 'the book of `POST /book/{id}/restore` exists',
   changesRemoved:
-    'the changes after the cursor of `GET /changes` are no longer kept; read the list anew, see `HISTORY_DAYS`',
+    'the changes after the cursor of `GET /changes` are no longer kept; read the list again, see `HISTORY_DAYS`',
   preconditionFailed: 'the condition in `If-Match` or `If-None-Match` is false; nothing has been changed',
   invalidIdempotencyKey: 'the `Idempotency-Key` of `POST /book` is empty, too long or malformed',
   idempotencyKeyReused: 'the `Idempotency-Key` of `POST /book` was used for another book within 24 hours',

@@ -46,7 +46,7 @@ async function readCursor(file: string): Promise<string | undefined> {
 }
 
 async function keepCursor(file: string, cursor: string): Promise<void> {
-  // The next start replaces what a killed one has left.
+  // The next start overwrites the temporary file of a killed process.
   await using output = await openOutput(file, `${file}.part`);
   await output.write(`${cursor}\n`);
   await output.finish();

@@ -35,7 +35,7 @@ export function stateOf(connection: Connection): ConnectionState {
 /** Ends our side and discards what the client sends: a reset could lose unread responses (RFC 9112, section 9.6). */
 export function linger(connection: Connection): void {
   stateOf(connection).isClosing = true;
-  // The parser would make requests of the data.
+  // The parser would parse the data as requests.
   connection.removeAllListeners('data').on('data', () => {});
   if (connection.writable) connection.end();
   connection.resume();

@@ -43,7 +43,7 @@ export function isPreparedStatementRejected(error: unknown): boolean {
   return hasState(error, /^(26000|42P05|0A000)$/);
 }
 
-/** Whether a prepared statement no longer fits because the table was altered; one of another name does. */
+/** Whether a prepared statement is outdated, because the table was altered; one of another name is not. */
 export function isOutdatedPlan(error: unknown): boolean {
   return hasState(error, /^0A000$/);
 }

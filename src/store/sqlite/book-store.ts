@@ -87,7 +87,7 @@ class SqliteBookStore implements BookStore {
       name: 'changes',
     });
     if (hasHistory) this.history = this.#createHistory();
-    // While the thread runs one search, the next one is with it already.
+    // While the thread runs one search, it has received the next one already.
     this.#searches = new ConcurrencyLimiter('search', 2, observer);
   }
 

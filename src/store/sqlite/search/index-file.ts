@@ -19,7 +19,7 @@ const VERSION = `schema 2, folding ${FOLDING_VERSION}, Unicode ${process.version
 
 /** Less memory for the pages of the index takes twice the time for searches among a million books. */
 const CACHE_KIB = 64 * 1_024;
-/** The shortest time until an index in doubt is replaced again, as the books themselves may be the cause. */
+/** The shortest time until a faulty index is replaced again, as the books themselves may be the cause. */
 const REPLACE_MS_MIN = 60_000;
 
 const IS_ATTACHED = "select 1 from pragma_database_list where name = 'search'";
@@ -34,7 +34,7 @@ interface Entry {
 
 /**
  * The file of the index, beside that of the books, for all processes that serve the books. The database has its name: an
- * index that is lost or in doubt is replaced by one with another name, as other processes may still have its file open.
+ * index that is lost or faulty is replaced by one with another name, as other processes may still have its file open.
  */
 export class IndexFile {
   readonly #database: DatabaseSync;
@@ -52,16 +52,16 @@ export class IndexFile {
   /**
    * Attaches the current index, which is created if there is none.
    *
-   * @param doubt an error by which the index that is attached is in doubt
+   * @param fault an error that the attached index has caused
    */
-  async attach(doubt: unknown): Promise<void> {
+  async attach(fault: unknown): Promise<void> {
     let entry = this.#currentEntry();
     // The first index that a process finds may be an older one; a later one is that of a newer version.
     const isOld = this.name === undefined && entry?.version !== VERSION;
-    const isInDoubt = doubt !== undefined && entry?.name === this.name;
-    if (isInDoubt && performance.now() < this.#replacedAt + REPLACE_MS_MIN) throw doubt;
-    if (isInDoubt) this.#replacedAt = performance.now();
-    if (!entry || isOld || isInDoubt || !existsSync(this.#fileOf(entry.name)))
+    const isFaulty = fault !== undefined && entry?.name === this.name;
+    if (isFaulty && performance.now() < this.#replacedAt + REPLACE_MS_MIN) throw fault;
+    if (isFaulty) this.#replacedAt = performance.now();
+    if (!entry || isOld || isFaulty || !existsSync(this.#fileOf(entry.name)))
       entry = await this.#replace(entry?.name);
     if (entry?.version !== VERSION) throw new UnfitIndex('another version');
     this.name = entry.name;

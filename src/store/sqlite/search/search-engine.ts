@@ -62,7 +62,7 @@ export class SqliteSearchEngine implements SearchEngine {
         return await search(isIndexed);
       } catch (error) {
         if (!isIndexed || !isUnusable(error)) throw error;
-        this.#index.doubt(error);
+        this.#index.reportFault(error);
         this.indexFailure = reasonOf(error);
         this.#statements.clear();
         return await search(false);

@@ -44,7 +44,7 @@ export class SearchIndex {
   readonly #database: DatabaseSync;
   readonly #file: IndexFile;
   #statements: Statements | undefined;
-  #doubt: unknown;
+  #fault: unknown;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -52,8 +52,8 @@ export class SearchIndex {
   }
 
   /** Has the index replaced at its next use. */
-  doubt(error: unknown): void {
-    this.#doubt = error;
+  reportFault(error: unknown): void {
+    this.#fault = error;
   }
 
   /**
@@ -125,17 +125,17 @@ export class SearchIndex {
     return { ...read, ...newest };
   }
 
-  /** Runs an operation in a transaction, which it may leave open; once more after the replacement of an index in doubt. */
+  /** Runs an operation in a transaction, which it may leave open; once more after the replacement of a faulty index. */
   async #transact<Result>(operation: (statements: Statements) => Result): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
       try {
-        if (!this.#statements || this.#doubt !== undefined) await this.#attach();
+        if (!this.#statements || this.#fault !== undefined) await this.#attach();
         this.#database.exec('begin');
         return operation(this.#statements as Statements);
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec('rollback');
         if (!(error instanceof UnfitIndex || isUnusable(error) || isSyncFailure(error))) throw error;
-        this.#doubt = error;
+        this.#fault = error;
         if (attempt > 1) throw error;
       }
     }
@@ -143,8 +143,8 @@ export class SearchIndex {
 
   async #attach(): Promise<void> {
     this.#statements = undefined;
-    await this.#file.attach(this.#doubt);
-    this.#doubt = undefined;
+    await this.#file.attach(this.#fault);
+    this.#fault = undefined;
     this.#statements = prepareStatements(this.#database);
   }
 }

@@ -115,7 +115,7 @@ export class WriterForWorkers implements SharedWriter {
 
 /** In a worker: the writer of the primary. */
 export class WriterInPrimary implements Writer {
-  /** One is written, while the next one is with the primary already. */
+  /** While one is written, the primary has received the next one already. */
   readonly batchesMax = 2;
   readonly #pending = new Map<number, PromiseWithResolvers<readonly WriteResult[]>>();
   #lastId = 0;

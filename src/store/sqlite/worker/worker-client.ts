@@ -142,7 +142,7 @@ export async function serveRequests<Request, Response>(
     try {
       handler.maintain?.();
     } catch (error) {
-      // The next request meets any other error, too.
+      // Any other error occurs again at the next request.
       if (error instanceof StoreLost) post({ lost: error.message });
     }
   };
