@@ -5,6 +5,8 @@ const SERVICE_URL = {
   description: 'the URL of the service; by default http://localhost:PORT',
 };
 
+const JSON_OUTPUT = { description: 'prints one JSON object, for scripts' };
+
 /** All commands, in the order of the help. */
 export const COMMANDS = {
   serve: {
@@ -21,7 +23,7 @@ export const COMMANDS = {
   },
   check: {
     summary: 'checks the configuration and the store, and changes neither',
-    options: {},
+    options: { json: JSON_OUTPUT },
     details:
       'Prints a line for each; exit code 0 when a start would succeed, 1 otherwise. It does not try the port.',
   },
@@ -43,6 +45,7 @@ export const COMMANDS = {
         description: 'skips books with the title, author and year of a stored book or an earlier row',
       },
       strict: { description: 'stores nothing if one row is bad' },
+      json: JSON_OUTPUT,
     },
     details: `The first line of CSV has the names of the columns; the delimiter is a comma, semicolon, tab or |. JSON is an array of
 objects, NDJSON an object in each line. A field that --map does not name gets a column by its name, for instance those
@@ -116,6 +119,22 @@ it, as NAME.before-restore. Do not copy a backup over the file of a store yourse
 old store (-wal) to it. PostgreSQL has a tool of its own:
 
   pg_restore --clean --if-exists --dbname=DATABASE FILE`,
+  },
+  completion: {
+    summary: 'prints the completions for bash, zsh or fish',
+    file: 'required',
+    operand: 'SHELL',
+    options: {},
+    details: `For this shell only:      source <(bookkeeping completion bash)
+For zsh, in fpath:        bookkeeping completion zsh > ~/.zfunc/_bookkeeping
+For fish, from then on:   bookkeeping completion fish > ~/.config/fish/completions/bookkeeping.fish`,
+  },
+  help: {
+    summary: 'describes all commands, or one',
+    file: 'optional',
+    operand: 'COMMAND',
+    options: { man: { description: 'prints the manual page: bookkeeping help --man > bookkeeping.1' } },
+    details: 'The same as --help.',
   },
 } as const satisfies Record<string, Command>;
 

@@ -1,5 +1,15 @@
-import type { Command } from './command.ts';
-import { COMMANDS } from './commands.ts';
+import { readVersion } from '../config/version.ts';
+import { type Command, EXIT_CODES, suggest, UsageError } from './command.ts';
+import { type ArgumentsOf, COMMANDS } from './commands.ts';
+
+export function perform({ file: name, options }: ArgumentsOf<'help'>): Promise<number> {
+  const command = (COMMANDS as Readonly<Record<string, Command>>)[name ?? ''];
+  if (name !== undefined && !command)
+    throw new UsageError(`unknown command ${name}${suggest(name, Object.keys(COMMANDS))}`);
+  if (options.man) console.log(manualPage());
+  else console.log(name !== undefined && command ? helpOf(name, command) : helpOfAll());
+  return Promise.resolve(EXIT_CODES.success);
+}
 
 export function helpOfAll(): string {
   const commands = Object.entries<Command>(COMMANDS).map(
@@ -11,7 +21,7 @@ export function helpOfAll(): string {
 
 ${table(commands)}
 
-  bookkeeping COMMAND --help describes a command; bookkeeping --version prints the version.
+  bookkeeping COMMAND --help describes a command; bookkeeping --version (-v) prints the version.
 
 All commands read the configuration of the service: environment variables, then .env in the working directory.
 
@@ -40,4 +50,36 @@ function synopsisOf(name: string, { file, operand = 'FILE' }: Command): string {
 function table(lines: readonly Line[]): string {
   const width = Math.max(...lines.map(([term]) => term.length)) + 2;
   return lines.map(([term, description]) => `  ${term.padEnd(width)}${description}`).join('\n');
+}
+
+/** The manual page, in the macros of man(7). */
+function manualPage(): string {
+  const commands = Object.entries<Command>(COMMANDS).map(([name, command]) => {
+    const options = Object.entries(command.options).map(
+      ([option, { value = '', description }]) =>
+        `.TP\n.B ${roff(`--${option} ${value}`.trimEnd())}\n${roff(description)}`,
+    );
+    const details = `.PP\n.nf\n${roff(command.details)}\n.fi`;
+    return [`.SS ${roff(synopsisOf(name, command))}\n${roff(command.summary)}`, ...options, details].join(
+      '\n',
+    );
+  });
+  return `.TH BOOKKEEPING 1 "" "bookkeeping ${readVersion()}"
+.SH NAME
+bookkeeping \\- a service that keeps book records, and its tools
+.SH SYNOPSIS
+.B bookkeeping
+[COMMAND] [OPTIONS]
+.SH COMMANDS
+${commands.join('\n')}
+.SH EXIT STATUS
+${roff(EXIT_CODE_HELP)}`;
+}
+
+/** A text without the control characters of roff. */
+function roff(text: string): string {
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/gm, '\\&');
 }

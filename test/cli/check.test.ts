@@ -42,6 +42,8 @@ for (const engine of engines) {
       await using store = await openStoreAt(address.dbUrl);
       await store.create({ title: 'The Iliad', author: 'Homer', year: -750 });
       assert.match((await check(folder.path, variables)).stdout, /store: ok; [^\n]+ has 1 book\n$/);
+      const { stdout } = await runCommand(['check', '--json'], { folder: folder.path, variables });
+      assert.partialDeepStrictEqual(JSON.parse(stdout), { ok: true, configuration: 'ok' });
       await service.stop();
     });
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type Command, parseArguments } from '../../src/cli/command.ts';
@@ -35,8 +36,14 @@ describe('The command line', { concurrency: 2 }, () => {
       assert.match(stdout, new RegExp(`^  ${name}\\b`, 'm'));
       assert.ok(stdout.includes(summary), name);
     }
-    const token = await runCommand(['token', '--help', '--ttl', 'soon'], here);
-    assert.deepEqual(token, { code: 0, stdout: `${helpOf('token', COMMANDS.token)}\n`, stderr: '' });
+    assert.deepEqual(await runCommand(['help'], here), { code, stdout, stderr });
+    for (const args of [
+      ['token', '--help', '--ttl', 'soon'],
+      ['help', 'token'],
+    ]) {
+      const token = await runCommand(args, here);
+      assert.deepEqual(token, { code: 0, stdout: `${helpOf('token', COMMANDS.token)}\n`, stderr: '' });
+    }
     for (const [name, command] of Object.entries<Command>(COMMANDS)) {
       const help = helpOf(name, command);
       for (const option of Object.keys(command.options))
@@ -46,11 +53,55 @@ describe('The command line', { concurrency: 2 }, () => {
   });
 
   test('prints its version', async () => {
-    assert.deepEqual(await runCommand(['--version'], here), {
-      code: 0,
-      stdout: `${readPackage().version}\n`,
-      stderr: '',
-    });
+    const version = { code: 0, stdout: `${readPackage().version}\n`, stderr: '' };
+    for (const option of ['--version', '-v']) assert.deepEqual(await runCommand([option], here), version);
+  });
+
+  test('prints a manual page and completions with every command and option', async () => {
+    const pages = await Promise.all(
+      [
+        ['help', '--man'],
+        ['completion', 'bash'],
+        ['completion', 'zsh'],
+        ['completion', 'fish'],
+      ].map((args) => runCommand(args, here)),
+    );
+    for (const { code, stdout, stderr } of pages) {
+      assert.deepEqual([code, stderr], [0, '']);
+      const text = stdout.replaceAll('\\-', '-');
+      for (const [name, { options }] of Object.entries<Command>(COMMANDS)) {
+        for (const word of [name, ...Object.keys(options)]) assert.match(text, new RegExp(`\\b${word}\\b`));
+      }
+    }
+  });
+
+  test('completes commands, options and files in bash', async () => {
+    await using folder = await createFolder();
+    const { stdout: script } = await runCommand(['completion', 'bash'], here);
+    await writeFile(join(folder.path, 'completion.bash'), script);
+    const complete = async (...words: readonly string[]) => {
+      const line = `. ./completion.bash; COMP_WORDS=(bookkeeping ${words.map((word) => `'${word}'`).join(' ')});
+        COMP_CWORD=${words.length}; _bookkeeping; echo "\${COMPREPLY[@]}"`;
+      return (await promisify(execFile)('bash', ['-c', line], { cwd: folder.path })).stdout.trim();
+    };
+    assert.equal(await complete('res'), 'restore-book restore');
+    assert.equal(await complete('import', '--s'), '--skip-existing --strict');
+    assert.equal(await complete('import', 'books.csv', '--dry'), '--dry-run');
+    // The shell completes file names itself.
+    assert.equal(await complete('import', 'comp'), '');
+  });
+
+  test('suggests the command or option that was meant', async () => {
+    for (const [args, suggestion] of [
+      [['imprt'], 'did you mean import?'],
+      [['help', 'tokn'], 'did you mean token?'],
+      [['import', 'a.csv', '--keep-id'], 'did you mean --keep-ids?'],
+    ] as const) {
+      const { code, stderr } = await runCommand(args, here);
+      assert.ok(stderr.includes(suggestion), stderr);
+      assert.equal(code, 2);
+    }
+    assert.doesNotMatch((await runCommand(['frobnicate'], here)).stderr, /did you mean/);
   });
 
   test('runs with `npm exec` in a clone', async () => {

@@ -31,6 +31,13 @@ for (const engine of engines) {
         { id: 1, ...ILIAD },
         { id: 2, title: 'The "Odyssey"\r\n2', author: 'Homer, and others', year: 0 },
       ]);
+      const dryRun = await runCommand([...args, '--dry-run', '--json'], { folder: folder.path, variables });
+      assert.partialDeepStrictEqual(JSON.parse(dryRun.stdout), {
+        read: 2,
+        stored: 2,
+        bad: 0,
+        result: 'complete',
+      });
     });
 
     test('reports bad rows by line number, stores the others, and exits with 1', async () => {

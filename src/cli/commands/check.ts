@@ -4,29 +4,34 @@ import type { StoreAddress } from '../../store/address.ts';
 import { loadEngine } from '../../store/load-engine.ts';
 import { StoreNotReady } from '../../store/store-errors.ts';
 import { EXIT_CODES } from '../command.ts';
+import type { ArgumentsOf } from '../commands.ts';
 
 /** Reports whether a start would succeed, without changing anything. */
-export async function perform(): Promise<number> {
+export async function perform({ options }: ArgumentsOf<'check'>): Promise<number> {
+  const report: { configuration?: string; store?: string } = {};
+  let isOk = false;
   try {
-    const address = checkConfiguration();
-    console.log(`store: ok; ${await (await loadEngine(address)).inspect()}`);
-    return EXIT_CODES.success;
+    const { address, notes } = checkConfiguration();
+    report.configuration = ['ok', ...notes].join('; ');
+    report.store = `ok; ${await (await loadEngine(address)).inspect()}`;
+    isOk = true;
   } catch (error) {
-    if (error instanceof ConfigError) console.log(`configuration: ${error.message}`);
-    else if (error instanceof StoreNotReady) console.log(`store: ${error.message}`);
+    if (error instanceof ConfigError) report.configuration = error.message;
+    else if (error instanceof StoreNotReady) report.store = error.message;
     else throw error;
-    return EXIT_CODES.failure;
   }
+  if (options.json) console.log(JSON.stringify({ ok: isOk, ...report }));
+  else for (const [part, result] of Object.entries(report)) console.log(`${part}: ${result}`);
+  return isOk ? EXIT_CODES.success : EXIT_CODES.failure;
 }
 
-/** @returns the address of the store @throws ConfigError */
-function checkConfiguration(): StoreAddress {
+/** @returns the address of the store, and remarks @throws ConfigError */
+function checkConfiguration(): { readonly address: StoreAddress; readonly notes: readonly string[] } {
   const variables = loadVariables();
   const missing = ['SECRET_TOKEN', 'AUTH_PASSWORD'].filter((name) => variables[name] === undefined);
   const generated = variables.NODE_ENV === 'production' ? [] : missing;
   const placeholders = Object.fromEntries(generated.map((name) => [name, '-'.repeat(64)]));
   const { config, warnings } = readConfig({ ...variables, ...placeholders });
   const notes = generated.length > 0 ? [`${generated.join(' and ')} will be generated into ${ENV_FILE}`] : [];
-  console.log(['configuration: ok', ...notes, ...warnings].join('; '));
-  return config.store;
+  return { address: config.store, notes: [...notes, ...warnings] };
 }

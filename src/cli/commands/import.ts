@@ -15,7 +15,12 @@ import { Progress } from '../progress.ts';
 const PREVIEW_BOOKS = 5;
 
 export async function perform({ file: path, options }: ArgumentsOf<'import'>): Promise<number> {
-  const { 'keep-ids': keepsIds = false, 'dry-run': isDryRun = false, strict: isStrict = false } = options;
+  const {
+    'keep-ids': keepsIds = false,
+    'dry-run': isDryRun = false,
+    strict: isStrict = false,
+    json: isJson,
+  } = options;
   const format = formatOf(path, options.format);
   const named = parseMap(options.map, keepsIds);
   const engine = await loadEngine(loadStoreAddress());
@@ -32,7 +37,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   }
   const mapping = chooseColumns(file.columns, format !== 'csv', named, keepsIds);
   const isGuessed = FIELDS.some((field) => mapping[field]?.toLowerCase() !== field && !named.has(field));
-  if (isDryRun) console.log(`columns: ${describeColumns(mapping)}`);
+  if (isDryRun && !isJson) console.log(`columns: ${describeColumns(mapping)}`);
   else if (isGuessed) console.error(`columns: ${describeColumns(mapping)}`);
 
   await using archive = isDryRun ? undefined : await engine.openArchive();
@@ -48,7 +53,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
       if (books) await importer.skipExisting(books, signal);
     }
     const read = bookReader(file.columns, mapping);
-    let previewsLeft = isDryRun ? PREVIEW_BOOKS : 0;
+    let previewsLeft = isDryRun && !isJson ? PREVIEW_BOOKS : 0;
     for await (const rawRows of file.rows) {
       const rows = rawRows.map(read);
       for (const row of previewsLeft > 0 ? rows : []) {
@@ -64,12 +69,12 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
     await importer.finish(isComplete);
   } catch (error) {
     if (!signal.aborted || isComplete) {
-      if (importer.counts.stored > 0 && !isStrict) console.log(importer.summary('failed'));
+      if (importer.counts.stored > 0 && !isStrict) console.log(importer.summary('failed', isJson));
       throw error;
     }
     await importer.finish(false);
   }
-  console.log(importer.summary(isComplete ? undefined : 'interrupted'));
+  console.log(importer.summary(isComplete ? undefined : 'interrupted', isJson));
   if (!isComplete) return interruption.exitCode ?? EXIT_CODES.interrupted;
   return importer.counts.bad > 0 ? EXIT_CODES.failure : EXIT_CODES.success;
 }

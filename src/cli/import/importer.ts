@@ -74,10 +74,11 @@ export class Importer {
     else if (this.#isInTransaction) await this.#archive?.commit();
   }
 
-  /** The counts in one line. @param end why the import ended early */
-  summary(end?: 'interrupted' | 'failed'): string {
+  /** The counts in one line. @param end why the import ended early @param isJson whether the line is for scripts */
+  summary(end?: 'interrupted' | 'failed', isJson = false): string {
     const { read, stored, skipped, bad } = this.counts;
     const seconds = (performance.now() - this.#started) / 1_000;
+    if (isJson) return JSON.stringify({ ...this.counts, seconds, result: end ?? 'complete' });
     const rate = Math.round(read / Math.max(seconds, 0.001));
     const unreported = bad > REPORTED_ROWS_MAX ? ` (${bad - REPORTED_ROWS_MAX} of them not shown)` : '';
     const suffix = (this.#archive ? '' : '; nothing is stored') + (end === undefined ? '' : `; ${end}`);
