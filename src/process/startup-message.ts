@@ -13,7 +13,6 @@ export function printStartupMessage(configuration: LoadedConfiguration, url: str
   if (!process.stdout.isTTY) return;
 
   const isInFile = passwordIn === 'file';
-  const username = JSON.stringify(secrets.username).replaceAll("'", String.raw`'\''`);
   console.log(`
   The bookkeeping service listens at ${url}
   ${isConsoleBuilt ? `The web console is at ${url}/console/\n  ` : ''}The API documentation is at ${url}/docs
@@ -21,7 +20,7 @@ export function printStartupMessage(configuration: LoadedConfiguration, url: str
 
   Try it in another terminal, ${isInFile ? 'in this folder' : 'with the same environment'}:
 
-    ${isInFile ? `. ./${ENV_FILE}; ` : ''}TOKEN=$(curl -s ${url}/token -d '{"username":${username},"password":"'"$AUTH_PASSWORD"'"}' | cut -d'"' -f12)
+    TOKEN=$(npx bookkeeping token)
     curl -H "Authorization: $TOKEN" ${url}/books
 `);
 }
