@@ -6,7 +6,7 @@ import { codeIn, rowsUnder } from './markdown.ts';
 
 const LIMITS = 'docs/limits.md';
 
-const rows = rowsUnder(readText(LIMITS), 'bound', 'value', 'constant').map(
+const rows = rowsUnder(readText(LIMITS), 'limit', 'value', 'constant').map(
   ([bound = '', value = '', constant = '', , link = '']) => {
     const [, title = '', path = ''] = /^\[(.*)\]\((.*)\)$/.exec(link) ?? [];
     return { bound, value, constant: codeIn(constant) ?? '', title, path: join(dirname(LIMITS), path) };
@@ -81,7 +81,7 @@ function amountOf(constant: string): number {
   );
 }
 
-describe(`The table in ${LIMITS}`, () => {
+describe(`The tables in ${LIMITS}`, () => {
   test('has each bound once', () => {
     assert.ok(rows.length > 40);
     assert.deepEqual(

@@ -189,7 +189,7 @@ describe('CHANGELOG.md', () => {
   });
 });
 
-for (const name of listFiles('{,docs/,bench/}*.md')) {
+for (const name of listFiles('{,docs/,bench/,client/,console/src/language/}*.md')) {
   const text = readText(name);
 
   test(`The commands in ${name} exist`, () => {
