@@ -96,7 +96,7 @@ export class IndexFile {
       this.#database.prepare('insert into book_search_index values (?, ?)').run(name, VERSION);
       return files;
     });
-    for (const file of others) rmSync(file, { force: true });
+    for (const file of others) removeIfPossible(file);
     return this.#currentEntry();
   }
 
@@ -141,4 +141,11 @@ export class IndexFile {
       .run(newestChange, start, token);
     index.exec('commit');
   }
+}
+
+/** On Windows a file that is open cannot be removed; the next replacement removes it. */
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {}
 }
