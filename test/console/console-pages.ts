@@ -78,9 +78,10 @@ export async function signIn(page: Page, password = PASSWORD, username = USERNAM
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
-/** Waits until the page shows this number of books. */
+/** Waits until the page shows this number of books, such as `5 books`: of all or, when it shows `5 of 43 books`, of matches. */
 export async function waitForCount(page: Page, count: string): Promise<void> {
-  await page.locator('.count').getByText(count, { exact: true }).waitFor();
+  const pattern = new RegExp(`^${count.replace(/ books?$/, '( of [0-9,]+)? books?')}$`);
+  await page.locator('.count').getByText(pattern).waitFor();
 }
 
 /** The titles in the list, from top to bottom, once it is loaded. */

@@ -3,7 +3,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../http/service.ts';
 import { CLASSICS, store } from './books.ts';
-import { ConsolePages, rowOf, signIn } from './console-pages.ts';
+import { ConsolePages, rowOf, signIn, waitForCount } from './console-pages.ts';
 
 /** Sizes of windows in CSS pixels, and the rows that are fully visible in each before any scrolling. */
 const SIZES = [
@@ -100,7 +100,7 @@ test('The chart is a table with a row for each bar and one tab stop; books of un
   await page.keyboard.press('Tab');
   await page.keyboard.press('End');
   await page.keyboard.press('Enter');
-  await page.locator('.count').getByText('1 ').waitFor();
+  await waitForCount(page, '1 book');
   assert.match(page.url(), /\?from=0&to=0$/);
   await rowOf(page, 'The Epic of Gilgamesh').waitFor();
   assert.equal(

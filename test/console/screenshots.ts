@@ -5,7 +5,7 @@ import { type Service, startService } from '../http/service.ts';
 import { ROOT } from '../project/files.ts';
 import { PATIENCE_MS, startBrowser } from '../support/browser.ts';
 import { CLASSICS, store } from './books.ts';
-import { rowOf, signIn } from './console-pages.ts';
+import { rowOf, signIn, waitForCount } from './console-pages.ts';
 
 /**
  * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; install
@@ -46,7 +46,7 @@ const STATES: Readonly<Record<string, State>> = {
       await openCatalogue(page);
       await page.getByRole('button', { name: '1890s: 5 books' }).click();
       await page.mouse.move(0, 0);
-      await page.locator('.count').getByText('5 books').waitFor();
+      await waitForCount(page, '5 books');
       await rowOf(page, 'Dracula').focus();
       await page.keyboard.press('Delete');
       await page.getByText('is deleted.').waitFor();

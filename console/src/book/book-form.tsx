@@ -35,7 +35,7 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
     <form ref={form} class="book-form" onSubmit={submit} aria-busy={isSaving}>
       <h2>
         {base ? t.editBook : t.add}
-        {base && <span class="number">{formatMessage(t.number, { id: base.id })}</span>}
+        {base && <span class="number">{formatMessage(t.number, { id: String(base.id) })}</span>}
       </h2>
       <TextField name="title" edit={edit} submit={submit} />
       <TextField name="author" edit={edit} submit={submit} />

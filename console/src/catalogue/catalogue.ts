@@ -33,6 +33,8 @@ export const countRevision = signal(0);
 /** The first page is short, to fill a screen quickly. */
 const FIRST_PAGE_BOOKS = 100;
 const PAGE_BOOKS = 1_000;
+/** The rows that are drawn before the first page. */
+const SKELETON_ROWS = 12;
 
 /** The limit of the list: browsers limit the height of a page, and these books take about 40 MB. */
 export const BOOKS_MAX = 300_000;
@@ -61,6 +63,7 @@ effect(() => {
   if (signInState.value === 'out') {
     shownQuery = '';
     controller.abort();
+    untracked(clear);
   } else if (key !== shownQuery) {
     shownQuery = key;
     void untracked(reload);
@@ -75,7 +78,7 @@ export function bookAt(row: number): Book | undefined {
 /** The number of rows, including those whose books are not loaded. */
 export function rowCount(): number {
   void revision.value;
-  const estimate = ends.head.books.length + (loadedQuery === undefined ? 0 : PAGE_BOOKS);
+  const estimate = ends.head.books.length + (loadedQuery === undefined ? SKELETON_ROWS : PAGE_BOOKS);
   return Math.min(total.value ?? estimate, BOOKS_MAX);
 }
 
@@ -92,7 +95,7 @@ export function loadRows(start: number, end: number): void {
     void fetchRequestedRows(controller.signal);
 }
 
-/** Loads the current query from the beginning. The loaded books stay until the response arrives. */
+/** Loads the current query from the beginning. The loaded books stay until the response arrives, also after an error. */
 export async function reload(): Promise<void> {
   controller.abort();
   controller = new AbortController();
@@ -101,22 +104,24 @@ export async function reload(): Promise<void> {
   isFetching = false;
   const query = queryOf(view.value);
   const key = JSON.stringify(query);
-  void countMatches(query, abort);
+  const count = countMatches(query, abort);
   try {
     const page = await firstPage({ ...query, limit: FIRST_PAGE_BOOKS }, abort);
     batch(() => {
       clear();
+      counted.value = undefined;
       loadedQuery = key;
       add(ends.head, page);
       isLoading.value = false;
       loadError.value = undefined;
     });
+    const matches = await count;
+    if (!abort.aborted) counted.value = matches;
   } catch (error) {
     if (abort.aborted) return;
     batch(() => {
       loadError.value = error;
       if (key === loadedQuery) isLoading.value = false;
-      else clear();
     });
   }
 }
@@ -134,11 +139,11 @@ function clear(): void {
   revision.value++;
 }
 
-async function countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
+async function countMatches(query: BookQuery, abort: AbortSignal): Promise<number | undefined> {
   try {
-    counted.value = (await firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort)).total;
+    return (await firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort)).total;
   } catch {
-    if (!abort.aborted) counted.value = undefined;
+    return undefined;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Book } from '../../../src/client/index.ts';
 import { BookText, YearText } from '../book/book-text.tsx';
-import { formatNumber } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { ColumnEdge } from './column-width.tsx';
@@ -31,7 +30,7 @@ export function TableRow({ index, top, book, isActive, isAfterGap, onFocus }: Ro
       onClick={() => book && show({ book: book.id })}
     >
       <div role="gridcell" class="cell id">
-        {book && formatNumber(book.id)}
+        {book?.id}
       </div>
       <div role="gridcell" class="cell title">
         {book && <BookText text={book.title} absent={t.noTitle} />}

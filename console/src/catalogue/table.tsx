@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { deleteBook } from '../book/pending-deletions.ts';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
-import { bookAt, isLoading, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
+import { bookAt, isLoading, loadError, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
 import { widthProperties } from './column-width.tsx';
 import { TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
@@ -105,7 +105,7 @@ export function Table() {
   return (
     <div
       ref={grid}
-      class="table"
+      class={loadError.value === undefined ? 'table' : 'table outdated'}
       style={widthProperties()}
       role="grid"
       aria-label={texts.value.books}

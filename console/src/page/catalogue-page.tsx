@@ -1,9 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { BookDialog } from '../book/book-dialog.tsx';
 import { sendPendingDeletions } from '../book/pending-deletions.ts';
-import { isEmpty, isLoading, loadError, retry, shownPart, total } from '../catalogue/catalogue.ts';
-import { Empty } from '../catalogue/empty.tsx';
-import { Search } from '../catalogue/search.tsx';
+import { isEmpty, loadError, retry, shownPart } from '../catalogue/catalogue.ts';
 import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
 import { Chart } from '../chart/chart.tsx';
@@ -11,6 +9,11 @@ import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openExport, openImport } from '../files/opened-dialog.ts';
 import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
+import { BookCount } from '../search/book-count.tsx';
+import { Empty } from '../search/empty.tsx';
+import { numberedBook } from '../search/found-books.ts';
+import { NumberedBook } from '../search/numbered-book.tsx';
+import { Search } from '../search/search.tsx';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
 import { Button, LinkButton } from './button.tsx';
@@ -28,9 +31,7 @@ export function CataloguePage() {
       <header class="top">
         <p class="mark" aria-hidden="true" />
         <h1>{t.catalogue}</h1>
-        <p class="count" role="status" aria-busy={isLoading.value}>
-          {total.value !== undefined && formatMessage(t.count, { count: total.value })}
-        </p>
+        <BookCount />
         <div class="file-links">
           <LinkButton text={t.import} onClick={() => openImport()} />
           <LinkButton text={t.export} onClick={openExport} />
@@ -45,7 +46,8 @@ export function CataloguePage() {
         <SortMenu />
         <ShownPartNote />
         <section id="books" aria-label={t.books}>
-          {isEmpty.value ? <Empty /> : <Table />}
+          <NumberedBook />
+          {isEmpty.value ? !numberedBook.value && <Empty /> : <Table />}
         </section>
         <ShownPartNote />
       </main>

@@ -114,7 +114,7 @@ function UndoResult({ fileImport, kept }: { fileImport: FileImport; kept: readon
           <ul tabIndex={0}>
             {kept.map((book) => (
               <li key={book.id}>
-                <span class="quiet">{formatMessage(t.number, { id: book.id })}</span>{' '}
+                <span class="quiet">{formatMessage(t.number, { id: String(book.id) })}</span>{' '}
                 <BookText text={book.title} absent={t.noTitle} />
               </li>
             ))}

@@ -33,9 +33,13 @@ export function Search() {
 }
 
 function YearField({ name, label }: { name: 'from' | 'to'; label: string }) {
+  const { from, to } = view.value;
+  const areReversed = name === 'to' && from !== undefined && to !== undefined && from > to;
   return (
-    <label class="year-field">
-      <span class="visually-hidden">{label}</span>
+    <div class="year-field">
+      <label class="visually-hidden" for={`year-${name}`}>
+        {label}
+      </label>
       <QueryField
         id={`year-${name}`}
         name={name}
@@ -45,9 +49,16 @@ function YearField({ name, label }: { name: 'from' | 'to'; label: string }) {
           const year = readInteger(text);
           return year === undefined ? undefined : { [name]: year };
         }}
+        explain={(text) => explainYear(text) ?? (areReversed ? texts.value.yearsReversed : '')}
       />
-    </label>
+    </div>
   );
+}
+
+/** What is wrong with the text of a year; undefined if nothing is. */
+function explainYear(text: string): string | undefined {
+  if (text.trim() === '' || readInteger(text) !== undefined) return undefined;
+  return /^\s*[-−]?[0-9]+\s*$/.test(text) ? texts.value.yearTooLarge : texts.value.invalidYear;
 }
 
 interface QueryFieldProps {
@@ -56,10 +67,12 @@ interface QueryFieldProps {
   readonly hint: string;
   /** The change of the view for a text; undefined when the text is invalid. */
   readonly read: (text: string) => Partial<View> | undefined;
+  /** What is wrong with a text; '' if nothing is. */
+  readonly explain?: (text: string) => string;
 }
 
 /** A field whose text is applied to the view shortly after it is typed. */
-function QueryField({ id, name, hint, read }: QueryFieldProps) {
+function QueryField({ id, name, hint, read, explain = () => '' }: QueryFieldProps) {
   const text = useSignal(String(view.peek()[name] ?? ''));
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
 
@@ -77,6 +90,7 @@ function QueryField({ id, name, hint, read }: QueryFieldProps) {
     if (changes) show(changes, 'type');
   }
 
+  const problem = explain(text.value);
   const props = {
     id,
     name,
@@ -87,7 +101,8 @@ function QueryField({ id, name, hint, read }: QueryFieldProps) {
     dir: 'auto',
     placeholder: hint,
     value: text.value,
-    'aria-invalid': read(text.value) === undefined,
+    'aria-invalid': problem !== '',
+    'aria-describedby': `${id}-problem`,
     onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement>) {
       text.value = currentTarget.value;
       clearTimeout(timer.current);
@@ -104,5 +119,13 @@ function QueryField({ id, name, hint, read }: QueryFieldProps) {
       apply();
     },
   } as const;
-  return name === 'q' ? <input type="search" {...props} /> : <input type="text" {...props} />;
+  if (name === 'q') return <input type="search" {...props} />;
+  return (
+    <>
+      <input type="text" {...props} />
+      <p class="error" id={`${id}-problem`} role="alert">
+        {problem}
+      </p>
+    </>
+  );
 }

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Service, startService } from '../http/service.ts';
+import { CLASSICS, manyBooks, store } from './books.ts';
+import { ConsolePages, failedRequests, rowOf, signIn, titlesOf, waitForCount } from './console-pages.ts';
+
+let pages: ConsolePages;
+let service: Service;
+before(async () => {
+  [pages, service] = await Promise.all([ConsolePages.start(), startService()]);
+  await store(service, CLASSICS);
+  await store(service, [
+    ...manyBooks(1_000),
+    { title: 'Nineteen Eighty-Four', author: 'Orwell', year: 1949 },
+  ]);
+});
+after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
+
+async function openConsole(
+  context: TestContext,
+  query: string,
+  expectedMessages = /^$/,
+): Promise<Page | undefined> {
+  const page = await pages.open(context, `${service.url}/console/${query}`, { expectedMessages });
+  if (!page) return undefined;
+  await signIn(page);
+  return page;
+}
+
+test('A search shows how many of all books match, and marks what matches in any case and with any accents', async (context) => {
+  const page = await openConsole(context, '?q=MISERABLES+hug');
+  if (!page) return;
+  await page.locator('.count').getByText('1 of 1,044 books', { exact: true }).waitFor();
+  assert.deepEqual(await page.locator('[data-index] mark').allInnerTexts(), ['Misérables', 'Hug']);
+  await page.getByRole('searchbox').fill('');
+  await page.locator('.count').getByText('1,044 books', { exact: true }).waitFor();
+  assert.equal(await page.locator('[data-index] mark').count(), 0);
+});
+
+describe('A search without matches', () => {
+  test('names the words that no book has', async (context) => {
+    const page = await openConsole(context, '?q=austen+xylophone+zeppelin');
+    if (!page) return;
+    await page.getByText('No book has a word that begins with “xylophone” or “zeppelin”.').waitFor();
+    await page.getByText('Try fewer words or a wider range.').waitFor();
+  });
+
+  test('says that no book has all of the words', async (context) => {
+    const page = await openConsole(context, '?q=austen+tolstoy');
+    if (!page) return;
+    await page.getByText('Each word is in some book, but no book has all of them.').waitFor();
+  });
+
+  test('offers the matches in other years', async (context) => {
+    const page = await openConsole(context, '?q=tolstoy+war&from=1900&to=1950');
+    if (!page) return;
+    await page.getByText('1 book matches in other years.').waitFor();
+    await page.getByRole('button', { name: 'Search all years' }).click();
+    await waitForCount(page, '1 book');
+    assert.deepEqual(await titlesOf(page), ['War and Peace']);
+  });
+});
+
+test('A wrong year says what is wrong', async (context) => {
+  const page = await openConsole(context, '?q=austen');
+  if (!page) return;
+  const year = page.getByRole('textbox', { name: 'To year' });
+  await year.fill('18xx');
+  await page.getByText('A year is a whole number, such as 1851 or -750.').waitFor();
+  assert.equal(await year.getAttribute('aria-invalid'), 'true');
+  await year.fill('99999999999999999999');
+  await page.getByText('This year has too many digits: it can have up to 15.').waitFor();
+  await page.getByRole('textbox', { name: 'From year' }).fill('1815');
+  await year.fill('1813');
+  await page.getByText('The first year is after the last one.').waitFor();
+  await year.fill('1815');
+  await waitForCount(page, '1 book');
+  assert.equal(await page.getByText('The first year is after the last one.').count(), 0);
+});
+
+test('A number finds the book with this number, and is shown without separators', async (context) => {
+  const page = await openConsole(context, '?q=1044');
+  if (!page) return;
+  const book = page.getByRole('button', { name: 'No. 1044' });
+  await book.getByText('Nineteen Eighty-Four').waitFor();
+  assert.equal(await page.getByText('No books found.').count(), 0);
+  await book.click();
+  await page.getByRole('dialog').getByText('No. 1044').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('searchbox').fill('eighty');
+  await page.locator('[data-index="0"] .id').getByText('1044', { exact: true }).waitFor();
+});
+
+test('While the service is away, the last books stay, in a lighter colour, until their search succeeds', async (context) => {
+  const page = await openConsole(context, '?q=austen', failedRequests(503));
+  if (!page) return;
+  await rowOf(page, 'Emma').waitFor();
+  await page.route('**/books?*', (route) =>
+    route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
+  );
+  const colour = () => page.evaluate(`getComputedStyle(document.querySelector('[data-index="0"]')).color`);
+  const colourBefore = await colour();
+  await page.getByRole('searchbox').fill('tolstoy');
+  await page.getByText('its store is unavailable').waitFor();
+  assert.notEqual(await colour(), colourBefore);
+  await page.unroute('**/books?*');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await rowOf(page, 'Anna Karenina').waitFor();
+  assert.equal(await page.locator('.outdated').count(), 0);
+});
+
+test('An empty catalogue offers an example, which is imported like any file', async (context) => {
+  await using empty = await startService();
+  const page = await pages.open(context, `${empty.url}/console/`);
+  if (!page) return;
+  await signIn(page);
+  await page.getByRole('button', { name: 'Try an example' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Import books' });
+  await dialog.getByRole('button', { name: 'Import 9 books' }).click();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await waitForCount(page, '9 books');
+});
