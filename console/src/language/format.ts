@@ -17,6 +17,11 @@ export function formatMessage(message: string, values: Readonly<Record<string, s
     })
     .replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = values[name];
-      return typeof value === 'number' ? formatNumber(value) : String(value);
+      return typeof value === 'number' ? formatNumber(value) : isolate(String(value));
     });
+}
+
+/** Isolates the direction of a text that is written from right to left, or partly so, from the text around it. */
+function isolate(text: string): string {
+  return /[\u0590-\u08FF\uFB1D-\uFEFC]/.test(text) ? `\u2068${text}\u2069` : text;
 }

@@ -21,7 +21,7 @@ export function InvalidRows({ fileImport }: { fileImport: FileImport }) {
           <p class="quiet">{formatMessage(t.invalidShown, { count: ERRORS_SHOWN_MAX })}</p>
         )}
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list can be scrolled by keyboard */}
-        <ul tabIndex={0}>
+        <ul tabIndex={0} aria-label={t.reportName}>
           {check.errors.map(({ line, element, error }) => (
             <li key={element ?? line}>
               <span class="quiet">
