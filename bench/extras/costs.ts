@@ -41,7 +41,7 @@ try {
   await using cluster = await startCluster();
   const dependenciesOf = (name: string): Dependencies => ({
     folder: join(folder, name),
-    createDatabase: () => createDatabase(cluster.url, name),
+    createDatabase: () => createDatabase(cluster.url, `costs_${name}`),
   });
   const rows: string[][] = [];
   for (const name of chosen.split(',') as ServiceName[]) {

@@ -41,7 +41,10 @@ export async function openPostgresTable(url: string): Promise<BookTable> {
 export async function createDatabase(server: string, name: string): Promise<string> {
   const client = new Client(server);
   await client.connect();
-  await client.query(`create database ${name}`);
-  await client.end();
+  try {
+    await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
   return Object.assign(new URL(server), { pathname: name }).href;
 }
