@@ -29,7 +29,7 @@ const ROUND_MS = 1_500;
 /** Every so many rounds, PostgreSQL crashes, and not the service. */
 const CRASH_ROUNDS = 5;
 /** The time in which the followers must have every change after the last write. */
-const CATCH_UP_MS = 30_000;
+const CATCH_UP_MS = 120_000;
 
 /** @param fault makes SQL that breaks the log, to test the campaign */
 export async function run(

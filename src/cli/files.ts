@@ -78,11 +78,9 @@ const STANDARD_OUTPUT: Output = {
 };
 
 /** Opens standard output, or a file under a temporary name. @throws CommandError when it cannot be written */
-export async function openOutput(
-  path: string,
-  temporaryPath = `${path}.${process.pid}.part`,
-): Promise<Output> {
+export async function openOutput(path: string): Promise<Output> {
   if (path === STANDARD_STREAM) return STANDARD_OUTPUT;
+  const temporaryPath = `${path}.${process.pid}.part`;
   const attempt = async <Result>(operation: () => Promise<Result>): Promise<Result> => {
     try {
       return await operation();

@@ -86,8 +86,7 @@ export class ChangeHandlers {
     const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (!error && page.changes.length === 0 && waitMs > 0) {
       this.#followers.reached(page.last, page.last, reply.raw);
-      await this.#wait(page.last, waitMs, reply);
-      page = await read();
+      if (await this.#wait(page.last, waitMs, reply)) page = await read();
       error = errorOf(cursor, page);
     }
     if (error) return { outcome: error };
@@ -167,8 +166,9 @@ export class ChangeHandlers {
       } else {
         const startedMs = performance.now();
         const ms = Math.min(page ? COMMENT_MS : RETRY_MS, remainingMs());
-        await this.#wait(page?.last ?? Number.POSITIVE_INFINITY, ms, reply);
+        const hasChange = await this.#wait(page?.last ?? Number.POSITIVE_INFINITY, ms, reply);
         if (performance.now() - startedMs >= COMMENT_MS) yield COMMENT;
+        if (page && !hasChange) continue;
       }
       page = await feed.read(after).catch(undefinedIfUnavailable);
       // The follower was too slow, or the store is another one: its next request gets the error.
@@ -177,12 +177,13 @@ export class ChangeHandlers {
   }
 
   /** Waits for a change after a position. Meanwhile the connection may be idle for longer than others. */
-  async #wait(position: number, ms: number, { raw, request }: FastifyReply): Promise<void> {
+  async #wait(position: number, ms: number, { raw, request }: FastifyReply): Promise<boolean> {
     const { socket } = request.raw;
     const { timeout = 0 } = socket;
     socket.setTimeout(0);
-    await this.#followers.wait(position, ms, raw);
+    const hasChange = await this.#followers.wait(position, ms, raw);
     socket.setTimeout(timeout);
+    return hasChange;
   }
 }
 

@@ -11,7 +11,7 @@ export class Followers {
   readonly #history: BookHistory;
   /** The position of each of them. */
   readonly #positions = new Map<ServerResponse, number>();
-  readonly #waiting = new Map<() => void, number>();
+  readonly #waiting = new Map<(hasChange: boolean) => void, number>();
   #last = 0;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
@@ -36,18 +36,24 @@ export class Followers {
     this.#positions.set(response, position);
   }
 
-  /** Waits for a change after a position, until the time is over, the client has disconnected, or the server stops. */
-  async wait(position: number, ms: number, response: ServerResponse): Promise<void> {
-    if (this.isStopping || response.closed) return;
-    const { promise, resolve: wake } = Promise.withResolvers<void>();
+  /**
+   * Waits for a change after a position, until the time is over, the client has disconnected, or the server stops.
+   *
+   * @returns whether there is one
+   */
+  async wait(position: number, ms: number, response: ServerResponse): Promise<boolean> {
+    if (this.isStopping || response.closed) return false;
+    const { promise, resolve: wake } = Promise.withResolvers<boolean>();
+    const giveUp = () => wake(false);
     this.#waiting.set(wake, position);
-    const timer = setTimeout(wake, ms);
-    response.once('close', wake);
+    const timer = setTimeout(giveUp, ms);
+    response.once('close', giveUp);
     this.#pollIn(WRITE_DELAY_MS);
-    await promise;
+    const hasChange = await promise;
     clearTimeout(timer);
-    response.off('close', wake);
+    response.off('close', giveUp);
     this.#waiting.delete(wake);
+    return hasChange;
   }
 
   /** Called after each write of this process. */
@@ -58,7 +64,7 @@ export class Followers {
   stop(): void {
     this.isStopping = true;
     clearTimeout(this.#timer);
-    for (const wake of this.#waiting.keys()) wake();
+    for (const wake of this.#waiting.keys()) wake(false);
   }
 
   #pollIn(ms: number): void {
@@ -79,7 +85,7 @@ export class Followers {
     // An unavailable store is polled again.
     this.#last = await this.#history.last().catch(() => this.#last);
     this.#isPolling = false;
-    for (const [wake, position] of this.#waiting) if (position < this.#last) wake();
+    for (const [wake, position] of this.#waiting) if (position < this.#last) wake(true);
     if (this.#waiting.size > 0) this.#pollIn(POLL_MS);
   }
 }

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
@@ -26,7 +26,7 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
     for await (const change of client.changes({ after, once, signal })) {
       if (webHook) await webHook.deliver(change, signal);
       else await output.write(`${JSON.stringify(change)}\n`);
-      if (file !== undefined) await keepCursor(file, change.cursor);
+      if (file !== undefined) keepCursor(file, change.cursor);
       signal.throwIfAborted();
     }
     return EXIT_CODES.success;
@@ -45,9 +45,14 @@ async function readCursor(file: string): Promise<string | undefined> {
   }
 }
 
-async function keepCursor(file: string, cursor: string): Promise<void> {
+/** Writes without waiting for other work, since there may be many changes. */
+function keepCursor(file: string, cursor: string): void {
   // The next start overwrites the temporary file of a killed process.
-  await using output = await openOutput(file, `${file}.part`);
-  await output.write(`${cursor}\n`);
-  await output.finish();
+  const draft = `${file}.part`;
+  try {
+    writeFileSync(draft, `${cursor}\n`, { flush: true });
+    renameSync(draft, file);
+  } catch (error) {
+    throw new CommandError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
