@@ -38,14 +38,17 @@ export interface Dependencies {
   readonly createDatabase: () => Promise<string>;
   /** See {@link Program}. */
   readonly launcher?: readonly string[];
+  /** Further settings. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** Starts a service with default settings on an empty database. */
+/** Starts a service on an empty database, with default settings unless others are given. */
 export async function startService(name: ServiceName, dependencies: Dependencies): Promise<Service> {
   await mkdir(dependencies.folder, { recursive: true });
   const { openTable, databaseUrl, ...plan } = await plans[name](dependencies);
   const { launcher } = dependencies;
-  const program = { ...plan.program, ...(launcher && { launcher }) };
+  const variables = { ...plan.program.variables, ...dependencies.variables };
+  const program = { ...plan.program, variables, ...(launcher && { launcher }) };
   const server = await ServerProcess.start(program);
   const table = await openTable?.();
   return {
