@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { Secret } from '../../src/config/secret.ts';
 import { PASSWORD, SECRET } from '../../test/http/service.ts';
-import { ServiceProcess } from '../../test/process/service-process.ts';
+import { ServiceProcess, type Variables } from '../../test/process/service-process.ts';
 import { createFolder } from '../../test/support/folder.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { query } from '../../test/support/sql.ts';
@@ -30,6 +30,7 @@ const ROUND_MS = 1_500;
 const CRASH_ROUNDS = 5;
 /** The time in which the followers must have every change after the last write. */
 const CATCH_UP_MS = 120_000;
+const START_ATTEMPTS = 10;
 
 /** @param fault makes SQL that breaks the log, to test the campaign */
 export async function run(
@@ -42,12 +43,11 @@ export async function run(
   const folder = resources.use(await createFolder()).path;
   const port = await findFreePort();
   const variables = { SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD, HISTORY: 'on' };
-  const start = () => new ServiceProcess(folder, { ...variables, DB_URL: store.dbUrl, PORT: `${port}` });
-  let service = start();
+  const start = () => startService(folder, { ...variables, DB_URL: store.dbUrl, PORT: `${port}` });
+  let service = await start();
   resources.defer(() => service[Symbol.asyncDispose]());
   const token = await new Tokens(new Secret(SECRET), Date.now).issue(86_400);
   const target = { url: `http://127.0.0.1:${port}`, token };
-  await service.listening();
   if (fault) await query(store.url(), fault(store.url()));
 
   const followers = Array.from(
@@ -74,8 +74,7 @@ export async function run(
         service.signal('SIGKILL');
         await service.ended();
         add(figures, 'kills');
-        service = start();
-        await service.listening();
+        service = await start();
       }
     } finally {
       isDisturbed = false;
@@ -89,6 +88,17 @@ export async function run(
   await Promise.all(followers.map((follower) => follower.end()));
   const interruptions = followers.reduce((sum, follower) => sum + follower.interruptions, 0);
   return { ...figures, writes: writers.count, changes: followers[0]?.changes ?? 0, interruptions };
+}
+
+/** Starts the service again when its start fails, as on a busy machine PostgreSQL may not accept connections in time. */
+async function startService(folder: string, variables: Variables): Promise<ServiceProcess> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await new ServiceProcess(folder, variables).listening();
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+    }
+  }
 }
 
 async function interrupt(
