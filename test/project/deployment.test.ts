@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { changesParameters } from '../../src/api/changes/change-handlers.ts';
 import { HEALTH_PATH, READINESS_PATH } from '../../src/api/health-handlers.ts';
 import { BOOKS_BYTES_MAX } from '../../src/book/contract.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
@@ -173,7 +174,17 @@ describe('The proxies', () => {
     }
   });
 
-  test('nginx: have no limit of requests or time for a connection, because closing loses HTTP/2 requests', () => {
+  test('wait longer than GET /changes does', () => {
+    const times = [
+      ...valuesOf(NGINX, 'proxy_read_timeout'),
+      ...valuesOf(CADDY, 'response_header_timeout'),
+      ...valuesOf(HAPROXY, 'timeout server'),
+    ];
+    assert.equal(times.length, 3);
+    for (const time of times) assert.ok(milliseconds(time) > changesParameters.wait.maximum * 1_000, time);
+  });
+
+  test('nginx: has no limit of requests or time for a connection, because closing loses HTTP/2 requests', () => {
     assert.deepEqual(valuesOf(NGINX, 'keepalive_requests'), ['1000000000']);
     assert.deepEqual(valuesOf(NGINX, 'keepalive_time'), ['365d']);
   });
