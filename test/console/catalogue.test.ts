@@ -5,6 +5,7 @@ import { type Service, startService } from '../http/service.ts';
 import { CLASSICS, store } from './books.ts';
 import {
   ConsolePages,
+  openBook,
   type PageOptions,
   rowOf,
   SIZES,
@@ -142,7 +143,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       );
       assert.equal(new Set(heights).size, 1);
       await assertNotTooWide(page);
-      await rows.nth(2).click();
+      await openBook(page, `${'W'.repeat(400)}…`);
       await page.getByRole('dialog').waitFor();
       assert.equal(await page.getByRole('textbox', { name: 'Title' }).inputValue(), UNUSUAL_BOOKS[2]?.title);
       await assertNotTooWide(page);

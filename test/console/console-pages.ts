@@ -95,6 +95,14 @@ export function rowOf(page: Page, title: string) {
   return page.locator('[data-index]').filter({ has: page.getByText(title, { exact: true }) });
 }
 
+/** Opens the dialog of a book: with the link of its number or, on a phone, with a tap. */
+export async function openBook(page: Page, title: string): Promise<void> {
+  const row = rowOf(page, title);
+  await row.waitFor();
+  const link = row.getByRole('link');
+  await ((await link.isVisible()) ? link : row).click();
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Asserts that axe finds no violation of WCAG 2.2, levels A and AA, and of its best practices. */

@@ -5,7 +5,7 @@ import { type Service, startService } from '../http/service.ts';
 import { ROOT } from '../project/files.ts';
 import { PATIENCE_MS, startBrowser } from '../support/browser.ts';
 import { CLASSICS, store } from './books.ts';
-import { rowOf, signIn, waitForCount } from './console-pages.ts';
+import { openBook, rowOf, signIn, waitForCount } from './console-pages.ts';
 
 /**
  * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; install
@@ -47,7 +47,7 @@ const STATES: Readonly<Record<string, State>> = {
       await page.getByRole('button', { name: '1890s: 5 books' }).click();
       await page.mouse.move(0, 0);
       await waitForCount(page, '5 books');
-      await rowOf(page, 'Dracula').focus();
+      await rowOf(page, 'Dracula').locator('.title').focus();
       await page.keyboard.press('Delete');
       await page.getByText('is deleted.').waitFor();
       await page.keyboard.press('ArrowUp');
@@ -57,7 +57,7 @@ const STATES: Readonly<Record<string, State>> = {
   edit: {
     async reach(page) {
       await openCatalogue(page);
-      await rowOf(page, 'The Iliad').click();
+      await openBook(page, 'The Iliad');
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
       await page.mouse.move(0, 0);
     },
@@ -65,7 +65,7 @@ const STATES: Readonly<Record<string, State>> = {
   conflict: {
     async reach(page, service) {
       await openCatalogue(page);
-      await rowOf(page, 'Candide').click();
+      await openBook(page, 'Candide');
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).fill('Candide, ou l’Optimisme');
       await service.fetch(
         'PUT',

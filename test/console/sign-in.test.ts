@@ -5,7 +5,15 @@ import { ServiceProcess } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { findFreePort } from '../support/free-port.ts';
 import { CLASSICS, findBook, store } from './books.ts';
-import { ConsolePages, failedRequests, rowOf, SIZES, signIn, waitForCount } from './console-pages.ts';
+import {
+  ConsolePages,
+  failedRequests,
+  openBook,
+  rowOf,
+  SIZES,
+  signIn,
+  waitForCount,
+} from './console-pages.ts';
 
 /** One second longer than the lifetime of a token. */
 const TOKEN_MS = 15 * 60_000 + 1_000;
@@ -169,7 +177,7 @@ describe('A token that expires', () => {
     await signIn(page);
     await rowOf(page, 'Emma').waitFor();
     await page.reload();
-    await rowOf(page, 'Emma').click();
+    await openBook(page, 'Emma');
     await page.getByRole('textbox', { name: 'Year', exact: true }).fill('1816');
     clockOffset = TOKEN_MS;
     await page.getByRole('button', { name: 'Save' }).click();

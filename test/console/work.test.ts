@@ -8,6 +8,7 @@ import { CLASSICS, findBook, store } from './books.ts';
 import {
   ConsolePages,
   failedRequests,
+  openBook,
   type PageOptions,
   rowOf,
   SIZES,
@@ -105,7 +106,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       if (!page || !service) return;
       await page.getByRole('searchbox').fill('emma');
       await waitForCount(page, '1 book');
-      await rowOf(page, 'Emma').click();
+      await openBook(page, 'Emma');
       await field(page, 'Year').fill('1816');
       assert.match(page.url(), /\?q=emma&book=10$/);
       await button(page, 'Save').click();
@@ -124,7 +125,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       const { page, service } = (await openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.clock.install();
-      await rowOf(page, 'Emma').click();
+      await openBook(page, 'Emma');
       await button(page, 'Delete').click();
       await waitForCount(page, '42 books');
       assert.equal(await rowOf(page, 'Emma').count(), 0);
@@ -143,7 +144,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       page.on('request', (request) => {
         if (request.method() === 'PUT') sent.push(request.postDataJSON());
       });
-      await rowOf(page, 'Emma').click();
+      await openBook(page, 'Emma');
       await field(page, 'Title').fill('Emma Woodhouse');
       await service.fetch('PUT', `/book/${EMMA}`, JSON.stringify({ author: 'J. A.' }));
       await button(page, 'Save').click();
@@ -159,7 +160,7 @@ for (const [size, options] of Object.entries(SIZES)) {
         (await openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
       if (!page || !service) return;
       const makeConflict = async (title: string, year: string) => {
-        await rowOf(page, title).click();
+        await openBook(page, title);
         await field(page, 'Title').fill(`${title} II`);
         await field(page, 'Year').fill(year);
         await service.fetch('PUT', `/book/${idOf(title)}`, JSON.stringify({ author: 'J. A.', year: 1800 }));
@@ -202,7 +203,7 @@ test('All functions can be used with the keyboard', async (context) => {
   const { page, service } = (await openConsole(context)) ?? {};
   if (!page || !service) return;
   await page.keyboard.press('ArrowDown');
-  await page.locator('[role=row]:focus').getByText('The Iliad', { exact: true }).waitFor();
+  await page.locator('[role=row]:focus-within').getByText('The Iliad', { exact: true }).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('austen');
   await waitForCount(page, '4 books');
@@ -213,16 +214,16 @@ test('All functions can be used with the keyboard', async (context) => {
   await rowOf(page, 'Emma').waitFor();
   await page.keyboard.press('ArrowDown');
   for (const [key, title] of [
-    ['End', 'Persuasion'],
+    ['Control+End', 'Persuasion'],
     ['ArrowUp', 'Emma'],
-    ['Home', 'Sense and Sensibility'],
+    ['Control+Home', 'Sense and Sensibility'],
     ['PageDown', 'Persuasion'],
     ['PageUp', 'Sense and Sensibility'],
     ['ArrowDown', 'Pride and Prejudice'],
     ['ArrowDown', 'Emma'],
   ] as const) {
     await page.keyboard.press(key);
-    await page.locator('[role=row]:focus').getByText(title, { exact: true }).waitFor();
+    await page.locator('[role=row]:focus-within').getByText(title, { exact: true }).waitFor();
   }
   await page.keyboard.press('Enter');
   await field(page, 'Year').waitFor();
@@ -233,9 +234,9 @@ test('All functions can be used with the keyboard', async (context) => {
   await page.keyboard.type('1816');
   await page.keyboard.press('Enter');
   await noDialog(page);
-  await page.locator('[role=row]:focus').getByText('Emma', { exact: true }).waitFor();
+  await page.locator('[role=row]:focus-within').getByText('Emma', { exact: true }).waitFor();
   await page.keyboard.press('Delete');
-  await page.locator('[role=row]:focus').getByText('Persuasion', { exact: true }).waitFor();
+  await page.locator('[role=row]:focus-within').getByText('Persuasion', { exact: true }).waitFor();
   await page.keyboard.press('ControlOrMeta+Z');
   await rowOf(page, 'Emma').waitFor();
   await page.keyboard.press('n');
@@ -249,7 +250,7 @@ test('All functions can be used with the keyboard', async (context) => {
   await page.keyboard.press('ControlOrMeta+Z');
   await waitForCount(page, '5 books');
   await page.keyboard.press('?');
-  await page.getByText('Undo a deletion or an addition', { exact: true }).waitFor();
+  await page.getByText('Undo a deletion, an addition or a change', { exact: true }).waitFor();
   await page.keyboard.press('Escape');
   await noDialog(page);
   assert.equal((await findBook(service, EMMA))?.year, 1816);
@@ -258,7 +259,7 @@ test('All functions can be used with the keyboard', async (context) => {
 test('A closed dialog keeps its input, also when the back button closes it', async (context) => {
   const { page } = (await openConsole(context)) ?? {};
   if (!page) return;
-  await rowOf(page, 'Emma').click();
+  await openBook(page, 'Emma');
   await field(page, 'Title').fill('Emma Woodhouse');
   await page.keyboard.press('Escape');
   await noDialog(page);
@@ -266,14 +267,14 @@ test('A closed dialog keeps its input, also when the back button closes it', asy
   assert.equal(await field(page, 'Title').inputValue(), 'Emma Woodhouse');
   await page.goBack();
   await noDialog(page);
-  await rowOf(page, 'Emma').click();
+  await openBook(page, 'Emma');
   assert.equal(await field(page, 'Title').inputValue(), 'Emma Woodhouse');
 });
 
 test('The edit of a book that another user has deleted can be saved as a new book', async (context) => {
   const { page, service } = (await openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
   if (!page || !service) return;
-  await rowOf(page, 'Emma').click();
+  await openBook(page, 'Emma');
   await field(page, 'Title').fill('Emma Woodhouse');
   await service.fetch('DELETE', `/book/${EMMA}`);
   await button(page, 'Save').click();
@@ -290,7 +291,7 @@ test('A book that is found deleted when it is opened is removed from the list', 
   const { page, service } = (await openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
   if (!page || !service) return;
   await service.fetch('DELETE', `/book/${EMMA}`);
-  await rowOf(page, 'Emma').click();
+  await openBook(page, 'Emma');
   await page.getByText('Book not found').waitFor();
   await button(page, 'Close').click();
   await noDialog(page);
@@ -306,11 +307,11 @@ test('The dialog of a book can be closed while the book is loading, and when it 
     await held.promise;
     await route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } });
   });
-  await rowOf(page, 'Emma').click();
+  await openBook(page, 'Emma');
   await button(page, 'Close').click();
   await noDialog(page);
   held.resolve();
-  await rowOf(page, 'Emma').click();
+  await openBook(page, 'Emma');
   await page.getByText('The service is overloaded, or its store is unavailable.').waitFor();
   await button(page, 'Close').click();
   await noDialog(page);
@@ -334,7 +335,7 @@ describe('A deletion', () => {
     const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
     await page.clock.install();
-    await rowOf(page, 'Emma').focus();
+    await rowOf(page, 'Emma').locator('.title').focus();
     await page.keyboard.press('Delete');
     await page.getByText('“Emma” is deleted.').hover();
     await page.clock.runFor(AFTER_UNDO_MS);
@@ -350,7 +351,7 @@ describe('A deletion', () => {
   test('is sent at a sign-out', async (context) => {
     const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
-    await rowOf(page, 'Emma').focus();
+    await rowOf(page, 'Emma').locator('.title').focus();
     await page.keyboard.press('Delete');
     await button(page, 'Sign out').click();
     await page.getByLabel('Password').waitFor();
@@ -361,7 +362,7 @@ describe('A deletion', () => {
     const { page, service } = (await openConsole(context)) ?? {};
     if (!page || !service) return;
     const found = page.waitForResponse(`**/book/${EMMA}`);
-    await rowOf(page, 'Emma').focus();
+    await rowOf(page, 'Emma').locator('.title').focus();
     await page.keyboard.press('Delete');
     await (await found).finished();
     // After this response, the page has processed the previous ones.
@@ -377,7 +378,7 @@ describe('A deletion', () => {
     if (!page || !service) return;
     await page.clock.install();
     await service.fetch('PUT', `/book/${EMMA}`, '{"year":1900}');
-    await rowOf(page, 'Emma').focus();
+    await rowOf(page, 'Emma').locator('.title').focus();
     await page.keyboard.press('Delete');
     await waitForCount(page, '42 books');
     await page.clock.runFor(AFTER_UNDO_MS);
@@ -395,7 +396,7 @@ describe('A deletion', () => {
         ? route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } })
         : route.continue(),
     );
-    await rowOf(page, 'Emma').focus();
+    await rowOf(page, 'Emma').locator('.title').focus();
     await page.keyboard.press('Delete');
     await waitForCount(page, '42 books');
     await page.clock.runFor(AFTER_UNDO_MS);

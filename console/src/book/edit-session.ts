@@ -90,7 +90,7 @@ export class EditSession {
     try {
       const book = await client.update(id, changes, { ifMatch: etag });
       if (!book) return missing(id);
-      replace(book);
+      replace([book]);
       return { kind: 'saved', book, isNew: false };
     } catch (error) {
       if (!(error instanceof RefusedError && error.status === 412)) throw error;
@@ -98,7 +98,7 @@ export class EditSession {
       if (!current) return missing(id);
       // A retry with the same version would fail again.
       if (current.etag === etag) throw error;
-      replace(current);
+      replace([current]);
       const { mine, theirs, isConflict } = merge(this.draft.value, base, current);
       this.base = current;
       this.draft.value = mine;
@@ -120,6 +120,6 @@ export class EditSession {
 }
 
 function missing(id: number): EditState {
-  hide(id);
+  hide(new Set([id]));
   return { kind: 'missing' };
 }

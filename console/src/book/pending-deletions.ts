@@ -4,6 +4,7 @@ import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { setPausableTimeout, showBriefly, showToast } from '../page/toasts.tsx';
+import { setSelected } from '../selection/selection.ts';
 import { authorization, client, SERVICE_URL } from '../session/session.ts';
 import { isSame } from './fields.ts';
 import { visibleText } from './visible-text.ts';
@@ -12,19 +13,28 @@ import { visibleText } from './visible-text.ts';
 export const UNDO_MS = 8_000;
 
 interface Deletion {
-  readonly book: Book;
-  /** The stored version, once it is loaded; only this version is deleted. */
-  current: VersionedBook | undefined;
   readonly send: () => Promise<void>;
+  readonly sendOnUnload: (() => void) | undefined;
 }
 
 const pending = new Set<Deletion>();
 
-/** Hides a book, and deletes it when it can no longer be undone. */
-export function deleteBook(book: Book): void {
-  const restore = hide(book.id);
+/**
+ * Hides books, and calls `send` when the deletion can no longer be undone.
+ *
+ * @param send shows the books that it cannot delete with `restore`
+ * @param sendOnUnload deletes the books when the page is closed; without it, the browser warns
+ */
+export function deleteLater(
+  books: readonly Book[],
+  text: () => string,
+  send: (restore: ReturnType<typeof hide>) => Promise<void>,
+  sendOnUnload?: () => void,
+): void {
+  const restore = hide(new Set(books.map(({ id }) => id)));
+  setSelected(books, false);
   const dismiss = showToast({
-    text: () => formatMessage(texts.value.deleted, { title: nameOf(book) }),
+    text,
     undo() {
       if (end()) restore();
     },
@@ -35,27 +45,46 @@ export function deleteBook(book: Book): void {
     dismiss();
     return pending.delete(deletion);
   };
-  const found = client.find(book.id).then((current) => {
-    deletion.current = current;
-    return current;
+  const deletion: Deletion = {
+    sendOnUnload,
+    async send() {
+      if (end()) await send(restore);
+    },
+  };
+  pending.add(deletion);
+}
+
+/** Hides a book, and deletes it when it can no longer be undone: only the version that was shown. */
+export function deleteBook(book: Book): void {
+  let current: VersionedBook | undefined;
+  const found = client.find(book.id).then((stored) => {
+    current = stored;
+    return stored;
   });
   found.catch(() => {});
-  const deletion: Deletion = {
-    book,
-    current: undefined,
-    async send() {
-      if (!end()) return;
+  deleteLater(
+    [book],
+    () => formatMessage(texts.value.deleted, { title: nameOf(book) }),
+    async (restore) => {
       try {
-        const current = await found;
-        if (current && !isSame(current, book)) throw new ChangedError();
-        if (current?.etag) await client.delete(book.id, { ifMatch: current.etag });
+        const stored = await found;
+        if (stored && !isSame(stored, book)) throw new ChangedError();
+        if (stored?.etag) await client.delete(book.id, { ifMatch: stored.etag });
       } catch (error) {
         restore();
         await showFailure(book, error);
       }
     },
-  };
-  pending.add(deletion);
+    () => {
+      const headers = authorization();
+      if (!headers || !current?.etag || !isSame(current, book)) return;
+      void fetch(new URL(`book/${book.id}`, SERVICE_URL), {
+        method: 'DELETE',
+        headers: { ...headers, 'If-Match': current.etag },
+        keepalive: true,
+      });
+    },
+  );
 }
 
 /** Another user has changed the book since it was shown. */
@@ -74,7 +103,7 @@ async function showFailure(book: Book, error: unknown): Promise<void> {
     action: { label: () => texts.value.show, run: () => show({ book: book.id }) },
   });
   const current = await client.find(book.id).catch(() => undefined);
-  if (current) replace(current);
+  if (current) replace([current]);
   else refresh();
 }
 
@@ -85,16 +114,12 @@ export async function sendPendingDeletions(): Promise<void> {
 
 // The browser completes requests with `keepalive` after the page has closed.
 addEventListener('pagehide', () => {
-  for (const { book, current } of pending) {
-    const headers = authorization();
-    if (!headers || !current?.etag || !isSame(current, book)) continue;
-    void fetch(new URL(`book/${book.id}`, SERVICE_URL), {
-      method: 'DELETE',
-      headers: { ...headers, 'If-Match': current.etag },
-      keepalive: true,
-    });
-  }
+  for (const { sendOnUnload } of pending) sendOnUnload?.();
   pending.clear();
+});
+
+addEventListener('beforeunload', (event) => {
+  if ([...pending].some(({ sendOnUnload }) => !sendOnUnload)) event.preventDefault();
 });
 
 function nameOf({ title }: Book): string {

@@ -182,25 +182,29 @@ function add(end: ListEnd, page: BookPage): void {
   revision.value++;
 }
 
-export function replace(book: Book): void {
-  ends.replace(book);
+/** Shows other versions of books. */
+export function replace(books: readonly Book[]): void {
+  ends.replace(new Map(books.map((book) => [book.id, book])));
   reportChange();
 }
 
-/** Hides a book from the list. @returns a function that shows it again in its row */
-export function hide(id: number): () => void {
-  hiddenIds.add(id);
-  const restore = ends.remove(id);
+/** Hides books from the list. @returns a function that shows them, or some of them, again */
+export function hide(ids: ReadonlySet<number>): (shown?: ReadonlySet<number>) => void {
+  const restore = ends.remove(ids);
   const { signal: abort } = controller;
-  if (restore) countedHiddenIds.add(id);
+  for (const id of ids) {
+    hiddenIds.add(id);
+    if (restore) countedHiddenIds.add(id);
+  }
   reportChange();
-  return () => {
-    if (!hiddenIds.delete(id)) return;
-    if (restore && !abort.aborted) {
+  return (shown = ids) => {
+    const wereHidden = [...shown].filter((id) => hiddenIds.delete(id));
+    if (wereHidden.length === 0) return;
+    if (restore && !abort.aborted && shown === ids) {
       restore();
-      countedHiddenIds.delete(id);
+      for (const id of ids) countedHiddenIds.delete(id);
       reportChange();
-    } else void reload();
+    } else refresh();
   };
 }
 

@@ -71,22 +71,45 @@ export class ListEnds {
     end.isComplete = next === undefined;
   }
 
-  replace(book: Book): void {
+  replace(changed: ReadonlyMap<number, Book>): void {
     for (const { books } of [this.head, this.tail]) {
-      const index = books.findIndex(({ id }) => id === book.id);
-      if (index !== -1) books[index] = book;
+      for (const [index, { id }] of books.entries()) {
+        const book = changed.get(id);
+        if (book) books[index] = book;
+      }
     }
   }
 
-  /** Removes a book. @returns a function that restores it in its place; undefined when it is not loaded */
-  remove(id: number): (() => void) | undefined {
+  /** Removes books. @returns a function that restores them in their places; undefined when none is loaded */
+  remove(ids: ReadonlySet<number>): (() => void) | undefined {
     const places = [this.head, this.tail].flatMap(({ books }) => {
-      const index = books.findIndex((book) => book.id === id);
-      return index === -1 ? [] : [{ books, index, removed: books.splice(index, 1) }];
+      const removed = [...books.entries()].filter(([, { id }]) => ids.has(id));
+      if (removed.length > 0)
+        replaceAll(
+          books,
+          books.filter(({ id }) => !ids.has(id)),
+        );
+      return removed.length > 0 ? [{ books, removed }] : [];
     });
     if (places.length === 0) return undefined;
     return () => {
-      for (const { books, index, removed } of places) books.splice(index, 0, ...removed);
+      for (const { books, removed } of places) replaceAll(books, insertAt(books, removed));
     };
   }
+}
+
+function replaceAll(books: Book[], others: readonly Book[]): void {
+  books.length = 0;
+  for (const book of others) books.push(book);
+}
+
+/** @param added the books to insert, with their indexes in the result, ascending */
+function insertAt(books: readonly Book[], added: readonly (readonly [number, Book])[]): Book[] {
+  const all: Book[] = [];
+  let next = 0;
+  for (const [index, book] of added) {
+    while (all.length < index && next < books.length) all.push(books[next++] as Book);
+    all.push(book);
+  }
+  return all.concat(books.slice(next));
 }

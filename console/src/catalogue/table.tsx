@@ -1,30 +1,51 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { deleteBook } from '../book/pending-deletions.ts';
+import { isNarrow } from '../chart/chart-counts.ts';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
+import { isSelected, selectRange, setSelected } from '../selection/selection.ts';
+import { deleteSelectedOr } from '../selection/selection-panel.tsx';
 import { bookAt, isLoading, loadError, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
 import { widthProperties } from './column-width.tsx';
-import { TableHead, TableRow } from './table-row.tsx';
+import { CELLS, TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
 
+/** A cell of the table; row -1 is the head. */
+interface Position {
+  readonly row: number;
+  readonly column: number;
+}
+
 /** The row that a key moves the focus to. */
-const MOVES: Readonly<Record<string, (index: number, screen: number, count: number) => number>> = {
-  ArrowDown: (index) => index + 1,
-  ArrowUp: (index) => index - 1,
-  PageDown: (index, screen) => index + screen,
-  PageUp: (index, screen) => index - screen,
-  Home: () => 0,
-  End: (_index, _screen, count) => count - 1,
+const ROW_MOVES: Readonly<Record<string, (row: number, screen: number) => number>> = {
+  ArrowDown: (row) => row + 1,
+  ArrowUp: (row) => row - 1,
+  PageDown: (row, screen) => row + screen,
+  PageUp: (row, screen) => Math.max(0, row - screen),
 };
 
-/** The table of books. Only the visible rows are in the document, and one of them can be focused. */
+/** The cell that a key moves the focus to, by its index among the displayed cells of the row. */
+const CELL_MOVES: Readonly<Record<string, (index: number, last: number) => number>> = {
+  ArrowLeft: (index) => (document.dir === 'rtl' ? index + 1 : index - 1),
+  ArrowRight: (index) => (document.dir === 'rtl' ? index - 1 : index + 1),
+  Home: () => 0,
+  End: (_index, last) => last,
+};
+
+const START: Position = { row: 0, column: CELLS.indexOf('title') };
+
+/**
+ * The table of books. Only the visible rows are in the document. One cell can be focused with Tab, the others with arrows
+ * (the grid pattern of the ARIA Authoring Practices Guide).
+ */
 export function Table() {
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const rowHeight = useSignal(48);
   const drawn = useSignal<RowRange>({ start: 0, end: 40 });
-  const active = useSignal(0);
+  const active = useSignal(START);
+  /** The row at which Shift starts a range. */
+  const anchor = useRef(0);
   const count = useComputed(rowCount);
 
   function draw(): void {
@@ -52,55 +73,101 @@ export function Table() {
   useSignalEffect(() => {
     void revision.value;
     void isLoading.value;
-    if (active.peek() >= count.value) active.value = Math.max(0, count.value - 1);
+    const { row, column } = active.peek();
+    if (row >= count.value) active.value = { row: Math.max(0, count.value - 1), column };
     draw();
   });
 
   // A new query starts at its first row.
   const query = useComputed(() => JSON.stringify(queryOf(view.value)));
   useEffect(() => {
-    active.value = 0;
+    active.value = START;
+    anchor.current = 0;
     const top = grid.current?.getBoundingClientRect().top ?? 0;
     if (top < 0) scrollBy(0, top);
   }, [query.value]);
 
-  function move(to: number): void {
-    const index = Math.min(Math.max(to, 0), count.value - 1);
-    active.value = index;
+  function move(to: number, column: number): void {
+    const first = grid.current?.querySelector<HTMLElement>('.head')?.offsetHeight ? -1 : 0;
+    const row = Math.min(Math.max(to, first), count.value - 1);
+    active.value = { row, column };
     const rect = body.current?.getBoundingClientRect();
     if (!rect) return;
-    const top = rect.top + index * rowHeight.value;
+    const top = rect.top + Math.max(row, 0) * rowHeight.value;
     const { upper, lower } = rowArea();
     if (top < upper) scrollBy(0, top - upper);
     else if (top + rowHeight.value > lower) scrollBy(0, top + 2 * rowHeight.value - lower);
     draw();
-    requestAnimationFrame(() => focusRow(index));
+    requestAnimationFrame(() => focusActive());
   }
 
-  function focusRow(index: number): void {
-    body.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus({ preventScroll: true });
+  function focusActive(): void {
+    const { row, column } = active.value;
+    const cell = cellsOf(row).find((each) => columnOf(each) === column);
+    const control = cell?.querySelector<HTMLElement>('[tabindex]') ?? cell;
+    control?.focus({ preventScroll: true });
+  }
+
+  /** The displayed cells of a row. */
+  function cellsOf(row: number): HTMLElement[] {
+    const cells = grid.current?.querySelectorAll<HTMLElement>(`[aria-rowindex="${row + 2}"] > *`) ?? [];
+    return [...cells].filter(({ offsetWidth }) => offsetWidth > 0);
   }
 
   function handleKey(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const isRow = (event.target as Element).getAttribute('role') === 'row';
-    const next = MOVES[event.key];
-    const book = bookAt(active.value);
-    if (next) {
+    const { key, shiftKey } = event;
+    const { row, column } = active.value;
+    const book = row < 0 ? undefined : bookAt(row);
+    const moveRow = ROW_MOVES[key];
+    const moveCell = CELL_MOVES[key];
+    if (event.altKey) return;
+    if (event.ctrlKey || event.metaKey) {
+      if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : count.value - 1, column);
+      else return;
+    } else if (moveRow) {
       const { upper, lower } = rowArea();
       const screen = Math.max(1, Math.floor((lower - upper) / rowHeight.value) - 1);
-      move(next(active.value, screen, count.value));
-    } else if (isRow && event.key === 'Enter' && book) show({ book: book.id });
-    else if (isRow && event.key === 'Delete' && book) deleteBook(book);
+      move(moveRow(row, screen), column);
+      if (shiftKey && row >= 0) extendRange(row, active.value.row);
+      else anchor.current = active.value.row;
+    } else if (moveCell) {
+      const columns = cellsOf(row).map(columnOf);
+      const last = columns.length - 1;
+      const index = Math.min(Math.max(moveCell(columns.indexOf(column), last), 0), last);
+      move(row, columns[index] ?? column);
+    } else if (!book) return;
+    else if (key === ' ' && !(event.target as Element).matches('input'))
+      setSelected([book], !isSelected(book));
+    else if (key === 'Enter' && !(event.target as Element).matches('a, input')) show({ book: book.id });
+    else if (key === 'Delete') void deleteSelectedOr(book);
     else return;
     event.preventDefault();
+  }
+
+  /** Selects the rows up to `to`; moving back towards the start of the range deselects them. */
+  function extendRange(from: number, to: number): void {
+    const isBack = Math.abs(to - anchor.current) < Math.abs(from - anchor.current);
+    const left = bookAt(from);
+    if (isBack && left) setSelected([left], false);
+    void selectRange(isBack ? to : from, to);
+  }
+
+  function clickRow(row: number, event: MouseEvent): void {
+    const book = bookAt(row);
+    const isCheck = (event.target as Element).closest('.select') !== null;
+    if (!book) return;
+    if (event.shiftKey) void selectRange(anchor.current, row);
+    else if (isCheck || event.ctrlKey || event.metaKey) setSelected([book], !isSelected(book));
+    else if (isNarrow.value || coarsePointer.matches) show({ book: book.id });
+    anchor.current = row;
   }
 
   const { start, end } = drawn.value;
   const part = shownPart();
   const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
   // The focused row stays in the document when it is scrolled out of view.
-  if (active.value < count.value && !indexes.includes(active.value)) indexes.push(active.value);
+  const { row: activeRow, column: activeColumn } = active.value;
+  if (activeRow >= 0 && activeRow < count.value && !indexes.includes(activeRow)) indexes.push(activeRow);
   void revision.value;
   return (
     <div
@@ -110,11 +177,17 @@ export function Table() {
       role="grid"
       aria-label={texts.value.books}
       aria-rowcount={count.value + 1}
-      aria-colcount={4}
+      aria-colcount={CELLS.length}
+      aria-multiselectable={true}
       aria-busy={isLoading.value}
       onKeyDown={handleKey}
+      onFocusIn={({ target }) => {
+        const cell = (target as Element).closest<HTMLElement>('[aria-colindex]');
+        const row = Number(cell?.parentElement?.getAttribute('aria-rowindex')) - 2;
+        if (cell) active.value = { row, column: columnOf(cell) };
+      }}
     >
-      <TableHead sort={view.value.sort} />
+      <TableHead sort={view.value.sort} activeColumn={activeRow === -1 ? activeColumn : undefined} />
       <div ref={body} class="rows" role="rowgroup" style={{ height: `${count.value * rowHeight.value}px` }}>
         <div class="row row-measure" aria-hidden="true" />
         {indexes.map((index) => (
@@ -123,16 +196,21 @@ export function Table() {
             index={index}
             top={index * rowHeight.value}
             book={bookAt(index)}
-            isActive={index === active.value}
+            activeColumn={index === activeRow ? activeColumn : undefined}
             isAfterGap={index === part?.first}
-            onFocus={() => {
-              active.value = index;
-            }}
+            onClick={(event) => clickRow(index, event)}
           />
         ))}
       </div>
     </div>
   );
+}
+
+/** Where a tap opens a book, as there is no keyboard to edit its cells. */
+const coarsePointer = matchMedia('(pointer: coarse)');
+
+function columnOf(cell: Element): number {
+  return Number(cell.getAttribute('aria-colindex')) - 1;
 }
 
 /** The part of the window between the head of the table and the bar at the lower edge. */

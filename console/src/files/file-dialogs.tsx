@@ -1,32 +1,18 @@
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { texts } from '../language/texts.ts';
-import { showBriefly } from '../page/toasts.tsx';
+import { useModule } from '../page/use-module.ts';
 import { closeFileDialog, openedDialog, openImport } from './opened-dialog.ts';
 
 /** The dialogs of import and export, whose code is loaded when one is first opened. Files can be dropped on the page. */
 export function FileDialogs() {
-  const dialogs = useSignal<typeof import('./dialogs.tsx') | undefined>(undefined);
+  const { value: opened } = openedDialog;
+  const module = useModule(opened !== undefined, () => import('./dialogs.tsx'), closeFileDialog);
   const isOver = useFileDrop();
-
-  useSignalEffect(() => {
-    if (openedDialog.value && !dialogs.value) void load();
-  });
-
-  async function load(): Promise<void> {
-    try {
-      dialogs.value = await import('./dialogs.tsx');
-    } catch {
-      closeFileDialog();
-      showBriefly({ text: () => texts.value.signInErrors.unreachable });
-    }
-  }
 
   // A sign-out closes them.
   useEffect(() => closeFileDialog, []);
 
-  const { value: opened } = openedDialog;
-  const { value: module } = dialogs;
   return (
     <>
       {isOver.value && (
@@ -35,7 +21,7 @@ export function FileDialogs() {
         </div>
       )}
       {module && opened?.kind === 'import' && <module.ImportDialog files={opened.files} />}
-      {module && opened?.kind === 'export' && <module.ExportDialog />}
+      {module && opened?.kind === 'export' && <module.ExportDialog isSelection={opened.isSelection} />}
     </>
   );
 }

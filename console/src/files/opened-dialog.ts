@@ -2,15 +2,18 @@ import { signal } from '@preact/signals';
 
 /** The open dialog of import or export; `files` were dropped on the page. */
 export const openedDialog = signal<
-  { readonly kind: 'import'; readonly files: readonly File[] } | { readonly kind: 'export' } | undefined
+  | { readonly kind: 'import'; readonly files: readonly File[] }
+  | { readonly kind: 'export'; readonly isSelection: boolean }
+  | undefined
 >(undefined);
 
 export function openImport(files: readonly File[] = []): void {
   openedDialog.value = { kind: 'import', files };
 }
 
-export function openExport(): void {
-  openedDialog.value = { kind: 'export' };
+/** @param isSelection whether to export the selected books only */
+export function openExport(isSelection = false): void {
+  openedDialog.value = { kind: 'export', isSelection };
 }
 
 export function closeFileDialog(): void {

@@ -14,6 +14,7 @@ import { Empty } from '../search/empty.tsx';
 import { numberedBook } from '../search/found-books.ts';
 import { NumberedBook } from '../search/numbered-book.tsx';
 import { Search } from '../search/search.tsx';
+import { SelectionPanel } from '../selection/selection-panel.tsx';
 import { signOut } from '../session/session.ts';
 import { show, view } from './address.ts';
 import { Button, LinkButton } from './button.tsx';
@@ -34,7 +35,7 @@ export function CataloguePage() {
         <BookCount />
         <div class="file-links">
           <LinkButton text={t.import} onClick={() => openImport()} />
-          <LinkButton text={t.export} onClick={openExport} />
+          <LinkButton text={t.export} onClick={() => openExport()} />
         </div>
         <LinkButton text={t.signOut} onClick={() => void sendPendingDeletions().then(signOut)} />
         <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />
@@ -52,6 +53,7 @@ export function CataloguePage() {
         <ShownPartNote />
       </main>
       <footer class="bottom">
+        <SelectionPanel />
         <LinkButton text={t.shortcuts} variant="keys-link" onClick={openShortcutHelp} />
         <a class="link" href="../docs">
           {t.apiPage}

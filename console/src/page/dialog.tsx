@@ -49,6 +49,11 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
 /** Returns the focus to the element that had it, or to the books, unless another dialog has it. */
 function returnFocus(before: Element | null): void {
   if (document.activeElement !== document.body) return;
-  const place = before?.isConnected ? before : document.querySelector('#books [tabindex="0"]');
-  if (place instanceof HTMLElement) place.focus({ preventScroll: true });
+  if (before?.isConnected && before instanceof HTMLElement) before.focus({ preventScroll: true });
+  else focusBooks({ preventScroll: true });
+}
+
+/** Moves the focus to the table, whose last focused cell gets it. */
+export function focusBooks(options?: FocusOptions): void {
+  document.querySelector<HTMLElement>('.table [aria-rowindex] [tabindex="0"]:not(.edge)')?.focus(options);
 }

@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { texts } from '../language/texts.ts';
+import { clearSelection, selectAll } from '../selection/selection.ts';
 import { show } from './address.ts';
 import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, focusBooks } from './dialog.tsx';
 import { undoLast } from './toasts.tsx';
 
 const isHelpOpen = signal(false);
@@ -48,18 +49,21 @@ function handleKey(event: KeyboardEvent): void {
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return;
   const isOutsideTable = target === document.body || target.closest('search') !== null;
   if (isOutsideTable && (key === 'ArrowDown' || key === 'ArrowUp')) {
-    document.querySelector<HTMLElement>('#books [tabindex="0"]')?.focus();
+    focusBooks();
     event.preventDefault();
     return;
   }
-  if (target.closest('input, textarea, select')) return;
+  if (target.closest('input:not([type=checkbox]), textarea, select')) return;
   if (ctrlKey || metaKey) {
-    if (key.toLowerCase() === 'z' && undoLast()) event.preventDefault();
+    if (key.toLowerCase() === 'a') selectAll();
+    else if (key.toLowerCase() !== 'z' || !undoLast()) return;
+    event.preventDefault();
     return;
   }
   if (key === 'n') show({ book: 'new' });
   else if (key === '/') document.getElementById('search')?.focus();
   else if (key === '?') openShortcutHelp();
+  else if (key === 'Escape') clearSelection();
   else return;
   event.preventDefault();
 }

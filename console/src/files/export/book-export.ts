@@ -5,20 +5,27 @@ import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
 import { isHidden, total } from '../../catalogue/catalogue.ts';
 import { explain, texts } from '../../language/texts.ts';
 import { queryOf, view } from '../../page/address.ts';
+import { selectedCount, selectedPages } from '../../selection/selection.ts';
 import { client } from '../../session/session.ts';
 import { BOM } from '../read/report.ts';
 import { PAGE_BOOKS } from '../store/existing-books.ts';
 import { chooseTarget } from './save-file.ts';
 
-/** An export of the books that were listed when it was created. */
+/** An export of the books that are listed or selected when it is created. */
 export class BookExport {
   readonly query = queryOf(view.value);
-  readonly total = total.value;
+  readonly isSelection: boolean;
+  readonly total: number | undefined;
   readonly format = signal<Format>('csv');
   readonly state = signal<'ready' | 'saving' | 'saved'>('ready');
   readonly written = signal(0);
   readonly error = signal<string | undefined>(undefined);
   #controller = new AbortController();
+
+  constructor(isSelection: boolean) {
+    this.isSelection = isSelection;
+    this.total = isSelection ? selectedCount.value : total.value;
+  }
 
   /** Saves the file. Browsers require a click for it. */
   async save(): Promise<void> {
@@ -51,10 +58,14 @@ export class BookExport {
   }
 
   async *#pages(abort: AbortSignal) {
-    for await (const page of client.list({ ...this.query, limit: PAGE_BOOKS }, { signal: abort }).pages()) {
-      const books = page.books.filter((book) => !isHidden(book));
+    for await (const books of this.isSelection ? selectedPages(abort) : this.#listedPages(abort)) {
       yield books;
       this.written.value += books.length;
     }
+  }
+
+  async *#listedPages(abort: AbortSignal) {
+    for await (const page of client.list({ ...this.query, limit: PAGE_BOOKS }, { signal: abort }).pages())
+      yield page.books.filter((book) => !isHidden(book));
   }
 }

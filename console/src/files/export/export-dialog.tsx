@@ -8,9 +8,9 @@ import { closeFileDialog } from '../opened-dialog.ts';
 import { Progress, StepHeading } from '../progress.tsx';
 import { BookExport } from './book-export.ts';
 
-export function ExportDialog() {
+export function ExportDialog({ isSelection }: { isSelection: boolean }) {
   const t = texts.value;
-  const bookExport = useMemo(() => new BookExport(), []);
+  const bookExport = useMemo(() => new BookExport(isSelection), []);
   useEffect(() => () => bookExport.stop(), []);
   const { value: state } = bookExport.state;
   const { value: written } = bookExport.written;
@@ -18,14 +18,7 @@ export function ExportDialog() {
   const isSaved = state === 'saved';
   return (
     <Dialog label={t.exportBooks} class="files" onDismiss={isSaving ? undefined : closeFileDialog}>
-      <StepHeading
-        text={t.exportBooks}
-        note={
-          bookExport.total === undefined
-            ? t.exportedSome
-            : formatMessage(t.exported, { count: bookExport.total })
-        }
-      />
+      <StepHeading text={t.exportBooks} note={noteOf(bookExport)} />
       {state === 'ready' ? (
         <FormatChoice bookExport={bookExport} />
       ) : (
@@ -56,6 +49,12 @@ export function ExportDialog() {
       </div>
     </Dialog>
   );
+}
+
+function noteOf({ isSelection, total }: BookExport): string {
+  const t = texts.value;
+  if (total === undefined) return t.exportedSome;
+  return formatMessage(isSelection ? t.exportedSelection : t.exported, { count: total });
 }
 
 function FormatChoice({ bookExport }: { bookExport: BookExport }) {

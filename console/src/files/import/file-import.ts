@@ -2,6 +2,7 @@ import { batch, computed, signal } from '@preact/signals';
 import { type Book, BookkeepingError } from '../../../../src/client/index.ts';
 import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
 import type { Field } from '../../../../src/formats/row.ts';
+import { deleteIfUnchanged, forEachBook, type Outcome } from '../../book/stored-books.ts';
 import { isHidden, refresh } from '../../catalogue/catalogue.ts';
 import { client } from '../../session/session.ts';
 import { type Check, checkFile, readBooks } from '../read/check-file.ts';
@@ -19,7 +20,6 @@ import {
   type UnconfirmedBatch,
 } from '../store/import-batches.ts';
 import { type Pace, PaceMeter } from '../store/pace.ts';
-import { deleteUnchanged } from '../store/undo-import.ts';
 
 const DEPENDENCIES: ImportDependencies = {
   client,
@@ -149,13 +149,13 @@ export class FileImport {
       this.state.value = 'undoing';
       this.kept.value ??= [];
     });
-    const onDone = (kept: Book | undefined) =>
+    const onDone = (outcome: Outcome) =>
       batch(() => {
-        if (kept) this.kept.value = [...(this.kept.value ?? []), kept];
+        if (outcome.kind === 'changed') this.kept.value = [...(this.kept.value ?? []), outcome.book];
         this.left.value = this.#left.size;
       });
     try {
-      await deleteUnchanged(this.#left, client, onDone, abort);
+      await forEachBook(this.#left, (book) => deleteIfUnchanged(book, client, abort), onDone, abort);
     } catch (error) {
       if (error instanceof BookkeepingError) this.error.value = error;
       else if (!(error instanceof DOMException)) throw error;

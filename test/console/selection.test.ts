@@ -1,0 +1,261 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Service, startService } from '../http/service.ts';
+import { CLASSICS, findBook, manyBooks, store } from './books.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  failedRequests,
+  type PageOptions,
+  rowOf,
+  SIZES,
+  signIn,
+  waitForCount,
+} from './console-pages.ts';
+
+/** Longer than a deletion can be undone. */
+const AFTER_UNDO_MS = 9_000;
+
+let pages: ConsolePages;
+before(async () => {
+  pages = await ConsolePages.start();
+});
+after(() => pages[Symbol.asyncDispose]());
+
+/** Opens the console of a new service with books, and signs in. */
+async function openConsole(
+  context: TestContext,
+  options: PageOptions = {},
+  books = CLASSICS,
+): Promise<{ page: Page; service: Service } | undefined> {
+  const service = await startService();
+  await store(service, books);
+  const page = await pages.open(context, `${service.url}/console/`, options);
+  // After the page, which may still send requests.
+  context.after(() => service[Symbol.asyncDispose]());
+  if (!page) return undefined;
+  await signIn(page);
+  await page.locator('[data-index="0"] input').waitFor();
+  return { page, service };
+}
+
+const check = (page: Page, title: string) => rowOf(page, title).getByRole('checkbox');
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const bar = (page: Page, text: string) => page.getByRole('region', { name: 'Selection' }).getByText(text);
+const idOf = (title: string) => 1 + CLASSICS.findIndex((book) => book.title === title);
+
+async function setAuthor(page: Page, author: string): Promise<void> {
+  await button(page, 'Set author').click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Author' }).fill(author);
+  await page.keyboard.press('Enter');
+}
+
+/** The ids of the selected rows in the document. */
+function selectedTitles(page: Page): Promise<string[]> {
+  return page.locator('[role=row][aria-selected=true] .title').allInnerTexts();
+}
+
+for (const [size, options] of Object.entries(SIZES)) {
+  describe(`On ${size}`, () => {
+    test('the author of selected books is set and restored', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
+      if (!page || !service) return;
+      await check(page, 'Emma').click();
+      await bar(page, '1 selected').waitFor();
+      await check(page, 'Persuasion').click({ modifiers: ['Shift'] });
+      await bar(page, '3 selected').waitFor();
+      assert.deepEqual(await selectedTitles(page), ['Emma', 'Frankenstein', 'Persuasion']);
+      await assertAccessible(page, 'selection');
+      await setAuthor(page, 'Jane A.');
+      await page.getByText('3 books are changed.').waitFor();
+      await rowOf(page, 'Frankenstein').getByText('Jane A.').waitFor();
+      assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Jane A.');
+      assert.deepEqual(await selectedTitles(page), []);
+      await button(page, 'Undo').click();
+      await page.getByText('The changes of 3 books are undone.').waitFor();
+      assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Mary Shelley');
+      assert.equal((await findBook(service, idOf('Emma')))?.author, 'Jane Austen');
+      await rowOf(page, 'Frankenstein').getByText('Mary Shelley').waitFor();
+    });
+
+    test('selected books are deleted when that can no longer be undone; a book that another user has changed is kept', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
+      if (!page || !service) return;
+      await page.clock.install();
+      for (const title of ['The Iliad', 'The Odyssey', 'Meditations']) await check(page, title).click();
+      await button(page, 'Delete').click();
+      await page.getByText('3 books are deleted.').waitFor();
+      await waitForCount(page, '40 books');
+      await button(page, 'Undo').click();
+      await waitForCount(page, '43 books');
+      // A click that Playwright repeats may have scrolled the list.
+      await page.evaluate('scrollTo(0, 0)');
+      await check(page, 'The Iliad').click();
+      await check(page, 'Meditations').click({ modifiers: ['Shift'] });
+      await button(page, 'Delete').click();
+      await waitForCount(page, '40 books');
+      await service.fetch('PUT', '/book/2', JSON.stringify({ year: -700 }));
+      // The pointer in a toast would pause its timeout.
+      await page.mouse.move(0, 0);
+      await page.clock.runFor(AFTER_UNDO_MS);
+      await bar(page, '1 selected').waitFor();
+      await bar(page, 'was changed by another user').waitFor();
+      await waitForCount(page, '41 books');
+      await rowOf(page, 'The Odyssey').getByText('700 BC').waitFor();
+      assert.equal(await findBook(service, 1), undefined);
+      assert.equal(await findBook(service, 3), undefined);
+      await assertAccessible(page, 'failed deletion');
+      await button(page, 'Delete').click();
+      await page.getByText('1 book is deleted.').waitFor();
+      await page.mouse.move(0, 0);
+      await page.clock.runFor(AFTER_UNDO_MS);
+      await waitForCount(page, '40 books');
+    });
+  });
+}
+
+test('Ctrl+A selects all books of the search, also those that are not loaded; a click excludes one of them', async (context) => {
+  const { page, service } = (await openConsole(context, {}, manyBooks(400))) ?? {};
+  if (!page || !service) return;
+  await page.getByLabel('To year').fill('1989');
+  await waitForCount(page, '380 books');
+  await page.locator('[data-index="0"] .title').click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await bar(page, '380 selected').waitFor();
+  await check(page, 'Volume 2').click();
+  await bar(page, '379 selected').waitFor();
+  await button(page, 'Set year').click();
+  const year = page.getByRole('dialog').getByRole('textbox', { name: 'Year' });
+  await year.fill('x');
+  await page.keyboard.press('Enter');
+  await page.getByText('A year is a whole number').waitFor();
+  await year.fill('1700');
+  await page.keyboard.press('Enter');
+  await page.getByText('379 books are changed.').waitFor();
+  const countOf = async (query: string) =>
+    (await service.fetch('GET', `/books?limit=1&count=true&${query}`)).headers.get('X-Total-Count');
+  assert.equal(await countOf('year=1700'), '379');
+  assert.equal((await findBook(service, 2))?.year, 1801);
+  await page.locator('[data-index="0"] .title').click();
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('The changes of 379 books are undone.').waitFor();
+  assert.equal(await countOf('year=1700'), '0');
+  assert.equal((await findBook(service, 390))?.year, 1989);
+});
+
+test('A range with Shift also selects rows that are not loaded yet; a new search clears the selection', async (context) => {
+  const { page } = (await openConsole(context, {}, manyBooks(5_000))) ?? {};
+  if (!page) return;
+  await waitForCount(page, '5,000 books');
+  await check(page, 'Volume 1').click();
+  await page.keyboard.press('Control+End');
+  await rowOf(page, 'Volume 5000').waitFor();
+  await rowOf(page, 'Volume 4990')
+    .locator('.title')
+    .click({ modifiers: ['Shift'] });
+  await bar(page, '4,990 selected').waitFor();
+  await button(page, 'Clear the selection').click();
+  await bar(page, 'selected').waitFor({ state: 'detached' });
+  await page.keyboard.press('ControlOrMeta+A');
+  await bar(page, '5,000 selected').waitFor();
+  await page.getByRole('searchbox').fill('volume 77');
+  await bar(page, 'selected').waitFor({ state: 'detached' });
+});
+
+test('Books that are gone or changed stay selected, with the reason; after an outage, the others too', async (context) => {
+  const { page, service } =
+    (await openConsole(context, { expectedMessages: failedRequests(404, 503) })) ?? {};
+  if (!page || !service) return;
+  for (const title of ['Emma', 'Persuasion', 'Candide']) await check(page, title).click();
+  await service.fetch('DELETE', `/book/${idOf('Emma')}`);
+  await service.fetch('PUT', `/book/${idOf('Persuasion')}`, JSON.stringify({ author: 'J. A.' }));
+  await setAuthor(page, 'N. N.');
+  await page.getByText('1 book is changed.').waitFor();
+  await bar(page, '2 selected').waitFor();
+  await bar(page, '2 books were not changed').waitFor();
+  const items = await page.getByRole('region', { name: 'Selection' }).getByRole('listitem').allInnerTexts();
+  assert.deepEqual(items.toSorted(), [
+    'Emma was deleted by another user.',
+    'Persuasion was changed by another user.',
+  ]);
+  assert.equal((await findBook(service, idOf('Candide')))?.author, 'N. N.');
+  assert.equal((await findBook(service, idOf('Persuasion')))?.author, 'J. A.');
+  await page.keyboard.press('Escape');
+
+  await page.route('**/book/*', (route) =>
+    route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
+  );
+  for (const title of ['The Iliad', 'The Odyssey']) await check(page, title).click();
+  await setAuthor(page, 'N. N.');
+  await bar(page, 'Not all books are done.').waitFor();
+  await bar(page, '2 selected').waitFor();
+  await page.unroute('**/book/*');
+  await setAuthor(page, 'N. N.');
+  await page.getByText('2 books are changed.').waitFor();
+});
+
+test('With the keyboard, arrows move by cell, Space and Shift select, and Escape clears', async (context) => {
+  const { page } = (await openConsole(context)) ?? {};
+  if (!page) return;
+  const focus = (row: number, column: number) =>
+    page
+      .locator(`[aria-rowindex="${row}"] [aria-colindex="${column}"]`)
+      .and(page.locator(':focus, :has(:focus)'));
+  await page.keyboard.press('ArrowDown');
+  await focus(2, 3).waitFor();
+  assert.equal(await page.locator('#books [tabindex="0"]:not(.edge)').count(), 1);
+  for (const [key, row, column] of [
+    ['ArrowRight', 2, 4],
+    ['End', 2, 5],
+    ['ArrowRight', 2, 5],
+    ['Home', 2, 1],
+    ['ArrowRight', 2, 2],
+    ['ArrowDown', 3, 2],
+    ['ArrowUp', 2, 2],
+    ['ArrowUp', 1, 2],
+    ['ArrowDown', 2, 2],
+    ['Control+End', 44, 2],
+    ['Control+Home', 2, 2],
+  ] as const) {
+    await page.keyboard.press(key);
+    await focus(row, column).waitFor();
+  }
+  await page.keyboard.press('Space');
+  await bar(page, '1 selected').waitFor();
+  await page.keyboard.press('Shift+ArrowDown');
+  await page.keyboard.press('Shift+ArrowDown');
+  await bar(page, '3 selected').waitFor();
+  await page.keyboard.press('Shift+ArrowUp');
+  await bar(page, '2 selected').waitFor();
+  assert.deepEqual(await selectedTitles(page), ['The Iliad', 'The Odyssey']);
+  await page.keyboard.press('Delete');
+  await waitForCount(page, '41 books');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await waitForCount(page, '43 books');
+  await page.keyboard.press('Space');
+  await page.keyboard.press('Escape');
+  await bar(page, 'selected').waitFor({ state: 'detached' });
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor();
+});
+
+test('The selected books are exported', async (context) => {
+  const { page } = (await openConsole(context)) ?? {};
+  if (!page) return;
+  await page.evaluate('delete window.showSaveFilePicker');
+  await check(page, 'Walden').click();
+  await rowOf(page, 'Emma')
+    .locator('.author')
+    .click({ modifiers: ['ControlOrMeta'] });
+  await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Export' }).click();
+  await page.getByText('2 books', { exact: false }).first().waitFor();
+  const download = page.waitForEvent('download');
+  await button(page, 'Save').click();
+  const text = await readFile(await (await download).path(), 'utf8');
+  assert.deepEqual(text.trim().split('\r\n').slice(1), [
+    '10,Emma,Jane Austen,1815',
+    '19,Walden,Henry David Thoreau,1854',
+  ]);
+});
