@@ -24,7 +24,7 @@ COPY --from=console /app/console/dist ./console/dist
 RUN install -d -o node node_modules/.cache
 USER node
 RUN SECRET_TOKEN=only-for-this-build-step-not-a-secret AUTH_PASSWORD=none DB_URL=sqlite:/tmp/books.db PORT=0 \
-      timeout --preserve-status 10 node bin/bookkeeping.mjs \
+      timeout --preserve-status 30 node bin/bookkeeping.mjs \
     && chmod -R a+rX node_modules/.cache
 
 # Without npm and the headers of Node.
