@@ -97,6 +97,7 @@ test('The error of a row names the field that is invalid', async () => {
   const browser = {
     localStorage: { getItem: () => null, removeItem: () => {} },
     document: { documentElement: { dataset: {} } },
+    addEventListener: () => {},
   };
   for (const [name, value] of Object.entries(browser)) Object.defineProperty(globalThis, name, { value });
   // A literal would make `tsc` check the module without the types of a browser.
