@@ -21,11 +21,10 @@ COPY bin ./bin
 COPY src ./src
 COPY --from=console /app/console/dist ./console/dist
 # Fills the compile cache, which has a folder for each user.
+COPY scripts/compile.mjs ./scripts/
 RUN install -d -o node node_modules/.cache
 USER node
-RUN SECRET_TOKEN=only-for-this-build-step-not-a-secret AUTH_PASSWORD=none DB_URL=sqlite:/tmp/books.db PORT=0 \
-      timeout --preserve-status 30 node bin/bookkeeping.mjs \
-    && chmod -R a+rX node_modules/.cache
+RUN node scripts/compile.mjs && chmod -R a+rX node_modules/.cache
 
 # Without npm and the headers of Node.
 FROM debian:${DEBIAN}

@@ -3,11 +3,9 @@
 //
 // usage: node scripts/install.mjs [--with-development]
 
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findNode } from '../bin/find-node.mjs';
 
@@ -29,7 +27,7 @@ if (installed !== stampOf('all') && (withDevelopment || installed !== stampOf('r
   addCommands();
   const node = findNode();
   tryNode(node);
-  await compile(node);
+  execFileSync(node, [`${root}scripts/compile.mjs`]);
   writeFileSync(stamp, stampOf(withDevelopment ? 'all' : 'runtime'));
 }
 findNode();
@@ -81,27 +79,4 @@ function tryNode(node) {
     );
     process.exit(1);
   }
-}
-
-/** Fills the compile cache by starting the service with an empty database; errors are ignored. */
-async function compile(node) {
-  const folder = mkdtempSync(join(tmpdir(), 'bookkeeping-'));
-  const variables = {
-    PORT: '0',
-    HOST: '127.0.0.1',
-    SECRET_TOKEN: 'none',
-    AUTH_PASSWORD: 'none',
-    DB_URL: 'sqlite:books.db',
-  };
-  const service = spawn(node, [`${root}bin/bookkeeping.mjs`], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, NODE_ENV: 'production', ...variables },
-    stdio: ['ignore', 'pipe', 'ignore', 'ipc'],
-  });
-  service.on('error', () => {});
-  const timeout = setTimeout(() => service.kill('SIGKILL'), 10_000);
-  service.stdout.once('data', () => service.send('shutdown'));
-  await new Promise((resolve) => service.once('close', resolve));
-  clearTimeout(timeout);
-  rmSync(folder, { recursive: true });
 }
