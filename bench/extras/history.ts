@@ -6,13 +6,14 @@ import { chooseGenerator } from '../load/generator.ts';
 import { decimal, table } from '../markdown.ts';
 import { Meter } from '../measure.ts';
 import { type Service, services, startService } from '../services/service.ts';
+import { readCpuSeconds, waitUntilIdle } from '../services/usage.ts';
 import { median } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
 import { type WorkloadName, workloads } from '../workloads.ts';
 
 /**
- * Compares services with and without a history, in turns, and prints the rate with it as a share of that without:
- * `node bench/extras/history.ts [workload,workload…]`. Each workload takes two minutes.
+ * Compares services with and without a history, in turns, and prints rate and CPU time of a request with it as shares of those
+ * without: `node bench/extras/history.ts [workload,workload…]`. Each workload takes two minutes.
  */
 
 const [, , chosen = 'post,put,delete'] = process.argv;
@@ -34,26 +35,41 @@ try {
   const pairs = [];
   for (const name of ['sqlite', 'postgres'] as const)
     pairs.push({ name, off: await start(name, 'off'), on: await start(name, 'on') });
+  const measure = async (service: Service, workload: WorkloadName, connections: number) => {
+    const books = workloads[workload].books(SECONDS);
+    await service.table?.fill(books);
+    const pids = [service.server.pid, ...(service.databaseUrl === undefined ? [] : [cluster.pid ?? 0])];
+    const used = () => pids.reduce((sum, pid) => sum + readCpuSeconds(pid), 0);
+    const before = used();
+    const task = { service, workload, connections, seconds: SECONDS, books };
+    const { responses, seconds } = await meter.run(task);
+    await waitUntilIdle(service.server.pid);
+    return { rate: responses / seconds, cpuSeconds: (used() - before) / responses };
+  };
   const rows: string[][] = [];
   for (const workload of chosen.split(',') as WorkloadName[]) {
     for (const { name, on, off } of pairs) {
       const row = [`${workloads[workload].title}, ${services[name]}`];
       for (const connections of CLIENTS) {
-        const shares: number[] = [];
+        const rates: number[] = [];
+        const costs: number[] = [];
         for (let round = 0; round < ROUNDS; round++) {
-          const rates = new Map<Service, number>();
-          for (const service of round % 2 === 0 ? [off, on] : [on, off]) {
-            const task = { service, workload, connections, seconds: SECONDS };
-            rates.set(service, (await meter.measure(task)).requestsPerSecond);
-          }
-          shares.push((rates.get(on) ?? 0) / (rates.get(off) ?? 0));
+          const found = new Map<Service, Awaited<ReturnType<typeof measure>>>();
+          for (const service of round % 2 === 0 ? [off, on] : [on, off])
+            found.set(service, await measure(service, workload, connections));
+          const [without, withHistory] = [found.get(off), found.get(on)];
+          if (!without || !withHistory) continue;
+          rates.push(withHistory.rate / without.rate);
+          costs.push(withHistory.cpuSeconds / without.cpuSeconds);
         }
-        row.push(`${decimal(median(shares), 2)} (${shares.map((share) => decimal(share, 2)).join(', ')})`);
+        row.push(decimal(median(rates), 2), decimal(median(costs), 2));
+        console.error(row.join(' '));
       }
       rows.push(row);
     }
   }
-  console.log(table(['', ...CLIENTS.map((clients) => `>${clients} clients`)], rows));
+  const columns = CLIENTS.flatMap((clients) => [`>${clients} clients: rate`, '>CPU time']);
+  console.log(table(['', ...columns], rows));
 } finally {
   await rm(folder, { recursive: true });
 }
