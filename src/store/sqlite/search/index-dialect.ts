@@ -19,6 +19,10 @@ import { areExact, LONG_MARK, trigramsQueryOf, wordsQueryOf } from './trigrams.t
 const WINDOW_BOOKS = 20_000;
 const WINDOW_LENGTH = 4 * 1_024 * 1_024;
 
+/** The cost of `instr` is the product of the lengths of text and part. */
+const SHORT_BYTES = 256;
+const BEGINNING = /^.{1,16}/su;
+
 /** Statements over the index; those of one call run in one read transaction. */
 export class SqliteIndexDialect implements IndexDialect {
   readonly parameterSign = '?';
@@ -48,10 +52,14 @@ export class SqliteIndexDialect implements IndexDialect {
     return `(${path(parameters)} limit ${limit}) as candidates cross join book_search using (id)`;
   }
 
-  textCondition(): string {
+  /** SQLite itself looks for the first word in short texts, which takes half the time of `is_match`. */
+  textCondition(parameters: Parameters): string {
     if (!this.#needles) return 'true';
     const { title, author, words } = this.#needles;
-    return `is_match(${title ? 'title_lower' : 'null'}, ${author ? 'author_lower' : 'null'}, ${words.length > 0 ? 'words' : 'null'})`;
+    const isMatch = `is_match(${title ? 'title_lower' : 'null'}, ${author ? 'author_lower' : 'null'}, ${words.length > 0 ? 'words' : 'null'})`;
+    const beginning = BEGINNING.exec(words[0] ?? '')?.[0];
+    if (beginning === undefined) return isMatch;
+    return `(octet_length(words) > ${SHORT_BYTES} or instr(words, ${parameters.add(beginning)}) > 0) and ${isMatch}`;
   }
 
   firstBooks(condition: string): string {
