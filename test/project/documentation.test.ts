@@ -121,6 +121,16 @@ test('.env.example has every variable with its default, and no other', () => {
   );
 });
 
+test('docs/console.md has the keys that the console lists', () => {
+  const { shortcutList } = JSON.parse(readText('console/src/language/en.json')) as {
+    readonly shortcutList: Readonly<Record<string, string>>;
+  };
+  assert.deepEqual(
+    rowsUnder(readText('docs/console.md'), 'key', 'what it does'),
+    Object.entries(shortcutList),
+  );
+});
+
 test('docs/operating.md has every field of the log, and no other', () => {
   const fields = rowsUnder(readText('docs/operating.md'), 'field', 'meaning').flatMap(([cell = '']) =>
     codeOf(cell),
