@@ -3,7 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { explain, texts } from '../language/texts.ts';
 import { closeBook, show, showNewest, view } from '../page/address.ts';
 import { Button } from '../page/button.tsx';
-import { Dialog } from '../page/dialog.tsx';
+import { Dialog, StepHeading } from '../page/dialog.tsx';
 import { showBriefly } from '../page/toasts.tsx';
 import { signInState } from '../session/session.ts';
 import { BookForm } from './book-form.tsx';
@@ -100,8 +100,7 @@ function Missing({ edit }: { edit: EditSession }) {
   const hasChanges = !edit.isUnchanged && edit.base !== undefined;
   return (
     <>
-      <h2>{t.bookMissing}</h2>
-      <p class="quiet">{hasChanges ? t.bookMissingEdited : t.bookMissingHint}</p>
+      <StepHeading text={t.bookMissing} note={hasChanges ? t.bookMissingEdited : t.bookMissingHint} />
       <div class="buttons">
         <Button text={t.close} onClick={closeBook} />
         {hasChanges && <Button text={t.saveAsNew} variant="primary" onClick={() => edit.becomeNew()} />}

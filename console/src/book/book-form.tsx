@@ -34,7 +34,7 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
   return (
     <form ref={form} class="book-form" onSubmit={submit} aria-busy={isSaving}>
       <h2>
-        {base ? t.editBook : t.add}
+        {base ? t.editBook : t.add}{' '}
         {base && <span class="number">{formatMessage(t.number, { id: String(base.id) })}</span>}
       </h2>
       <TextField name="title" edit={edit} submit={submit} />

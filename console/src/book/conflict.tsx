@@ -1,6 +1,7 @@
 import { FIELDS } from '../../../src/formats/row.ts';
 import { texts } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
+import { StepHeading } from '../page/dialog.tsx';
 import type { EditSession } from './edit-session.ts';
 import type { FormFields } from './fields.ts';
 
@@ -17,8 +18,7 @@ export function Conflict({ edit, theirs }: { edit: EditSession; theirs: FormFiel
   ];
   return (
     <>
-      <h2>{t.conflict}</h2>
-      <p class="quiet">{t.conflictHint}</p>
+      <StepHeading text={t.conflict} note={t.conflictHint} />
       <div class="versions">
         {versions.map(([name, fields, choose, act]) => (
           <section key={name} class="version" aria-label={name}>

@@ -117,14 +117,16 @@ export function TableHead({ sort, activeColumn }: HeadProps) {
     <div role="rowgroup" class="head">
       <div role="row" class="row" aria-rowindex={1}>
         <div role="columnheader" class="cell select" aria-colindex={1}>
-          <input
-            type="checkbox"
-            tabIndex={activeColumn === 0 ? 0 : -1}
-            checked={count > 0 && count === total.value}
-            indeterminate={count > 0 && count !== total.value}
-            aria-label={t.selectAll}
-            onClick={() => (count > 0 ? clearSelection() : selectAll())}
-          />
+          <label>
+            <input
+              type="checkbox"
+              tabIndex={activeColumn === 0 ? 0 : -1}
+              checked={count > 0 && count === total.value}
+              indeterminate={count > 0 && count !== total.value}
+              aria-label={t.selectAll}
+              onClick={() => (count > 0 ? clearSelection() : selectAll())}
+            />
+          </label>
         </div>
         {COLUMNS.map((column, index) => {
           const direction = directionOf(column, sort);
@@ -134,6 +136,7 @@ export function TableHead({ sort, activeColumn }: HeadProps) {
               role="columnheader"
               class={`cell ${column}`}
               aria-colindex={index + 2}
+              aria-label={t.columns[column]}
               aria-sort={direction}
             >
               <button

@@ -1,23 +1,3 @@
-import { useEffect, useRef } from 'preact/hooks';
-
-/** The heading of a step of a dialog. It gets the focus, as the focused control of the last step no longer exists. */
-export function StepHeading({ text, note }: { text: string; note?: string | undefined }) {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  return (
-    <header class="step">
-      <h2 ref={heading} tabIndex={-1}>
-        {text}
-      </h2>
-      {note !== undefined && (
-        <p class="quiet" dir="auto">
-          {note}
-        </p>
-      )}
-    </header>
-  );
-}
-
 interface ProgressProps {
   readonly label: string;
   readonly value: number;

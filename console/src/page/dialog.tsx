@@ -46,6 +46,24 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
   );
 }
 
+/** The heading of a step of a dialog. It gets the focus, as the focused control of the last step no longer exists. */
+export function StepHeading({ text, note }: { text: string; note?: string | undefined }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <header class="step">
+      <h2 ref={heading} tabIndex={-1}>
+        {text}
+      </h2>
+      {note !== undefined && (
+        <p class="quiet" dir="auto">
+          {note}
+        </p>
+      )}
+    </header>
+  );
+}
+
 /** Returns the focus to the element that had it, or to the books, unless another dialog has it. */
 function returnFocus(before: Element | null): void {
   if (document.activeElement !== document.body) return;

@@ -3,9 +3,9 @@ import { FORMATS } from '../../../../src/formats/file-format.ts';
 import { formatMessage } from '../../language/format.ts';
 import { texts } from '../../language/texts.ts';
 import { Button } from '../../page/button.tsx';
-import { Dialog } from '../../page/dialog.tsx';
+import { Dialog, StepHeading } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
-import { Progress, StepHeading } from '../progress.tsx';
+import { Progress } from '../progress.tsx';
 import { BookExport } from './book-export.ts';
 
 export function ExportDialog({ isSelection }: { isSelection: boolean }) {

@@ -1,8 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { texts } from '../../language/texts.ts';
-import { Dialog } from '../../page/dialog.tsx';
+import { Dialog, StepHeading } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
-import { StepHeading } from '../progress.tsx';
 import { chooseFile, chosenFile, closeFile } from './chosen-file.ts';
 import { FileChoice } from './file-choice.tsx';
 import type { FileImport } from './file-import.ts';
