@@ -225,6 +225,7 @@ test('All functions can be used with the keyboard', async (context) => {
     await page.keyboard.press(key);
     await page.locator('[role=row]:focus-within').getByText(title, { exact: true }).waitFor();
   }
+  await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('Enter');
   await field(page, 'Year').waitFor();
   assert.equal(await page.evaluate('document.activeElement.name'), 'title');

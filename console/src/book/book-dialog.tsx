@@ -69,6 +69,13 @@ function showSaved({ book, isNew }: Extract<EditState, { kind: 'saved' }>): void
   else showBriefly({ text: () => texts.value.saved });
 }
 
+/** Continues an edit in the dialog: now, or when the user chooses to. */
+export function continueInDialog(edit: EditSession, isNow: boolean): void {
+  edits.set(edit.id, edit);
+  if (isNow) show({ book: edit.id });
+  else keepUnfinished(edit);
+}
+
 function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
   if (isUnchanged || state.value.kind === 'saved') edits.delete(id);
   else if (signInState.value !== 'out')

@@ -23,12 +23,20 @@ export class EditSession {
   readonly draft = signal(formFieldsOf(undefined));
   readonly error = signal<unknown>(undefined);
   base: VersionedBook | undefined;
+  /** Whether `base` is the version in the list, whose entity tag is unknown. */
+  #isListed = false;
   /** The last new book: a retry with the same content has the same key, and is stored once. */
   #created = { content: '', key: '' };
 
-  constructor(id: number | 'new') {
+  /** @param listed the version that is shown, which can be edited at once */
+  constructor(id: number | 'new', listed?: Book) {
     this.id = id;
-    void this.load();
+    if (listed) {
+      this.base = { ...listed, etag: undefined };
+      this.#isListed = true;
+      this.discard();
+      this.continueEditing();
+    } else void this.load();
   }
 
   get isUnchanged(): boolean {
@@ -87,6 +95,7 @@ export class EditSession {
     const { id, etag = '*' } = base;
     const changes = changesOf(this.draft.value, base);
     if (Object.keys(changes).length === 0) return { kind: 'saved', book: base, isNew: false };
+    if (this.#isListed) return this.#updateCurrent(base);
     try {
       const book = await client.update(id, changes, { ifMatch: etag });
       if (!book) return missing(id);
@@ -94,16 +103,22 @@ export class EditSession {
       return { kind: 'saved', book, isNew: false };
     } catch (error) {
       if (!(error instanceof RefusedError && error.status === 412)) throw error;
-      const current = await client.find(id);
-      if (!current) return missing(id);
-      // A retry with the same version would fail again.
-      if (current.etag === etag) throw error;
-      replace([current]);
-      const { mine, theirs, isConflict } = merge(this.draft.value, base, current);
-      this.base = current;
-      this.draft.value = mine;
-      return isConflict ? { kind: 'conflict', theirs } : this.#update(current);
+      return this.#updateCurrent(base, error);
     }
+  }
+
+  /** Loads the current version, and saves the fields of the draft that another user has not changed since `base`. */
+  async #updateCurrent(base: VersionedBook, refusal?: RefusedError): Promise<EditState> {
+    const current = await client.find(base.id);
+    if (!current) return missing(base.id);
+    // A retry with the same version would fail again.
+    if (refusal && current.etag === base.etag) throw refusal;
+    if (!isSame(current, base)) replace([current]);
+    const { mine, theirs, isConflict } = merge(this.draft.value, base, current);
+    this.#isListed = false;
+    this.base = current;
+    this.draft.value = mine;
+    return isConflict ? { kind: 'conflict', theirs } : this.#update(current);
   }
 
   /** Runs a step. If it fails, the user sees the error and can try again. */

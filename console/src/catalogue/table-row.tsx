@@ -7,6 +7,8 @@ import { texts } from '../language/texts.ts';
 import { show, view, writeView } from '../page/address.ts';
 import { clearSelection, failures, isSelected, selectAll, selectedCount } from '../selection/selection.ts';
 import { total } from './catalogue.ts';
+import { openEdit, withSaving } from './cell-edit.ts';
+import { CellEditor } from './cell-editor.tsx';
 import { ColumnEdge } from './column-width.tsx';
 import { COLUMNS, directionOf, nextSort, type Sort } from './sort.ts';
 
@@ -29,12 +31,15 @@ interface RowProps {
   /** Whether the books before it are not shown. */
   readonly isAfterGap: boolean;
   readonly onClick: (event: MouseEvent) => void;
+  readonly onEdit: (column: number) => void;
+  readonly onEditorKey: (event: KeyboardEvent) => void;
 }
 
 /** A book, or a placeholder while it is loaded. */
 export function TableRow(row: RowProps) {
   const t = texts.value;
-  const { index, top, book, isAfterGap, onClick } = row;
+  const { index, top, isAfterGap, onClick } = row;
+  const book = row.book && withSaving(row.book);
   const failure = book && failures.value.get(book.id);
   return (
     <div
@@ -47,6 +52,11 @@ export function TableRow(row: RowProps) {
       // A click with Shift selects rows, not text.
       onMouseDown={(event) => event.shiftKey && event.preventDefault()}
       onClick={onClick}
+      onDblClick={({ target }) => {
+        const column =
+          Number((target as Element).closest('[aria-colindex]')?.getAttribute('aria-colindex')) - 1;
+        if (column > CELLS.indexOf('id')) row.onEdit(column);
+      }}
     >
       <Cell name="select" row={row}>
         {book && (
@@ -89,17 +99,18 @@ export function TableRow(row: RowProps) {
 }
 
 /** A cell. If it has a control, that is focused instead. */
-function Cell({ name, row: { book, activeColumn }, children }: CellProps) {
+function Cell({ name, row: { book, activeColumn, onEditorKey }, children }: CellProps) {
   const column = CELLS.indexOf(name);
-  const hasControl = book && (name === 'select' || name === 'id');
+  const edit = openEdit(book, name);
+  const hasControl = edit || (book && (name === 'select' || name === 'id'));
   return (
     <div
       role="gridcell"
-      class={`cell ${name}`}
+      class={`cell ${name} ${edit ? 'editing' : ''}`}
       aria-colindex={column + 1}
       tabIndex={hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
-      {children}
+      {edit ? <CellEditor edit={edit} onKeyDown={onEditorKey} /> : children}
     </div>
   );
 }

@@ -1,11 +1,14 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { FIELDS } from '../../../src/formats/row.ts';
 import { isNarrow } from '../chart/chart-counts.ts';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { isSelected, selectRange, setSelected } from '../selection/selection.ts';
 import { deleteSelectedOr } from '../selection/selection-panel.tsx';
 import { bookAt, isLoading, loadError, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
+import { closeCell, editCell, neighbour, openCell, saveCell } from './cell-edit.ts';
+import { CELL_MOVES, ROW_MOVES, rowArea } from './cell-moves.ts';
 import { widthProperties } from './column-width.tsx';
 import { CELLS, TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
@@ -15,22 +18,6 @@ interface Position {
   readonly row: number;
   readonly column: number;
 }
-
-/** The row that a key moves the focus to. */
-const ROW_MOVES: Readonly<Record<string, (row: number, screen: number) => number>> = {
-  ArrowDown: (row) => row + 1,
-  ArrowUp: (row) => row - 1,
-  PageDown: (row, screen) => row + screen,
-  PageUp: (row, screen) => Math.max(0, row - screen),
-};
-
-/** The cell that a key moves the focus to, by its index among the displayed cells of the row. */
-const CELL_MOVES: Readonly<Record<string, (index: number, last: number) => number>> = {
-  ArrowLeft: (index) => (document.dir === 'rtl' ? index + 1 : index - 1),
-  ArrowRight: (index) => (document.dir === 'rtl' ? index - 1 : index + 1),
-  Home: () => 0,
-  End: (_index, last) => last,
-};
 
 const START: Position = { row: 0, column: CELLS.indexOf('title') };
 
@@ -104,7 +91,7 @@ export function Table() {
   function focusActive(): void {
     const { row, column } = active.value;
     const cell = cellsOf(row).find((each) => columnOf(each) === column);
-    const control = cell?.querySelector<HTMLElement>('[tabindex]') ?? cell;
+    const control = cell?.querySelector<HTMLElement>('textarea, [tabindex]') ?? cell;
     control?.focus({ preventScroll: true });
   }
 
@@ -138,10 +125,36 @@ export function Table() {
     } else if (!book) return;
     else if (key === ' ' && !(event.target as Element).matches('input'))
       setSelected([book], !isSelected(book));
-    else if (key === 'Enter' && !(event.target as Element).matches('a, input')) show({ book: book.id });
+    else if (key === 'F2' || (key === 'Enter' && !(event.target as Element).matches('a, input')))
+      edit(row, column);
     else if (key === 'Delete') void deleteSelectedOr(book);
     else return;
     event.preventDefault();
+  }
+
+  /** Opens a cell of the table for editing; in the first columns, the title. */
+  function edit(row: number, column: number): void {
+    const book = bookAt(row);
+    const field = FIELDS.find((each) => CELLS.indexOf(each) === column) ?? 'title';
+    if (book) editCell(book, field);
+    move(row, CELLS.indexOf(field));
+  }
+
+  /** Enter saves a cell, Tab also opens the next one, and Esc discards the text. */
+  function handleEditorKey(event: KeyboardEvent): void {
+    event.stopPropagation();
+    const { key, shiftKey } = event;
+    const { row, column } = active.value;
+    const { value: open } = openCell;
+    if (!open || event.isComposing) return;
+    if (key === 'Escape') closeCell();
+    else if (key !== 'Tab' && (key !== 'Enter' || shiftKey)) return;
+    event.preventDefault();
+    if (!saveCell()) return;
+    const next = neighbour(open.field, shiftKey ? -1 : 1);
+    const isInTable = row + next.rows >= 0 && row + next.rows < count.value;
+    if (key === 'Tab' && isInTable) edit(row + next.rows, CELLS.indexOf(next.field));
+    else move(row, column);
   }
 
   /** Selects the rows up to `to`; moving back towards the start of the range deselects them. */
@@ -199,6 +212,8 @@ export function Table() {
             activeColumn={index === activeRow ? activeColumn : undefined}
             isAfterGap={index === part?.first}
             onClick={(event) => clickRow(index, event)}
+            onEdit={(column) => edit(index, column)}
+            onEditorKey={handleEditorKey}
           />
         ))}
       </div>
@@ -211,12 +226,4 @@ const coarsePointer = matchMedia('(pointer: coarse)');
 
 function columnOf(cell: Element): number {
   return Number(cell.getAttribute('aria-colindex')) - 1;
-}
-
-/** The part of the window between the head of the table and the bar at the lower edge. */
-function rowArea(): { upper: number; lower: number } {
-  return {
-    upper: document.querySelector('.head')?.getBoundingClientRect().bottom ?? 0,
-    lower: document.querySelector('.bottom')?.getBoundingClientRect().top ?? innerHeight,
-  };
 }
