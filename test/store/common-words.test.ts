@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Book } from '../../src/book/book.ts';
+import type { BookPosition, BookQuery, BookStore } from '../../src/book/book-store-interface.ts';
+import { compareSortKeys, sortKeyOf } from '../../src/store/search/folding.ts';
+import { engines } from '../support/engines.ts';
+import { createMany, openStoreAt, textOf } from '../support/stores.ts';
+
+/** More than a statement compares. */
+const BOOKS = 21_000;
+const LONG = 'the history of a river, and of all the towns that were built beside it';
+const ALL = { yearFrom: -10_000, yearTo: 10_000 };
+
+/** Queries whose candidates are too many to sort, and the numbers of the books that match. */
+const QUERIES: readonly [Partial<BookQuery>, (number: number) => boolean][] = [
+  [{ q: 'river' }, () => true],
+  [{ q: 'towns riv hist built beside author' }, () => true],
+  [{ q: 'river', yearFrom: 20 }, (number) => number % 50 >= 20],
+  [{ title: LONG.toUpperCase() }, () => true],
+  // Two letters are no trigram.
+  [{ title: 'zq' }, (number) => number % 2_999 === 0],
+];
+const ORDERS = [
+  { sort: 'id', isDescending: false },
+  { sort: 'title', isDescending: false },
+  { sort: 'title', isDescending: true },
+  { sort: 'year', isDescending: true },
+] as const;
+
+for (const engine of engines) {
+  describe(`Searches of words that thousands of books have, on ${engine.name}`, () => {
+    test('return each match once in its order, and count all', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const books = await createMany(store, ...arraysOfBooks());
+      // Without the index, a call reads some of the books.
+      while ((await store.search({ ...ALL, ...ORDERS[0], q: 'absent' }, 1)).more !== 'no');
+      for (const [condition, isMatch] of QUERIES) {
+        const matches = books.filter((_, number) => isMatch(number));
+        for (const order of ORDERS) {
+          const query: BookQuery = { ...ALL, ...condition, ...order };
+          const sorted = matches.toSorted((one, other) => compare(query, one, other));
+          const ids = sorted.map(({ id }) => id);
+          const label = JSON.stringify(query);
+          assert.deepEqual(await readIds(store, query, 1_500), ids.slice(0, 1_500), label);
+          const last = sorted.at(-1_500);
+          const rest = last ? ids.slice(-1_499) : ids;
+          assert.deepEqual(await readIds(store, query, BOOKS, last && positionOf(query, last)), rest, label);
+        }
+        assert.equal(await count(store, { ...ALL, ...condition, ...ORDERS[0] }), matches.length);
+      }
+    });
+  });
+}
+
+function arraysOfBooks() {
+  const books = Array.from({ length: BOOKS }, (_, number) => ({
+    title: `${(number * 7_919) % BOOKS} ${number % 2_999 === 0 ? 'zq' : 'No'}: ${LONG}`,
+    author: `Author ${number % 7}`,
+    year: number % 50,
+  }));
+  return Array.from({ length: BOOKS / 1_000 }, (_, index) => books.slice(1_000 * index, 1_000 * (index + 1)));
+}
+
+function compare(query: BookQuery, one: Book, other: Book): number {
+  const [first, second] = [one, other].map((book) => positionOf(query, book).key);
+  const order =
+    typeof first === 'string' ? compareSortKeys(first, String(second)) : Number(first) - Number(second);
+  return (query.isDescending ? -order : order) || one.id - other.id;
+}
+
+function positionOf({ sort }: BookQuery, book: Book): BookPosition {
+  return {
+    key: sort === 'title' ? sortKeyOf(book.title) : sort === 'year' ? book.year : book.id,
+    id: book.id,
+  };
+}
+
+async function readIds(
+  store: BookStore,
+  query: BookQuery,
+  limit: number,
+  after?: BookPosition,
+): Promise<number[]> {
+  const ids: number[] = [];
+  for (let position = after; ; ) {
+    const page = await store.search(query, Math.min(1_000, limit - ids.length), position);
+    ids.push(...(JSON.parse(`[${textOf(page)}]`) as Book[]).map(({ id }) => id));
+    if (page.more === 'no' || ids.length >= limit) return ids;
+    position = page.last;
+  }
+}
+
+async function count(store: BookStore, query: BookQuery): Promise<number> {
+  let sum = 0;
+  let after: BookPosition | undefined;
+  do {
+    const part = await store.count(query, after);
+    sum += part.count;
+    after = part.last;
+  } while (after);
+  return sum;
+}
