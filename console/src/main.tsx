@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { textsLoaded } from './language/texts.ts';
 import { CataloguePage } from './page/catalogue-page.tsx';
-import { signInState } from './session/session.ts';
+import { sessionRestored, signInState } from './session/session.ts';
 import { SignInAgain, SignInPage } from './session/sign-in.tsx';
 
 function Console() {
@@ -14,4 +14,6 @@ function Console() {
   );
 }
 
-void textsLoaded.then(() => render(<Console />, document.body.querySelector('#app') as Element));
+void Promise.all([textsLoaded, sessionRestored]).then(() =>
+  render(<Console />, document.body.querySelector('#app') as Element),
+);

@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type Service, startService } from '../http/service.ts';
@@ -8,13 +8,25 @@ import { CLASSICS, store } from './books.ts';
 import { openBook, rowOf, signIn, waitForCount } from './console-pages.ts';
 
 /**
- * Takes the screenshots in docs/console: `node test/console/screenshots.ts`. The fonts are those of the machine; install
- * Debian's `fonts-urw-base35` for P052, which resembles Palatino.
+ * Takes the screenshots in docs/console, each on a wide screen and on a phone, light and dark:
+ * `node test/console/screenshots.ts [STATE …]`. The fonts are those of the machine; install Debian's `fonts-urw-base35`
+ * for P052, which resembles Palatino.
  */
 
 const FOLDER = join(ROOT, 'docs/console');
-const DESKTOP = { viewport: { width: 1280, height: 800 } };
-const PHONE = { viewport: { width: 360, height: 720 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true };
+
+/** What is appended to the name of a state. */
+const SETTINGS: Readonly<Record<string, BrowserContextOptions>> = {
+  '': { viewport: { width: 1280, height: 768 } },
+  '-dark': { viewport: { width: 1280, height: 768 }, colorScheme: 'dark' },
+  '-phone': { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+  '-phone-dark': {
+    viewport: { width: 360, height: 740 },
+    hasTouch: true,
+    isMobile: true,
+    colorScheme: 'dark',
+  },
+};
 
 const SPREADSHEET = `Titel;Autor;Jahr;Regal
 Effi Briest;Theodor Fontane;1895;A1
@@ -28,7 +40,7 @@ Kleider machen Leute;Gottfried Keller;1874;B1
 
 /** A state of the page, and how to reach it. */
 interface State {
-  readonly options?: BrowserContextOptions;
+  readonly path?: string;
   readonly isEmpty?: boolean;
   readonly reach: (page: Page, service: Service) => Promise<void>;
 }
@@ -36,16 +48,38 @@ interface State {
 const STATES: Readonly<Record<string, State>> = {
   'sign-in': {
     async reach(page) {
-      await page.getByLabel('Username').fill('librarian');
+      await signIn(page, 'another password', 'librarian');
+      await page.getByText('Wrong username or password.').waitFor();
     },
   },
   catalogue: { reach: openCatalogue },
-  dark: {
-    options: { ...DESKTOP, colorScheme: 'dark' },
+  search: {
+    path: 'console/?q=les+mis',
+    async reach(page) {
+      await signIn(page);
+      await rowOf(page, 'Les Misérables').waitFor();
+      await page.locator('.bar').first().waitFor();
+    },
+  },
+  'nothing-found': {
+    path: 'console/?q=austen+xylophone&from=1800&to=1799',
+    async reach(page) {
+      await signIn(page);
+      await page.getByText('No book has a word').waitFor();
+    },
+  },
+  number: {
+    path: 'console/?q=23',
+    async reach(page) {
+      await signIn(page);
+      await page.getByRole('button', { name: 'No. 23' }).waitFor();
+      await waitForCount(page, '0 books');
+    },
+  },
+  deleted: {
     async reach(page) {
       await openCatalogue(page);
       await page.getByRole('button', { name: '1890s: 5 books' }).click();
-      await page.mouse.move(0, 0);
       await waitForCount(page, '5 books');
       await rowOf(page, 'Dracula').locator('.title').focus();
       await page.keyboard.press('Delete');
@@ -53,13 +87,26 @@ const STATES: Readonly<Record<string, State>> = {
       await page.keyboard.press('ArrowUp');
     },
   },
-  phone: { options: PHONE, reach: openCatalogue },
+  unavailable: {
+    async reach(page) {
+      await openCatalogue(page);
+      await page.route('**/books?*', (route) => route.abort());
+      await page.getByRole('searchbox').fill('austen');
+      await page.getByText('does not respond').waitFor();
+    },
+  },
+  loading: {
+    async reach(page) {
+      await page.route('**/books?*', () => {});
+      await signIn(page);
+      await page.locator('.row.loading').first().waitFor();
+    },
+  },
   edit: {
     async reach(page) {
       await openCatalogue(page);
       await openBook(page, 'The Iliad');
       await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
-      await page.mouse.move(0, 0);
     },
   },
   conflict: {
@@ -74,7 +121,6 @@ const STATES: Readonly<Record<string, State>> = {
       );
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Conflicting changes').waitFor();
-      await page.mouse.move(0, 0);
     },
   },
   import: {
@@ -95,29 +141,45 @@ const STATES: Readonly<Record<string, State>> = {
       await page.getByText('There are no books yet.').waitFor();
     },
   },
+  docs: {
+    path: 'docs',
+    async reach(page) {
+      await page.locator('.operation').first().waitFor();
+    },
+  },
 };
 
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(STATES);
+if (process.argv.length === 2) await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
 const browser = await startBrowser(PATIENCE_MS);
-for (const [name, state] of Object.entries(STATES)) await take(browser, name, state);
+for (const name of names) {
+  const state = STATES[name];
+  if (!state) throw new Error(`no state ${name}: ${Object.keys(STATES).join(', ')}`);
+  for (const [suffix, options] of Object.entries(SETTINGS))
+    await take(browser, name + suffix, options, state);
+}
 await browser.close();
 
 async function take(
   into: Browser,
   name: string,
-  { options = DESKTOP, isEmpty, reach }: State,
+  options: BrowserContextOptions,
+  state: State,
 ): Promise<void> {
+  const { path = 'console/', isEmpty, reach } = state;
   await using service = await startService();
   if (!isEmpty) await store(service, CLASSICS);
   const context = await into.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  await page.goto(`${service.url}/console/`);
+  await page.goto(`${service.url}/${path}`);
   await reach(page, service);
+  await page.mouse.move(0, 0);
   await page.evaluate('document.fonts.ready');
-  const path = join(FOLDER, `${name}.png`);
-  await page.screenshot({ path });
+  const file = join(FOLDER, `${name}.png`);
+  await page.screenshot({ path: file });
   await context.close();
-  console.log(`${name}.png: ${Math.ceil((await stat(path)).size / 1_000)} kB`);
+  console.log(`${name}.png: ${Math.ceil((await stat(file)).size / 1_000)} kB`);
 }
 
 /** Signs in, and waits for the list and the chart. */
@@ -125,5 +187,4 @@ async function openCatalogue(page: Page): Promise<void> {
   await signIn(page);
   await rowOf(page, 'Candide').waitFor();
   await page.locator('.bar').first().waitFor();
-  await page.mouse.move(0, 0);
 }

@@ -59,6 +59,50 @@ for (const [size, options] of Object.entries(SIZES)) {
   });
 }
 
+test('The form of signing in shows the password on demand, and keeps the name', async (context) => {
+  await using service = await startService();
+  const page = await pages.open(context, `${service.url}/console/`, {
+    expectedMessages: failedRequests(401),
+  });
+  if (!page) return;
+  const password = page.getByLabel('Password');
+  const button = page.getByRole('button', { name: 'Sign in' });
+  const place = async () => JSON.stringify(await button.boundingBox());
+  const placeBefore = await place();
+  await signIn(page, 'another password');
+  await page.getByText('Wrong username or password.').waitFor();
+  assert.equal(await place(), placeBefore);
+  assert.equal(await password.getAttribute('type'), 'password');
+  await page.getByRole('button', { name: 'Show' }).click();
+  assert.equal(await password.getAttribute('type'), 'text');
+  assert.equal(await password.inputValue(), 'another password');
+  await signIn(page);
+  await waitForCount(page, '0 books');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.reload();
+  assert.equal(await page.getByLabel('Username').inputValue(), USERNAME);
+  await page.locator('[name=password]:focus').waitFor();
+});
+
+test('The tabs of a browser share a session and its end', async (context) => {
+  await using service = await startService();
+  const first = await pages.open(context, `${service.url}/console/`);
+  if (!first) return;
+  const second = await first.context().newPage();
+  await second.goto(`${service.url}/console/`);
+  await second.getByLabel('Password').waitFor();
+  await signIn(first);
+  await waitForCount(second, '0 books');
+  const third = await first.context().newPage();
+  await third.goto(`${service.url}/console/`);
+  await waitForCount(third, '0 books');
+  await third.getByRole('button', { name: 'Sign out' }).click();
+  for (const page of [first, second, third]) {
+    await page.getByLabel('Password').waitFor();
+    assert.equal(await page.evaluate('sessionStorage.length'), 0);
+  }
+});
+
 test('After too many failed sign-ins, the form counts down until the next attempt is allowed', async (context) => {
   let clockOffset = 0;
   const throttleLimits = { failuresMax: 1, windowSeconds: 60 };

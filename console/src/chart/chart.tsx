@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedKeyboardEvent } from 'preact';
 import { formatYear } from '../book/book-text.tsx';
+import { isEmpty } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
@@ -28,7 +29,7 @@ export function Chart() {
   const focused = useSignal(0);
   const { from, to } = view.value;
   const isFiltered = from !== undefined || to !== undefined;
-  if (!isChartShown.value) return null;
+  if (!isChartShown.value || (isEmpty.value && bars.value.length === 0)) return null;
 
   function move(event: TargetedKeyboardEvent<HTMLElement>): void {
     const count = bars.value.length;

@@ -44,7 +44,7 @@ export function CataloguePage() {
         <Search />
         <Chart />
         <LoadError />
-        <SortMenu />
+        {!isEmpty.value && <SortMenu />}
         <ShownPartNote />
         <section id="books" aria-label={t.books}>
           <NumberedBook />

@@ -15,8 +15,6 @@ const toasts = signal<readonly Toast[]>([]);
 let isPaused = false;
 
 const TICK_MS = 250;
-/** The number of visible toasts; older ones can still be undone. */
-const VISIBLE_MAX = 4;
 
 /** Shows a toast. @returns a function that dismisses it */
 export function showToast(toast: Toast): () => void {
@@ -60,8 +58,9 @@ function dismiss(toast: Toast): void {
   if (toasts.value.length === 0) isPaused = false;
 }
 
-/** The toasts, which screen readers announce. */
+/** The latest toast, which screen readers announce; older ones can still be undone. */
 export function Toasts() {
+  const latest = toasts.value.at(-1);
   return (
     <div
       class="toasts"
@@ -72,9 +71,7 @@ export function Toasts() {
       onFocusIn={pause}
       onFocusOut={resume}
     >
-      {toasts.value.slice(-VISIBLE_MAX).map((toast) => (
-        <ToastBox key={toast} toast={toast} />
-      ))}
+      {latest && <ToastBox key={latest} toast={latest} />}
       <span class="visually-hidden">{toasts.value.length === 0 ? '' : texts.value.toastHint}</span>
     </div>
   );

@@ -7,6 +7,7 @@ import {
   Session,
   type Token,
 } from '../../../src/client/index.ts';
+import { onMessageOfOtherTab, type TabMessage, tellOtherTabs } from './tabs.ts';
 
 /** The URL of the API: the parent path of the console, also behind a proxy with a path prefix. */
 export const SERVICE_URL = new URL('../', document.baseURI);
@@ -21,6 +22,15 @@ const SIGN_IN_TIMEOUT_MS = 15_000;
 /** The key of the token in the session storage, which survives a reload and ends with the tab. */
 const STORED_TOKEN = 'token';
 
+/** The key in the local storage of the name that the form of signing in suggests. */
+const STORED_USERNAME = 'username';
+
+/** How long a new tab waits for the token of another one. */
+const OTHER_TAB_MS = 100;
+
+/** The time between two messages that a tab is in use. */
+const USE_INTERVAL_MS = 10_000;
+
 const session = new Session(renew);
 
 /** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
@@ -28,30 +38,64 @@ export const client = createClient({ url: SERVICE_URL, token: session.provideTok
 
 /** Renews the token; in memory only, and as long as the page is in use. */
 let login: Login | undefined;
-export let lastUsername = '';
+export let lastUsername = localStorage.getItem(STORED_USERNAME) ?? '';
 let nextSignIn = Promise.withResolvers<Token>();
 let renewalTimer: ReturnType<typeof setTimeout> | undefined;
 let lastUse = 0;
 
 for (const event of ['pointerdown', 'keydown', 'wheel', 'touchmove']) {
-  addEventListener(event, () => (lastUse = Date.now()), { capture: true, passive: true });
+  addEventListener(event, use, { capture: true, passive: true });
+}
+
+function use(): void {
+  if (Date.now() - lastUse > USE_INTERVAL_MS) tellOtherTabs({ kind: 'use' });
+  lastUse = Date.now();
 }
 
 const stored = sessionStorage.getItem(STORED_TOKEN);
-if (stored) session.token = JSON.parse(stored) as Token;
-if (session.token) keep(session.token);
+if (stored) keep(JSON.parse(stored) as Token);
+
+/** The tabs of a browser share a session and its end; only the tab of the sign-in has the login. */
+const otherTab = Promise.withResolvers<void>();
+onMessageOfOtherTab(receive);
+if (!session.token) tellOtherTabs({ kind: 'request' });
+setTimeout(otherTab.resolve, session.token ? 0 : OTHER_TAB_MS);
+
+/** Resolved when it is known whether another tab has a token. */
+export const sessionRestored = otherTab.promise;
+
+function receive(message: TabMessage): void {
+  if (message.kind === 'request' && session.token) tellOtherTabs({ kind: 'token', token: session.token });
+  else if (message.kind === 'use') lastUse = Date.now();
+  else if (message.kind === 'sign-out') end();
+  else if (message.kind === 'token') {
+    continueCalls(keep(message.token));
+    otherTab.resolve();
+  }
+}
 
 /** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoAnswerError} */
 export async function signIn(credentials: Login): Promise<void> {
   const token = keep(await request(credentials));
+  tellOtherTabs({ kind: 'token', token });
   login = credentials;
   lastUsername = credentials.username;
+  localStorage.setItem(STORED_USERNAME, lastUsername);
+  continueCalls(token);
+}
+
+function continueCalls(token: Token): void {
   nextSignIn.resolve(token);
   nextSignIn = Promise.withResolvers();
 }
 
-/** Forgets the token and the login. Calls that wait for a sign-in fail with an `AbortError`. */
+/** Forgets the token and the login, in all tabs. Calls that wait for a sign-in fail with an `AbortError`. */
 export function signOut(): void {
+  tellOtherTabs({ kind: 'sign-out' });
+  end();
+}
+
+function end(): void {
   sessionStorage.removeItem(STORED_TOKEN);
   clearTimeout(renewalTimer);
   session.token = login = undefined;
@@ -73,7 +117,10 @@ async function renew(): Promise<Token> {
   try {
     const token = used && (await request(used));
     // The user may have signed out or in meanwhile.
-    if (token && login === used) return keep(token);
+    if (token && login === used) {
+      tellOtherTabs({ kind: 'token', token });
+      return keep(token);
+    }
   } catch (error) {
     if (!(error instanceof RefusedError && error.status === 401)) throw error;
     if (login === used) login = undefined;

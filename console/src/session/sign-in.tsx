@@ -11,6 +11,8 @@ import { lastUsername, signIn, signOut } from './session.ts';
 
 export function SignInPage() {
   const t = texts.value;
+  // In a low window, the form was scrolled; the catalogue begins at its top.
+  useEffect(() => () => scrollTo(0, 0), []);
   return (
     <div class="sign-in">
       <main>
@@ -43,6 +45,7 @@ function SignInForm() {
   const problem = useSignal<SignInProblem | undefined>(undefined);
   const waitSeconds = useSignal(0);
   const isBusy = useSignal(false);
+  const isShown = useSignal(false);
   const t = texts.value;
 
   useEffect(() => {
@@ -69,7 +72,17 @@ function SignInForm() {
     }
   }
 
-  const isWrong = problem.value === 'wrong';
+  const password = {
+    id: 'sign-in-password',
+    name: 'password',
+    autocomplete: 'current-password',
+    autocapitalize: 'none',
+    spellcheck: false,
+    required: true,
+    autofocus: lastUsername !== '',
+    'aria-invalid': problem.value === 'wrong',
+    'aria-describedby': 'sign-in-error',
+  } as const;
   return (
     <form class="sign-in-form" onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
       <label class="field">
@@ -84,21 +97,22 @@ function SignInForm() {
           autofocus={lastUsername === ''}
         />
       </label>
-      <label class="field">
-        <span>{t.password}</span>
-        <input
-          name="password"
-          type="password"
-          autocomplete="current-password"
-          required
-          autofocus={lastUsername !== ''}
-          aria-invalid={isWrong}
-          aria-describedby="sign-in-error"
-        />
-      </label>
-      <p class="error" id="sign-in-error" role="alert">
-        {problem.value && t.signInErrors[problem.value]}
-      </p>
+      <div class="password">
+        <div class="field">
+          <label for="sign-in-password">{t.password}</label>
+          {isShown.value ? <input {...password} type="text" /> : <input {...password} type="password" />}
+        </div>
+        <button
+          type="button"
+          class="link"
+          aria-pressed={isShown.value}
+          onClick={() => {
+            isShown.value = !isShown.value;
+          }}
+        >
+          {t.showPassword}
+        </button>
+      </div>
       <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
         {isBusy.value
           ? t.signingIn
@@ -106,6 +120,9 @@ function SignInForm() {
             ? formatMessage(t.wait, { seconds: waitSeconds.value })
             : t.signIn}
       </button>
+      <p class="error" id="sign-in-error" role="alert">
+        {problem.value && t.signInErrors[problem.value]}
+      </p>
     </form>
   );
 }
