@@ -23,20 +23,22 @@ const pending = new Set<Deletion>();
  * Hides books, and calls `send` when the deletion can no longer be undone.
  *
  * @param send shows the books that it cannot delete with `restore`
- * @param sendOnUnload deletes the books when the page is closed; without it, the browser warns
+ * @param options.sendOnUnload deletes the books when the page is closed; without it, the browser warns
  */
 export function deleteLater(
   books: readonly Book[],
   text: () => string,
   send: (restore: ReturnType<typeof hide>) => Promise<void>,
-  sendOnUnload?: () => void,
+  { sendOnUnload, onUndo }: { readonly sendOnUnload?: () => void; readonly onUndo?: () => void } = {},
 ): void {
   const restore = hide(new Set(books.map(({ id }) => id)));
   setSelected(books, false);
   const dismiss = showToast({
     text,
     undo() {
-      if (end()) restore();
+      if (!end()) return;
+      restore();
+      onUndo?.();
     },
   });
   const stopTimer = setPausableTimeout(() => void deletion.send(), UNDO_MS);
@@ -75,14 +77,16 @@ export function deleteBook(book: Book): void {
         await showFailure(book, error);
       }
     },
-    () => {
-      const headers = authorization();
-      if (!headers || !current?.etag || !isSame(current, book)) return;
-      void fetch(new URL(`book/${book.id}`, SERVICE_URL), {
-        method: 'DELETE',
-        headers: { ...headers, 'If-Match': current.etag },
-        keepalive: true,
-      });
+    {
+      sendOnUnload() {
+        const headers = authorization();
+        if (!headers || !current?.etag || !isSame(current, book)) return;
+        void fetch(new URL(`book/${book.id}`, SERVICE_URL), {
+          method: 'DELETE',
+          headers: { ...headers, 'If-Match': current.etag },
+          keepalive: true,
+        });
+      },
     },
   );
 }

@@ -21,6 +21,7 @@ export function FileDialogs() {
         </div>
       )}
       {module && opened?.kind === 'import' && <module.ImportDialog files={opened.files} />}
+      {module && opened?.kind === 'duplicates' && <module.DuplicatesDialog />}
       {module && opened?.kind === 'export' && <module.ExportDialog isSelection={opened.isSelection} />}
     </>
   );

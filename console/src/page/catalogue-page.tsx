@@ -6,7 +6,7 @@ import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
 import { Chart } from '../chart/chart.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
-import { openExport, openImport } from '../files/opened-dialog.ts';
+import { openDuplicates, openExport, openImport } from '../files/opened-dialog.ts';
 import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { BookCount } from '../search/book-count.tsx';
@@ -36,6 +36,7 @@ export function CataloguePage() {
         <div class="file-links">
           <LinkButton text={t.import} onClick={() => openImport()} />
           <LinkButton text={t.export} onClick={() => openExport()} />
+          <LinkButton text={t.duplicates} onClick={openDuplicates} />
         </div>
         <LinkButton text={t.signOut} onClick={() => void sendPendingDeletions().then(signOut)} />
         <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />

@@ -52,13 +52,19 @@ export async function deleteSelected(): Promise<void> {
   const books = await takeSelected();
   if (!books) return;
   const text = () => formatMessage(texts.value.deletedBooks, { count: books.length });
-  deleteLater(books, text, async (restore) => {
-    const { left } = await run('deleting', books, async (book, stop) => {
-      const outcome = await deleteIfUnchanged(book, client, stop);
-      return outcome.kind === 'missing' ? { kind: 'done', book } : outcome;
-    });
-    if (left.length > 0) restore(new Set(left.map(({ id }) => id)));
+  deleteLater(books, text, (restore) => deleteInBackground(books, restore));
+}
+
+/** Deletes books with progress, and selects those that cannot be deleted. @param restore shows them again */
+export async function deleteInBackground(
+  books: readonly Book[],
+  restore: (shown: ReadonlySet<number>) => void,
+): Promise<void> {
+  const { left } = await run('deleting', books, async (book, stop) => {
+    const outcome = await deleteIfUnchanged(book, client, stop);
+    return outcome.kind === 'missing' ? { kind: 'done', book } : outcome;
   });
+  if (left.length > 0) restore(new Set(left.map(({ id }) => id)));
 }
 
 /** Sets fields of the selected books. */
