@@ -91,6 +91,11 @@ describe('Each state of the page is accessible', () => {
       await page.getByRole('button', { name: 'Set author' }).waitFor();
       await check(context, page, 'selection', schemes);
       await page.getByRole('button', { name: 'Clear the selection' }).click();
+      await rowOf(page, 'Emma').locator('.author').focus();
+      await page.keyboard.press('F2');
+      await page.locator('.rows').getByRole('textbox').waitFor();
+      await check(context, page, 'edited cell', schemes);
+      await page.keyboard.press('Escape');
 
       await page.route('**/books?*', (route) =>
         route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
