@@ -1,35 +1,20 @@
-import { effect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { explain, texts } from '../language/texts.ts';
-import { closeBook, show, showNewest, view } from '../page/address.ts';
+import { closeBook, showNewest, view } from '../page/address.ts';
 import { Button } from '../page/button.tsx';
 import { Dialog, StepHeading } from '../page/dialog.tsx';
 import { showBriefly } from '../page/toasts.tsx';
-import { signInState } from '../session/session.ts';
 import { BookForm } from './book-form.tsx';
 import { Conflict } from './conflict.tsx';
-import { EditSession, type EditState } from './edit-session.ts';
+import type { EditSession, EditState } from './edit-session.ts';
 import { deleteBook, UNDO_MS } from './pending-deletions.ts';
-
-/** The unfinished edits, by the id of the book. */
-const edits = new Map<number | 'new', EditSession>();
-
-effect(() => {
-  if (signInState.value === 'out') edits.clear();
-});
-
-// Makes the browser warn before unsaved changes are lost.
-addEventListener('beforeunload', (event) => {
-  if ([...edits.values()].some((edit) => !edit.isUnchanged)) event.preventDefault();
-});
+import { keepUnfinished, unfinishedEdit } from './unfinished-edits.ts';
 
 /** The dialog of the book in the view, if there is one. */
 export function BookDialog() {
   const { book } = view.value;
   if (book === undefined) return null;
-  const edit = edits.get(book) ?? new EditSession(book);
-  edits.set(book, edit);
-  return <OpenBook key={book} edit={edit} />;
+  return <OpenBook key={book} edit={unfinishedEdit(book)} />;
 }
 
 function OpenBook({ edit }: { edit: EditSession }) {
@@ -67,22 +52,6 @@ function showSaved({ book, isNew }: Extract<EditState, { kind: 'saved' }>): void
   const action = { label: () => texts.value.showNewest, run: showNewest };
   if (isNew) showBriefly({ text: () => texts.value.added, undo: () => deleteBook(book), action }, UNDO_MS);
   else showBriefly({ text: () => texts.value.saved });
-}
-
-/** Continues an edit in the dialog: now, or when the user chooses to. */
-export function continueInDialog(edit: EditSession, isNow: boolean): void {
-  edits.set(edit.id, edit);
-  if (isNow) show({ book: edit.id });
-  else keepUnfinished(edit);
-}
-
-function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
-  if (isUnchanged || state.value.kind === 'saved') edits.delete(id);
-  else if (signInState.value !== 'out')
-    showBriefly({
-      text: () => texts.value.notSaved,
-      action: { label: () => texts.value.continueEditing, run: () => show({ book: id }) },
-    });
 }
 
 function Loading({ edit }: { edit: EditSession }) {

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { Book } from '../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
-import { continueInDialog } from '../book/book-dialog.tsx';
 import { EditSession } from '../book/edit-session.ts';
 import { yearOf } from '../book/fields.ts';
+import { continueInDialog } from '../book/unfinished-edits.ts';
 
 /** The edit of a field of a book in its cell. */
 export interface CellEdit {

@@ -1,7 +1,7 @@
 import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { FIELDS } from '../../../src/formats/row.ts';
-import { isNarrow } from '../chart/chart-counts.ts';
+import { isNarrow } from '../chart/chart-toggle.tsx';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { isSelected, selectRange, setSelected } from '../selection/selection.ts';

@@ -1,35 +1,10 @@
-import { computed, effect, type Signal, signal, untracked } from '@preact/signals';
+import { effect, signal, untracked } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { bookAt, countRevision, firstPage, isLoading, rowCount, total } from '../catalogue/catalogue.ts';
 import { view } from '../page/address.ts';
-import { preference } from '../page/preferences.ts';
 import { signInState } from '../session/session.ts';
+import { isChartShown, isNarrow } from './chart-toggle.tsx';
 import { type Bar, barsOf, barsOfYears, withUnknown, type Years } from './decades.ts';
-
-/** The width below which the style sheets use one column. */
-export const isNarrow = matches('(width < 40rem)');
-export const isWide = matches('(width >= 64rem)');
-const isTall = matches('(height >= 36rem)');
-
-function matches(condition: string): Signal<boolean> {
-  const query = matchMedia(condition);
-  const result = signal(query.matches);
-  query.addEventListener('change', () => {
-    result.value = query.matches;
-  });
-  return result;
-}
-
-/** `auto`: where the window is high enough for it. */
-const chartChoice = preference('chart', ['auto', 'shown', 'hidden'], 'auto');
-
-export const isChartShown = computed(() =>
-  chartChoice.value === 'auto' ? isTall.value : chartChoice.value === 'shown',
-);
-
-export function toggleChart(): void {
-  chartChoice.value = isChartShown.value ? 'hidden' : 'shown';
-}
 
 /** The bars of the chart, for the books of any year that match the search. */
 export const bars = signal<readonly Bar[]>([]);

@@ -1,21 +1,12 @@
 import { useSignal } from '@preact/signals';
 import type { TargetedKeyboardEvent } from 'preact';
 import { formatYear } from '../book/book-text.tsx';
-import { isEmpty } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
-import { bars, isChartShown, isNarrow, isWide, toggleChart } from './chart-counts.ts';
+import { bars } from './chart-counts.ts';
+import { isNarrow, isWide } from './chart-toggle.tsx';
 import { type Bar, heightOf } from './decades.ts';
-
-/** The button that folds the chart away. */
-export function ChartToggle() {
-  return (
-    <button type="button" class="link" aria-expanded={isChartShown.value} onClick={toggleChart}>
-      {texts.value.chart}
-    </button>
-  );
-}
 
 /** The numbers, which the accessible names have in full, with at most four characters: 1, 120, 12K. */
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 0 });
@@ -29,7 +20,8 @@ export function Chart() {
   const focused = useSignal(0);
   const { from, to } = view.value;
   const isFiltered = from !== undefined || to !== undefined;
-  if (!isChartShown.value || (isEmpty.value && bars.value.length === 0)) return null;
+
+  if (bars.value.length === 0) return null;
 
   function move(event: TargetedKeyboardEvent<HTMLElement>): void {
     const count = bars.value.length;

@@ -1,10 +1,9 @@
 import { useEffect } from 'preact/hooks';
-import { BookDialog } from '../book/book-dialog.tsx';
 import { sendPendingDeletions } from '../book/pending-deletions.ts';
-import { isEmpty, loadError, retry, shownPart } from '../catalogue/catalogue.ts';
+import { isEmpty, isLoading, loadError, retry, shownPart } from '../catalogue/catalogue.ts';
 import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
-import { Chart } from '../chart/chart.tsx';
+import { isChartShown } from '../chart/chart-toggle.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openDuplicates, openExport, openImport } from '../files/opened-dialog.ts';
 import { formatMessage } from '../language/format.ts';
@@ -16,11 +15,12 @@ import { NumberedBook } from '../search/numbered-book.tsx';
 import { Search } from '../search/search.tsx';
 import { SelectionPanel } from '../selection/selection-panel.tsx';
 import { signOut } from '../session/session.ts';
-import { show, view } from './address.ts';
+import { closeBook, show, view } from './address.ts';
 import { Button, LinkButton } from './button.tsx';
 import { DensityMenu, PreferenceMenus } from './preference-menus.tsx';
 import { openShortcutHelp, Shortcuts } from './shortcuts.tsx';
 import { Toasts } from './toasts.tsx';
+import { useModule } from './use-module.ts';
 
 export function CataloguePage() {
   const t = texts.value;
@@ -68,6 +68,24 @@ export function CataloguePage() {
       <Shortcuts />
     </>
   );
+}
+
+/** The chart, whose code is loaded when it is shown. */
+function Chart() {
+  const module = useModule(
+    isChartShown.value,
+    () => import('../chart/chart.tsx'),
+    () => undefined,
+  );
+  if (!isChartShown.value) return null;
+  return <div class={isEmpty.value ? '' : 'chart-place'}>{module && <module.Chart />}</div>;
+}
+
+/** The dialog of a book, whose code is loaded after the first books, so that it opens at once. */
+function BookDialog() {
+  const isNeeded = !isLoading.value || view.value.book !== undefined;
+  const module = useModule(isNeeded, () => import('../book/book-dialog.tsx'), closeBook);
+  return module && <module.BookDialog />;
 }
 
 /** The note, above and below the list, that the list is too long to show. */

@@ -1,7 +1,7 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { TargetedInputEvent, TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
-import { ChartToggle } from '../chart/chart.tsx';
+import { ChartToggle } from '../chart/chart-toggle.tsx';
 import { texts } from '../language/texts.ts';
 import { readInteger, show, type View, view } from '../page/address.ts';
 

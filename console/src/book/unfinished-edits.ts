@@ -1,0 +1,41 @@
+import { effect } from '@preact/signals';
+import { texts } from '../language/texts.ts';
+import { show } from '../page/address.ts';
+import { showBriefly } from '../page/toasts.tsx';
+import { signInState } from '../session/session.ts';
+import { EditSession } from './edit-session.ts';
+
+/** The unfinished edits, by the id of the book. */
+const edits = new Map<number | 'new', EditSession>();
+
+effect(() => {
+  if (signInState.value === 'out') edits.clear();
+});
+
+// Makes the browser warn before unsaved changes are lost.
+addEventListener('beforeunload', (event) => {
+  if ([...edits.values()].some((edit) => !edit.isUnchanged)) event.preventDefault();
+});
+
+/** The unfinished edit of a book, or a new one. */
+export function unfinishedEdit(book: number | 'new'): EditSession {
+  const edit = edits.get(book) ?? new EditSession(book);
+  edits.set(book, edit);
+  return edit;
+}
+
+/** Continues an edit in the dialog: now, or when the user chooses to. */
+export function continueInDialog(edit: EditSession, isNow: boolean): void {
+  edits.set(edit.id, edit);
+  if (isNow) show({ book: edit.id });
+  else keepUnfinished(edit);
+}
+
+export function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
+  if (isUnchanged || state.value.kind === 'saved') edits.delete(id);
+  else if (signInState.value !== 'out')
+    showBriefly({
+      text: () => texts.value.notSaved,
+      action: { label: () => texts.value.continueEditing, run: () => show({ book: id }) },
+    });
+}
