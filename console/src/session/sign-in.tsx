@@ -99,13 +99,16 @@ function SignInForm() {
       </label>
       <div class="password">
         <div class="field">
-          <label for="sign-in-password">{t.password}</label>
+          <label id="password-label" for="sign-in-password">
+            {t.password}
+          </label>
           {isShown.value ? <input {...password} type="text" /> : <input {...password} type="password" />}
         </div>
         <button
           type="button"
           class="link"
           aria-pressed={isShown.value}
+          aria-describedby="password-label"
           onClick={() => {
             isShown.value = !isShown.value;
           }}
