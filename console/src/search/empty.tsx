@@ -4,7 +4,6 @@ import { language } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { Button } from '../page/button.tsx';
-import { exampleFile } from './example-file.ts';
 import { explanation, isSearch } from './found-books.ts';
 
 /** Shown instead of the table when there is no book to show. */
@@ -54,9 +53,14 @@ function NoBooks() {
       <p class="quiet">{t.noBooksHint}</p>
       <div class="buttons">
         <Button text={t.importFile} onClick={() => openImport()} />
-        <Button text={t.importExample} onClick={() => openImport([exampleFile()])} />
+        <Button text={t.importExample} onClick={() => void importExample()} />
         <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />
       </div>
     </>
   );
+}
+
+async function importExample(): Promise<void> {
+  const { exampleFile } = await import('./example-file.ts');
+  openImport([exampleFile()]);
 }
