@@ -51,6 +51,6 @@ export default defineConfig({
   // A file of texts is imported as a whole.
   json: { namedExports: false },
   // What `npm run console` serves: the page from its sources, at /console/ as always, and the API of a running service.
-  server: { proxy: { '^/(token|books?)\\b': SERVICE }, open: false },
+  server: { proxy: { '^/(token|books?|changes|console/features.json)\\b': SERVICE }, open: false },
   plugins: [compress],
 });

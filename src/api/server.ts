@@ -39,7 +39,7 @@ export function createServer(options: ServerOptions): ApiServer {
 
   const { app } = server;
   serveDocs(app);
-  serveConsole(app);
+  serveConsole(app, { history: followers !== undefined });
   const protect = { onRequest: tokenHandlers.authenticate };
   app.post('/token', { schema: operations.issueToken }, respondWith(tokenHandlers.issue));
   app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));

@@ -16,8 +16,13 @@ export function hasConsole(): boolean {
   return listFiles().has('index.html');
 }
 
+/** What the console offers only if the service has it. */
+export interface Features {
+  readonly history: boolean;
+}
+
 /** Serves the web console at `/console/`, or 404 if it was not built. */
-export function serveConsole(app: FastifyInstance): void {
+export function serveConsole(app: FastifyInstance, features: Features): void {
   const names = listFiles();
   for (const name of names) {
     if (!(extname(name) in MEDIA_TYPES)) continue;
@@ -31,6 +36,8 @@ export function serveConsole(app: FastifyInstance): void {
     });
   }
   if (!names.has('index.html')) return;
+  const name = 'features.json';
+  serveFile(app, `/console/${name}`, { name, read: () => Buffer.from(JSON.stringify(features)) });
   app.get('/console', async (_request, reply) => reply.headers(PAGE_HEADERS).redirect(LOCATION, 308));
 }
 

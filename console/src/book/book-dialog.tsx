@@ -1,7 +1,10 @@
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { hasHistory } from '../history/history.ts';
+import { HistoryView } from '../history/history-views.tsx';
 import { explain, texts } from '../language/texts.ts';
 import { closeBook, showNewest, view } from '../page/address.ts';
-import { Button } from '../page/button.tsx';
+import { Button, LinkButton } from '../page/button.tsx';
 import { Dialog, StepHeading } from '../page/dialog.tsx';
 import { showBriefly } from '../page/toasts.tsx';
 import { BookForm } from './book-form.tsx';
@@ -20,6 +23,8 @@ export function BookDialog() {
 function OpenBook({ edit }: { edit: EditSession }) {
   const t = texts.value;
   const state = edit.state.value;
+  const isHistory = useSignal(false);
+  const openHistory = () => (isHistory.value = true);
 
   useEffect(() => {
     if (state.kind !== 'saved') return;
@@ -33,16 +38,24 @@ function OpenBook({ edit }: { edit: EditSession }) {
     <Dialog
       label={edit.id === 'new' ? t.add : t.editBook}
       onDismiss={closeBook}
-      class={state.kind === 'conflict' ? 'wide' : ''}
+      class={isHistory.value || state.kind === 'conflict' ? 'wide' : ''}
     >
-      {state.kind === 'conflict' ? (
+      {isHistory.value && edit.id !== 'new' ? (
+        <HistoryView
+          id={edit.id}
+          onClose={(isRestored = false) => {
+            isHistory.value = false;
+            if (isRestored) closeBook();
+          }}
+        />
+      ) : state.kind === 'conflict' ? (
         <Conflict edit={edit} theirs={state.theirs} />
       ) : state.kind === 'missing' ? (
-        <Missing edit={edit} />
+        <Missing edit={edit} onHistory={openHistory} />
       ) : state.kind === 'loading' ? (
         <Loading edit={edit} />
       ) : (
-        <BookForm edit={edit} onCancel={closeBook} />
+        <BookForm edit={edit} onCancel={closeBook} onHistory={openHistory} />
       )}
     </Dialog>
   );
@@ -71,13 +84,14 @@ function Loading({ edit }: { edit: EditSession }) {
   );
 }
 
-function Missing({ edit }: { edit: EditSession }) {
+function Missing({ edit, onHistory }: { edit: EditSession; onHistory: () => void }) {
   const t = texts.value;
   const hasChanges = !edit.isUnchanged && edit.base !== undefined;
   return (
     <>
       <StepHeading text={t.bookMissing} note={hasChanges ? t.bookMissingEdited : t.bookMissingHint} />
       <div class="buttons">
+        {hasHistory.value && <LinkButton text={t.history} variant="danger" onClick={onHistory} />}
         <Button text={t.close} onClick={closeBook} />
         {hasChanges && <Button text={t.saveAsNew} variant="primary" onClick={() => edit.becomeNew()} />}
       </div>

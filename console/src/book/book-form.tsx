@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { hasHistory } from '../history/history.ts';
 import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
@@ -8,7 +9,13 @@ import type { EditSession } from './edit-session.ts';
 import { yearOf } from './fields.ts';
 import { deleteBook } from './pending-deletions.ts';
 
-export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () => void }) {
+interface BookFormProps {
+  readonly edit: EditSession;
+  readonly onCancel: () => void;
+  readonly onHistory: () => void;
+}
+
+export function BookForm({ edit, onCancel, onHistory }: BookFormProps) {
   const form = useRef<HTMLFormElement>(null);
   const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();
   useEffect(() => {
@@ -57,6 +64,9 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
       <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
         {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : t.yearHint}
       </p>
+      <p class="hint" role="status">
+        {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
+      </p>
       <p class="error" role="alert">
         {isEmpty && isSubmitted.value
           ? t.emptyBook
@@ -74,6 +84,7 @@ export function BookForm({ edit, onCancel }: { edit: EditSession; onCancel: () =
             }}
           />
         )}
+        {base && hasHistory.value && <LinkButton text={t.history} onClick={onHistory} />}
         <Button text={t.cancel} onClick={onCancel} />
         <Button
           text={isSaving ? t.saving : t.save}

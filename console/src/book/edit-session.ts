@@ -22,6 +22,8 @@ export class EditSession {
   readonly state = signal<EditState>({ kind: 'loading' });
   readonly draft = signal(formFieldsOf(undefined));
   readonly error = signal<unknown>(undefined);
+  /** What another user has changed since the book was loaded: other fields, which are shown, or the same. */
+  readonly otherChange = signal<'otherFields' | 'sameField' | undefined>(undefined);
   base: VersionedBook | undefined;
   /** Whether `base` is the version in the list, whose entity tag is unknown. */
   #isListed = false;
@@ -58,12 +60,29 @@ export class EditSession {
   /** Saves the fields. Changes of other users to the same fields are shown, not overwritten. */
   async save(fields: FormFields = this.draft.value): Promise<void> {
     this.draft.value = fields;
+    this.otherChange.value = undefined;
     const { base } = this;
     const year = yearOf(fields);
     if (year === undefined) return;
     await this.#attempt('saving', () =>
       base ? this.#update(base) : this.#create({ title: fields.title, author: fields.author, year }),
     );
+  }
+
+  /** Takes over what another user has changed. A conflict is left to {@link save}. */
+  async follow(): Promise<void> {
+    const { base, state } = this;
+    if (!base || state.value.kind !== 'editing') return;
+    const current = await client.find(base.id).catch(() => base);
+    if (this.base !== base || this.state.value.kind !== 'editing') return;
+    if (!current) this.state.value = missing(base.id);
+    else if (!isSame<BookFields>(current, base)) {
+      const { mine, isConflict } = merge(this.draft.value, base, current);
+      this.otherChange.value = isConflict ? 'sameField' : 'otherFields';
+      if (isConflict) return;
+      this.base = current;
+      this.draft.value = mine;
+    }
   }
 
   continueEditing(): void {

@@ -126,6 +126,6 @@ addEventListener('beforeunload', (event) => {
   if ([...pending].some(({ sendOnUnload }) => !sendOnUnload)) event.preventDefault();
 });
 
-function nameOf({ title }: Book): string {
+export function nameOf({ title }: Book): string {
   return title === '' ? texts.value.noTitle : visibleText(title).slice(0, 60);
 }

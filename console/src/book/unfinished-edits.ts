@@ -39,3 +39,8 @@ export function keepUnfinished({ id, state, isUnchanged }: EditSession): void {
       action: { label: () => texts.value.continueEditing, run: () => show({ book: id }) },
     });
 }
+
+/** Shows that another user may have changed a book. */
+export function followEdit(id: number): void {
+  void edits.get(id)?.follow();
+}

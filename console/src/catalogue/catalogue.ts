@@ -9,7 +9,7 @@ import { reverseOf } from './sort.ts';
 export const revision = signal(0);
 
 /** The number of matches that the service has counted. */
-const counted = signal<number | undefined>(undefined);
+export const counted = signal<number | undefined>(undefined);
 
 /** The number of matches without pending deletions; undefined while it is unknown. */
 export const total = computed(() => {
@@ -39,12 +39,12 @@ const SKELETON_ROWS = 12;
 /** The limit of the list: browsers limit the height of a page, and these books take about 40 MB. */
 export const BOOKS_MAX = 300_000;
 
-/** The ids of books with a pending deletion, which are not shown. */
-const hiddenIds = new Set<number>();
+/** The ids of books that are deleted, or will be, and are not shown. */
+export const hiddenIds = new Set<number>();
 /** Those of them that `counted` includes. */
-const countedHiddenIds = new Set<number>();
+export const countedHiddenIds = new Set<number>();
 
-let ends = new ListEnds(BOOKS_MAX, false);
+export let ends = new ListEnds(BOOKS_MAX, false);
 
 let controller = new AbortController();
 /** The query of the loaded books. */
@@ -208,7 +208,7 @@ export function hide(ids: ReadonlySet<number>): (shown?: ReadonlySet<number>) =>
   };
 }
 
-function reportChange(): void {
+export function reportChange(): void {
   batch(() => {
     revision.value++;
     countRevision.value++;

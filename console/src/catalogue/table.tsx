@@ -10,6 +10,7 @@ import { bookAt, isLoading, loadError, loadRows, revision, rowCount, shownPart }
 import { closeCell, editCell, neighbour, openCell, saveCell } from './cell-edit.ts';
 import { CELL_MOVES, ROW_MOVES, rowArea } from './cell-moves.ts';
 import { widthProperties } from './column-width.tsx';
+import { useKeptPlace } from './kept-place.ts';
 import { CELLS, TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
 
@@ -34,12 +35,14 @@ export function Table() {
   /** The row at which Shift starts a range. */
   const anchor = useRef(0);
   const count = useComputed(rowCount);
+  const keepPlace = useKeptPlace({ body, rowHeight, active, anchor, focusActive });
 
   function draw(): void {
     const top = body.current?.getBoundingClientRect().top ?? 0;
     const { start, end } = visibleRows(top, innerHeight, rowHeight.value, count.value);
     if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
     loadRows(start, end);
+    keepPlace(rowArea().upper - top);
   }
 
   useEffect(() => {
@@ -48,9 +51,8 @@ export function Table() {
       draw();
     };
     const observer = new ResizeObserver(measure);
-    for (const element of [grid.current, grid.current?.querySelector('.row-measure')]) {
+    for (const element of [grid.current, grid.current?.querySelector('.row-measure')])
       if (element) observer.observe(element);
-    }
     addEventListener('scroll', draw, { passive: true });
     return () => {
       observer.disconnect();
@@ -58,9 +60,8 @@ export function Table() {
     };
   }, []);
   useSignalEffect(() => {
-    void revision.value;
-    void isLoading.value;
-    const { row, column } = active.peek();
+    void [revision.value, isLoading.value];
+    const { row, column } = active.value;
     if (row >= count.value) active.value = { row: Math.max(0, count.value - 1), column };
     draw();
   });

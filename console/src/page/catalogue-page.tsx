@@ -6,6 +6,7 @@ import { Table } from '../catalogue/table.tsx';
 import { isChartShown } from '../chart/chart-toggle.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openDuplicates, openExport, openImport } from '../files/opened-dialog.ts';
+import { RecentlyDeleted } from '../history/history-views.tsx';
 import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { BookCount } from '../search/book-count.tsx';
@@ -37,6 +38,7 @@ export function CataloguePage() {
           <LinkButton text={t.import} onClick={() => openImport()} />
           <LinkButton text={t.export} onClick={() => openExport()} />
           <LinkButton text={t.duplicates} onClick={openDuplicates} />
+          <RecentlyDeleted />
         </div>
         <LinkButton text={t.signOut} onClick={() => void sendPendingDeletions().then(signOut)} />
         <Button text={t.add} variant="primary" onClick={() => show({ book: 'new' })} />

@@ -1,0 +1,128 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Book, BookChange, BookFields, VersionedBook } from '../../../src/client/index.ts';
+import { FIELDS } from '../../../src/formats/row.ts';
+import { type FormFields, formFieldsOf, isSame } from '../book/fields.ts';
+import { formatMessage } from '../language/format.ts';
+import { texts } from '../language/texts.ts';
+import { Button } from '../page/button.tsx';
+import { client } from '../session/session.ts';
+import { ChangeList } from './change-list.ts';
+import { ChangeListEnd } from './change-list-end.tsx';
+import { ChangeTime, formatTime } from './change-time.tsx';
+import { lastChange } from './changed-list.ts';
+import { restore } from './restore.ts';
+
+interface BookHistoryProps {
+  readonly id: number;
+  /** @param isRestored whether the book has been restored */
+  readonly onClose: (isRestored: boolean) => void;
+}
+
+/** The changes of a book beside what the book is now; each of them can be restored. */
+export function BookHistory({ id, onClose }: BookHistoryProps) {
+  const t = texts.value;
+  const now = useSignal<VersionedBook | undefined>(undefined);
+  const refusal = useSignal<string | undefined>(undefined);
+  const list = useMemo(
+    () =>
+      new ChangeList(async function* read(abort) {
+        now.value = await client.find(id, { signal: abort });
+        yield* client.history(id, { signal: abort });
+      }),
+    [id],
+  );
+  const changed = lastChange.value?.book.id === id ? lastChange.value.cursor : '';
+  useEffect(() => void list.load(), [list, changed]);
+  useEffect(() => () => list.close(), [list]);
+
+  async function restoreState(state: Book): Promise<void> {
+    refusal.value = await restore([state], now.value);
+    if (refusal.value === undefined) onClose(true);
+    else void list.load();
+  }
+
+  const { value: changes } = list.changes;
+  return (
+    <>
+      <h2>
+        {t.history}
+        <span class="number">{formatMessage(t.number, { id })}</span>
+      </h2>
+      {changes.length > 0 && now.value === undefined && <p class="quiet">{t.isDeleted}</p>}
+      <ol class="changes">
+        {changes.map((change) => (
+          <Change key={change.cursor} change={change} now={now.value} onRestore={restoreState} />
+        ))}
+      </ol>
+      <ChangeListEnd list={list} none={t.noChanges} />
+      <p class="error" role="alert">
+        {refusal.value}
+      </p>
+      <div class="buttons">
+        <Button text={t.back} onClick={() => onClose(false)} />
+      </div>
+    </>
+  );
+}
+
+interface ChangeProps {
+  readonly change: BookChange;
+  readonly now: VersionedBook | undefined;
+  readonly onRestore: (state: Book) => Promise<void>;
+}
+
+function Change({ change: { type, at, book }, now, onRestore }: ChangeProps) {
+  const t = texts.value;
+  const isCurrent = now !== undefined && isSame<BookFields>(book, now);
+  return (
+    <li class="change">
+      <div class="change-head">
+        <h3>
+          {t.changeTypes[type]} <ChangeTime at={at} />
+        </h3>
+        {isCurrent ? (
+          <span class="quiet">{t.isCurrent}</span>
+        ) : (
+          <Button
+            text={t.restore}
+            aria-label={formatMessage(t.restoreState, { time: formatTime(at) })}
+            onClick={() => void onRestore(book)}
+          />
+        )}
+      </div>
+      {!isCurrent && <States then={formFieldsOf(book)} now={now && formFieldsOf(now)} />}
+    </li>
+  );
+}
+
+/** A former state of a book beside the present one, if there is one. */
+function States({ then, now }: { then: FormFields; now: FormFields | undefined }) {
+  const t = texts.value;
+  return (
+    <table class="states">
+      <thead>
+        <tr>
+          <td />
+          <th scope="col">{t.then}</th>
+          {now && <th scope="col">{t.now}</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {FIELDS.map((field) => {
+          const differs = now !== undefined && then[field] !== now[field];
+          return (
+            <tr key={field} class={differs ? 'other' : ''}>
+              <th scope="row">
+                {t.columns[field]}
+                {differs && <span class="mark-other">{t.differs}</span>}
+              </th>
+              <td dir="auto">{then[field] || '–'}</td>
+              {now && <td dir="auto">{now[field] || '–'}</td>}
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { type Service, startService } from '../http/service.ts';
+import { CLASSICS, findBook, store } from './books.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  failedRequests,
+  type PageOptions,
+  rowOf,
+  SIZES,
+  signIn,
+  titlesOf,
+  waitForCount,
+} from './console-pages.ts';
+
+const EMMA = 10;
+const FIRST_STATE = { id: EMMA, title: 'Emma', author: 'Jane Austen', year: 1815 };
+
+let pages: ConsolePages;
+before(async () => {
+  pages = await ConsolePages.start();
+});
+after(() => pages[Symbol.asyncDispose]());
+
+/** Opens the console of a new service with the classics, and signs in. */
+async function openConsole(
+  context: TestContext,
+  options: PageOptions & { hasHistory?: boolean; query?: string } = {},
+): Promise<{ page: Page; service: Service } | undefined> {
+  const { hasHistory = true, query = '', ...others } = options;
+  // The service stops before the page that follows it.
+  const expectedMessages = failedRequests(404);
+  const service = await startService({ hasHistory });
+  context.after(() => service[Symbol.asyncDispose]());
+  await store(service, CLASSICS);
+  const page = await pages.open(context, `${service.url}/console/${query}`, { expectedMessages, ...others });
+  if (!page) return undefined;
+  const follows = hasHistory && page.waitForRequest(/[/]changes[?].*wait=/);
+  await signIn(page);
+  await page.locator('.count').getByText(/book/).waitFor();
+  await follows;
+  return { page, service };
+}
+
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const field = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('textbox', { name, exact: true });
+const put = (service: Service, id: number, fields: object) =>
+  service.fetch('PUT', `/book/${id}`, JSON.stringify(fields));
+const remove = (service: Service, ...ids: number[]) =>
+  Promise.all(ids.map((id) => service.fetch('DELETE', `/book/${id}`)));
+const noDialog = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
+
+for (const [size, options] of Object.entries(SIZES)) {
+  describe(`On ${size}, a user`, () => {
+    test('sees the states of a book beside what it is now, restores one, and undoes that', async (context) => {
+      const { page, service } =
+        (await openConsole(context, { ...options, query: `?book=${EMMA}`, timezoneId: 'Asia/Tokyo' })) ?? {};
+      if (!page || !service) return;
+      await put(service, EMMA, { year: 1816 });
+      await put(service, EMMA, { title: 'Emma Woodhouse' });
+      await button(page, 'History').click();
+      const changes = page.locator('.change');
+      await changes.nth(2).waitFor();
+      assert.match(await changes.nth(0).innerText(), /^Changed .*\s+as it is now$/);
+      assert.deepEqual(await changes.nth(2).locator('.other th').allInnerTexts(), [
+        'Title\ndiffers',
+        'Year\ndiffers',
+      ]);
+      const cells = await changes.nth(2).locator('tbody td').allInnerTexts();
+      assert.deepEqual(cells, ['Emma', 'Emma Woodhouse', 'Jane Austen', 'Jane Austen', '1815', '1816']);
+      const time = changes.nth(2).locator('time');
+      const tokyo = new Intl.DateTimeFormat('en-GB', {
+        dateStyle: 'medium',
+        timeStyle: 'medium',
+        timeZone: 'Asia/Tokyo',
+      });
+      assert.equal(
+        await time.innerText(),
+        tokyo.format(new Date((await time.getAttribute('datetime')) ?? '')),
+      );
+      await assertAccessible(page, 'the history of a book');
+      await button(page, /^Restore the state of/)
+        .last()
+        .click();
+      await noDialog(page);
+      await page.getByText('“Emma” is restored.').waitFor();
+      assert.deepEqual(await findBook(service, EMMA), FIRST_STATE);
+      await button(page, 'Undo').click();
+      await rowOf(page, 'Emma Woodhouse').waitFor();
+      assert.equal((await findBook(service, EMMA))?.year, 1816);
+    });
+
+    test('finds the deleted books, the last one first, and restores one or several', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
+      if (!page || !service) return;
+      for (const id of [EMMA, 1, 2, 3]) await remove(service, id);
+      await service.fetch('POST', '/book/2/restore');
+      await button(page, 'Recently deleted').click();
+      const titles = page.locator('.deleted-books .title');
+      await titles.nth(2).waitFor();
+      assert.deepEqual(await titles.allInnerTexts(), ['Meditations', 'The Iliad', 'Emma']);
+      await assertAccessible(page, 'the deleted books');
+      await button(page, 'Restore “Emma”').click();
+      await page.getByText('“Emma” is restored.').waitFor();
+      await rowOf(page, 'Emma').waitFor();
+      await button(page, 'Recently deleted').click();
+      await page.getByRole('checkbox', { name: /The Iliad/ }).check();
+      await page.getByRole('checkbox', { name: /Meditations/ }).check();
+      await button(page, 'Restore 2 books').click();
+      await page.getByText('2 books are restored.').waitFor();
+      await waitForCount(page, '43 books');
+      assert.deepEqual(await findBook(service, EMMA), FIRST_STATE);
+    });
+
+    test('sees what others change, and keeps the place and the focus', async (context) => {
+      const { page, service } = (await openConsole(context, options)) ?? {};
+      if (!page || !service) return;
+      await rowOf(page, 'The Iliad').waitFor();
+      await page.keyboard.press('ArrowDown');
+      await page.locator('[role=row] :focus').waitFor();
+      const settle = () =>
+        page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+      for (const key of ['PageDown', 'PageDown']) {
+        await page.keyboard.press(key);
+        await settle();
+      }
+      const focused = () =>
+        page.evaluate<[string, number]>(
+          `(({ innerText }, { top }) => [innerText, Math.round(top)])(
+            document.activeElement.closest('[role=row]').querySelector('.title'),
+            document.activeElement.getBoundingClientRect(),
+          )`,
+        );
+      const place = await focused();
+      await remove(service, 1, 2);
+      await waitForCount(page, '41 books');
+      await settle();
+      assert.deepEqual(await focused(), place);
+      await put(service, 1 + CLASSICS.findIndex(({ title }) => title === place[0]), { title: 'Cranford' });
+      await rowOf(page, 'Cranford').waitFor();
+      await service.fetch('POST', '/book', JSON.stringify({ title: 'Orlando', year: 1928 }));
+      await waitForCount(page, '42 books');
+      await page.keyboard.press('Control+End');
+      await rowOf(page, 'Orlando').waitFor();
+    });
+  });
+}
+
+describe('A user', () => {
+  test('is told how many new books there are where they would move the list', async (context) => {
+    const { page, service } = (await openConsole(context, { query: '?q=austen&sort=-id' })) ?? {};
+    if (!page || !service) return;
+    await waitForCount(page, '4 books');
+    await service.fetch('POST', '/book', JSON.stringify({ title: 'Orlando', author: 'Virginia Woolf' }));
+    await service.fetch('POST', '/book', JSON.stringify({ title: 'Lady Susan', author: 'Jane Austen' }));
+    await page.getByText('1 new book', { exact: true }).waitFor();
+    assert.equal((await titlesOf(page)).length, 4);
+    await button(page, 'Show').click();
+    await waitForCount(page, '5 books');
+    assert.equal((await titlesOf(page))[0], 'Lady Susan');
+    assert.equal(await page.getByText('1 new book', { exact: true }).count(), 0);
+  });
+
+  test('who edits a book sees what another one changes in it, and that it was deleted', async (context) => {
+    const { page, service } = (await openConsole(context, { query: `?book=${EMMA}` })) ?? {};
+    if (!page || !service) return;
+    await field(page, 'Title').fill('Emma, or');
+    await put(service, EMMA, { year: 1816 });
+    await page.getByText('Another user has just changed this book').waitFor();
+    assert.equal(await field(page, 'Year').inputValue(), '1816');
+    assert.equal(await field(page, 'Title').inputValue(), 'Emma, or');
+    await put(service, EMMA, { title: 'EMMA' });
+    await page.getByText('Another user has just changed the same field').waitFor();
+    assert.equal(await field(page, 'Title').inputValue(), 'Emma, or');
+    await remove(service, EMMA);
+    await page.getByText('The book has been deleted in the meantime').waitFor();
+    await button(page, 'History').click();
+    await button(page, /^Restore the state of/)
+      .first()
+      .click();
+    await page.getByText('“EMMA” is restored.').waitFor();
+    await rowOf(page, 'EMMA').waitFor();
+  });
+
+  test('who returns to a page sees what has changed, also after more than it reads', async (context) => {
+    const { page, service } = (await openConsole(context)) ?? {};
+    if (!page || !service) return;
+    const hide = (isHidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'));`,
+      );
+    await hide(true);
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await put(service, EMMA, { title: 'EMMA' });
+    for (const year of [1, 2])
+      await store(
+        service,
+        Array.from({ length: 600 }, () => ({ title: '', author: 'A', year })),
+      );
+    assert.deepEqual(requests, []);
+    await hide(false);
+    await rowOf(page, 'EMMA').waitFor();
+    await waitForCount(page, '1,243 books');
+  });
+
+  test('of a service without a history sees none of it', async (context) => {
+    const { page } =
+      (await openConsole(context, { hasHistory: false, expectedMessages: /^$/, query: `?book=${EMMA}` })) ??
+      {};
+    if (!page) return;
+    const requests: string[] = [];
+    page.on('request', (request) => requests.push(request.url()));
+    await page.reload();
+    await field(page, 'Title').waitFor();
+    await page.waitForFunction(
+      `performance.getEntriesByType('resource').some(({ name }) => name.endsWith('features.json'))`,
+    );
+    assert.equal(await page.getByText('History', { exact: true }).count(), 0);
+    assert.equal(await page.getByText('Recently deleted', { exact: true }).count(), 0);
+    assert.deepEqual(
+      requests.filter((url) => /changes|history|deleted|follow/.test(url)),
+      [],
+    );
+  });
+});
