@@ -1,3 +1,5 @@
+import '../style/files.css';
+
 /** The entry of the code that is loaded with the first dialog. */
 export { DuplicatesDialog } from '../duplicates/duplicates-dialog.tsx';
 export { ExportDialog } from './export/export-dialog.tsx';
