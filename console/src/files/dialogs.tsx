@@ -1,3 +1,4 @@
+// oxlint-disable-next-line import/no-unassigned-import -- a style sheet exports nothing
 import '../style/files.css';
 
 /** The entry of the code that is loaded with the first dialog. */
