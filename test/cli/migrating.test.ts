@@ -95,6 +95,33 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     assert.equal(book.id, 2_147_483_648);
   });
 
+  test('uses a table of GORM with deleted rows after these are moved', async () => {
+    await using folder = await createFolder();
+    await using database = await createDatabase();
+    await database.query(
+      'create table books (id bigserial primary key, created_at timestamptz, deleted_at timestamptz, title text, author text, year bigint)',
+    );
+    await database.query(
+      "insert into books (title, deleted_at) values ('The Iliad', null), ('A mistake', now())",
+    );
+    const variables = {
+      DB_URL: database.url,
+      SECRET_TOKEN: 'k'.repeat(32),
+      AUTH_PASSWORD: 'hunter2',
+    };
+    const check = () => runCommand(['check'], { folder: folder.path, variables });
+    assert.match((await check()).stdout, /store: ok; [^\n]* 2 books\n$/);
+
+    const [, sql = ''] = blocksUnder('From the Go service', 'sql');
+    await database.query(sql);
+    assert.match((await check()).stdout, /store: ok; [^\n]* 1 book\n$/);
+    assert.deepEqual(
+      (await booksAt(database.url)).map(({ title }) => title),
+      ['The Iliad'],
+    );
+    assert.deepEqual(await database.query('select title from deleted_books'), [{ title: 'A mistake' }]);
+  });
+
   test('has values of DB_URL that the service accepts', () => {
     const addresses = [...readText(GUIDE).matchAll(/\bDB_URL=("[^"]+"|[^\s`]+)/g)].map(
       ([, text = '']) => text,
@@ -132,7 +159,7 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     }
     const changed = await database.query(schema);
     assert.notDeepEqual(changed, made);
-    const [, sql = ''] = blocksUnder('From the Go service', 'sql');
+    const [, , sql = ''] = blocksUnder('From the Go service', 'sql');
     await database.query(sql);
     assert.deepEqual(await database.query(schema), made);
     const functions = await database.query(
