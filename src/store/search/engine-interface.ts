@@ -42,6 +42,9 @@ export interface IndexDialect {
   readonly countedMax: TextSize;
   /** The candidates of an access path as an item of `from`, which the planner evaluates first. */
   candidatesOf(path: AccessPath, parameters: Parameters, limit: number): string;
+  /** The columns of candidates that a statement keeps under the name `candidates`, and those books as an item of `from`. */
+  readonly keptColumns: string;
+  readonly keptBooks: string;
   textCondition(parameters: Parameters): string;
 
   /** What follows `from` in a statement that selects the first books, in the order of the query, that meet a condition. */

@@ -81,7 +81,7 @@ export class IndexedRun {
     after: BookPosition | undefined,
     limit: number,
   ): Promise<readonly Match[] | undefined> {
-    const { accessPaths, parameterSign, sortedMax } = this.#dialect;
+    const { accessPaths, parameterSign, sortedMax, keptColumns, keptBooks } = this.#dialect;
     for (const path of accessPaths) {
       const parameters = new Parameters(parameterSign);
       const candidates = this.#dialect.candidatesOf(path, parameters, sortedMax.books + 1);
@@ -90,10 +90,11 @@ export class IndexedRun {
       const match = `${afterCondition(this.#query, after)(parameters)} and ${this.#match(parameters)}`;
       const order = orderOf(this.#query);
       const rows = await this.#dialect.rows(
-        `with candidates as materialized (select * from ${candidates}),
-           size as materialized (select count(*) as books, sum(${COMPARED_BYTES_SQL}) as total from candidates)
+        `with candidates as materialized (
+           select ${keptColumns}, ${COMPARED_BYTES_SQL} as compared from ${candidates}
+         ), size as materialized (select count(*) as books, sum(compared) as total from candidates)
          select books, total, matches.* from size left join (
-           select ${matchColumns(this.#query)} from candidates
+           select ${matchColumns(this.#query)} from ${keptBooks}
            where case when (
              select books <= ${sortedMax.books} and total <= ${sortedMax.bytes} from size
            ) then ${match} else false end

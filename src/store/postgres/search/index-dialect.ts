@@ -35,6 +35,9 @@ export class PostgresIndexDialect implements IndexDialect {
   readonly accessPaths: readonly AccessPath[];
   readonly sortedMax = { books: SORTED_CANDIDATES, bytes: COMPARED_BYTES_MAX };
   readonly countedMax = { books: COUNTED_CANDIDATES, bytes: COUNTED_BYTES_MAX };
+  /** PostgreSQL keeps only references to long texts. */
+  readonly keptColumns = '*';
+  readonly keptBooks = 'candidates';
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #rows: RunQuery;

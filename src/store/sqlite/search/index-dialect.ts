@@ -29,6 +29,9 @@ export class SqliteIndexDialect implements IndexDialect {
   readonly accessPaths: readonly AccessPath[];
   readonly sortedMax = { books: 5_000, bytes: WINDOW_LENGTH };
   readonly countedMax = this.sortedMax;
+  /** SQLite would copy texts, of any length, to a temporary file. */
+  readonly keptColumns = 'id';
+  readonly keptBooks = 'candidates cross join book_search using (id)';
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
   readonly #functions: MatchFunctions;
