@@ -3,11 +3,11 @@ import { type Command, EXIT_CODES, suggest, UsageError } from './command.ts';
 import { type ArgumentsOf, COMMANDS } from './commands.ts';
 
 export function perform({ file: name, options }: ArgumentsOf<'help'>): Promise<number> {
-  const command = (COMMANDS as Readonly<Record<string, Command>>)[name ?? ''];
+  const command = Object.entries<Command>(COMMANDS).find(([known]) => known === name);
   if (name !== undefined && !command)
     throw new UsageError(`unknown command ${name}${suggest(name, Object.keys(COMMANDS))}`);
   if (options.man) console.log(manualPage());
-  else console.log(name !== undefined && command ? helpOf(name, command) : helpOfAll());
+  else console.log(command ? helpOf(...command) : helpOfAll());
   return Promise.resolve(EXIT_CODES.success);
 }
 

@@ -117,6 +117,7 @@ describe('The command line', { concurrency: 2 }, () => {
 
   const UNKNOWN: Record<string, readonly string[]> = {
     'an unknown command': ['frobnicate'],
+    'help of an unknown command': ['help', 'constructor'],
     'an option in place of a command': ['--frobnicate'],
     'an unknown option of a command': ['token', '--frobnicate'],
     'an unknown extension of a file': ['import', 'books.xls'],
