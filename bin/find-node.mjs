@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { engines, optionalDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
-const needed = engines.node.replace(/[^0-9]/g, '');
+const [needed] = /[0-9]+/.exec(engines.node);
 
 /** @returns the path of this Node, or else of the one in node_modules; exits with a message when neither is new enough */
 export function findNode() {
