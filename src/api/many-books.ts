@@ -42,9 +42,8 @@ export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise
     await nextTurn();
   }
   if (scanner.error === 'no-array')
-    return { invalidIndex: undefined, detail: 'the body is not a JSON array' };
-  if (scanner.error)
-    return { invalidIndex: count, detail: 'the array is not valid JSON after the book before' };
+    return { invalidIndex: undefined, detail: 'empty, compressed or not a JSON array' };
+  if (scanner.error) return { invalidIndex: count, detail: 'the array is not valid JSON from this book on' };
   if (books.length > 0) arrays.push(utf8.encode(`[${books.join(',')}]`));
   return { json: arrays };
 }

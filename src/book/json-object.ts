@@ -70,9 +70,9 @@ interface InvalidField {
 }
 
 const DETAILS = {
-  'not-utf8': 'the body is not UTF-8',
-  'not-json': 'the body is empty or not JSON',
-  'not-object': 'the body is not a JSON object',
+  'not-utf8': 'not UTF-8',
+  'not-json': 'empty, compressed or not JSON',
+  'not-object': 'not a JSON object',
 };
 
 const TYPES: Readonly<Record<keyof FieldTypes, string>> = {

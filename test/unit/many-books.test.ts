@@ -58,7 +58,7 @@ describe('readBooks', () => {
     }
     assert.deepEqual(await readBooks(Buffer.from([0x5b, 0x7b, 0x7d, 0x2c, 0xff, 0x5d]), BOOK_BYTES_MAX), {
       invalidIndex: 1,
-      detail: 'the body is not UTF-8',
+      detail: 'not UTF-8',
     });
   });
 
