@@ -73,6 +73,10 @@ describe('The command line', { concurrency: 2 }, () => {
         for (const word of [name, ...Object.keys(options)]) assert.match(text, new RegExp(`\\b${word}\\b`));
       }
     }
+    const [, , zsh, fish] = pages;
+    assert.match(zsh?.stdout ?? '', / backup\) .*'1:FILE:_files'/);
+    assert.doesNotMatch(zsh?.stdout ?? '', / completion\) .*'1:FILE:_files'/);
+    assert.match(fish?.stdout ?? '', /seen_subcommand_from completion' -f$/m);
   });
 
   test('completes commands, options and files in bash', async () => {

@@ -38,13 +38,13 @@ complete -o default -F _bookkeeping bookkeeping`;
 
 function zsh(): string {
   const commands = ENTRIES.map(([name, { summary }]) => `    ${quote(`${name}:${summary}`)}`);
-  const cases = ENTRIES.map(([name, { options, file }]) => {
-    const specs = Object.entries(options).map(([option, { value, description }]) =>
+  const cases = ENTRIES.map(([name, command]) => {
+    const specs = Object.entries(command.options).map(([option, { value, description }]) =>
       quote(
         `--${option}[${description.replace(/[[\]\\:]/g, '\\$&')}]${value === undefined ? '' : `:${value}:_files`}`,
       ),
     );
-    return `    ${name}) _arguments ${[...specs, "'--help[describes the command]'", ...(file ? ["'1:FILE:_files'"] : [])].join(' ')} ;;`;
+    return `    ${name}) _arguments ${[...specs, "'--help[describes the command]'", ...(takesFile(command) ? ["'1:FILE:_files'"] : [])].join(' ')} ;;`;
   });
   return `#compdef bookkeeping
 _bookkeeping() {
@@ -65,7 +65,8 @@ _bookkeeping "$@"`;
 }
 
 function fish(): string {
-  const lines = ENTRIES.flatMap(([name, { summary, options, file }]) => {
+  const lines = ENTRIES.flatMap(([name, command]) => {
+    const { summary, options } = command;
     const inCommand = `complete -c bookkeeping -n '__fish_seen_subcommand_from ${name}'`;
     return [
       `complete -c bookkeeping -f -n __fish_use_subcommand -a ${name} -d ${quote(summary)}`,
@@ -73,10 +74,14 @@ function fish(): string {
         ([option, { value, description }]) =>
           `${inCommand} -l ${option} -d ${quote(description)}${value === undefined ? '' : ' -r'}`,
       ),
-      ...(file ? [] : [`${inCommand} -f`]),
+      ...(takesFile(command) ? [] : [`${inCommand} -f`]),
     ];
   });
   return lines.join('\n');
+}
+
+function takesFile({ file, operand }: Command): boolean {
+  return file !== undefined && operand === undefined;
 }
 
 /** A text in single quotes, for zsh and fish. */
