@@ -53,7 +53,7 @@ export class TokenHandlers {
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.protected);
     const token = request.headers.authorization;
-    const passIf = (isValid: boolean) => (isValid ? pass() : rejectToken(token, reply));
+    const passIf = (isValid: boolean) => (isValid ? pass() : rejectToken(reply, token));
     const isValid = token ? this.#tokens.verify(token) : undefined;
     if (isValid === undefined) send(reply, { outcome: 'tokenRequired' });
     else if (typeof isValid === 'boolean') passIf(isValid);
@@ -68,7 +68,7 @@ export class TokenHandlers {
   }
 }
 
-function rejectToken(token = '', reply: FastifyReply): void {
+function rejectToken(reply: FastifyReply, token = ''): void {
   const detail = /^bearer\b/i.test(token) ? 'send the token alone, without Bearer' : undefined;
-  send(reply, { outcome: 'invalidToken', ...(detail && { detail }) });
+  send(reply, { outcome: 'invalidToken', detail });
 }

@@ -15,7 +15,7 @@ export interface HttpResult {
   readonly stream?: AsyncIterable<Uint8Array>;
   readonly headers?: Headers;
   /** What is wrong with the request, in ASCII; sent as `Error-Detail`. */
-  readonly detail?: string;
+  readonly detail?: string | undefined;
 }
 
 type Headers = Readonly<Record<string, string>>;
