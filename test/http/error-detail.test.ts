@@ -6,7 +6,7 @@ const YEAR = 'year must be an integer from -9007199254740991 to 9007199254740991
 const TITLE = 'title must be a string, without U+0000 and without lone surrogates';
 
 test('Error-Detail says what is wrong with a request, and the envelope is that of the contract', async () => {
-  await using service = await startService();
+  await using service = await startService({ hasHistory: true });
   await service.fetch('POST', '/book', '{}');
   for (const [method, path, message, detail, body, headers] of [
     ['POST', '/book', 'Invalid input', YEAR, '{"year":"1999"}'],
@@ -27,6 +27,8 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
     ['GET', '/books?count=yes', 'Invalid query', 'count must be true or false'],
     ['GET', '/books?sort=isbn', 'Invalid query', /^sort must be one of id, -id, title, /],
     ['GET', '/books?after=x', 'Invalid query', 'after must be a cursor of sort=id'],
+    ['GET', '/changes?after=x', 'Invalid query', 'after must be the cursor of a change'],
+    ['GET', '/changes?after=0123456789abcdef.1', 'Invalid query', 'after is the cursor of another store'],
     ['GET', '/books', 'Invalid token', null, undefined, { Authorization: 'x' }],
     [
       'GET',

@@ -50,6 +50,7 @@ const RETRY_MS = 1_000;
 /** The `after` for the changes to come. */
 const NOW = 'now' as const;
 const NO_CURSOR = 'after must be the cursor of a change';
+const OTHER_STORE = 'after is the cursor of another store';
 
 const EVENT_STREAM = 'text/event-stream';
 const COMMENT = Buffer.from(':\n\n');
@@ -89,7 +90,7 @@ export class ChangeHandlers {
       if (await this.#wait(page.last, waitMs, reply)) page = await read();
       error = errorOf(cursor, page);
     }
-    if (error) return { outcome: error };
+    if (error) return error;
     const position = page.reached ?? cursor?.position ?? page.removed;
     const next = queryAfter(target, writeChangeCursor({ log: page.log, position }));
     return this.#withChanges('changesRetrieved', page, reply, `</changes?${next}>; rel="next"`);
@@ -116,7 +117,8 @@ export class ChangeHandlers {
     const isOfDeleted = id === undefined;
     const page = await this.#history.read({ id, isOfDeleted, after: cursor?.position, limit: query.limit });
     const { log, reached: position } = page;
-    if (errorOf(cursor, page) === 'invalidQuery') return { outcome: 'invalidQuery' };
+    const error = errorOf(cursor, page);
+    if (error?.outcome === 'invalidQuery') return error;
     if (!isOfDeleted && !cursor && position === undefined) return { outcome: 'bookNotFound' };
     const next = position !== undefined && queryAfter(target, writeChangeCursor({ log, position }));
     const path = isOfDeleted ? '/books/deleted' : `/book/${id}/history`;
@@ -209,13 +211,11 @@ function readQuery<Known extends string>(
 }
 
 /** The error of a cursor with which a page was read. */
-function errorOf(
-  cursor: ChangeCursor | undefined,
-  page: ChangePage,
-): 'invalidQuery' | 'changesRemoved' | undefined {
+function errorOf(cursor: ChangeCursor | undefined, page: ChangePage): HttpResult | undefined {
   if (!cursor) return undefined;
-  if (cursor.log !== page.log || cursor.position > page.newest) return 'invalidQuery';
-  return cursor.position < page.removed ? 'changesRemoved' : undefined;
+  if (cursor.log !== page.log || cursor.position > page.newest)
+    return { outcome: 'invalidQuery', detail: OTHER_STORE };
+  return cursor.position < page.removed ? { outcome: 'changesRemoved' } : undefined;
 }
 
 function undefinedIfUnavailable(error: unknown): undefined {
