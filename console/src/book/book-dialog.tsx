@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- a style sheet exports nothing
+import '../style/book.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { hasHistory } from '../history/history.ts';

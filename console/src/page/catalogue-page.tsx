@@ -10,7 +10,6 @@ import { RecentlyDeleted } from '../history/history-views.tsx';
 import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { BookCount } from '../search/book-count.tsx';
-import { Empty } from '../search/empty.tsx';
 import { numberedBook } from '../search/found-books.ts';
 import { NumberedBook } from '../search/numbered-book.tsx';
 import { Search } from '../search/search.tsx';
@@ -81,6 +80,16 @@ function Chart() {
   );
   if (!isChartShown.value) return null;
   return <div class={isEmpty.value ? '' : 'chart-place'}>{module && <module.Chart />}</div>;
+}
+
+/** What is shown instead of no books, whose code is loaded after the first books. */
+function Empty() {
+  const module = useModule(
+    !isLoading.value,
+    () => import('../search/empty.tsx'),
+    () => undefined,
+  );
+  return module && <module.Empty />;
 }
 
 /** The dialog of a book, whose code is loaded after the first books, so that it opens at once. */

@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-unassigned-import -- a style sheet exports nothing
+import '../style/selection.css';
 import { useSignal } from '@preact/signals';
 import { total } from '../catalogue/catalogue.ts';
 import { openExport } from '../files/opened-dialog.ts';
