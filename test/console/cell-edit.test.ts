@@ -39,7 +39,8 @@ async function waitForStored(page: Page, service: Service, id: number, expected:
 }
 
 test('Cells are edited one after another with the keyboard', async (context) => {
-  const { page, service } = (await openConsole(context)) ?? {};
+  // A cell may be saved before the response for the last one; its change is then merged.
+  const { page, service } = (await openConsole(context, failedRequests(412))) ?? {};
   if (!page || !service) return;
   await rowOf(page, 'The Iliad').locator('.title').click();
   await page.keyboard.press('F2');
