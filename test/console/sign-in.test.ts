@@ -223,6 +223,8 @@ describe('A token that expires', () => {
     await page.reload();
     await openBook(page, 'Emma');
     await page.getByRole('textbox', { name: 'Year', exact: true }).fill('1816');
+    // Otherwise a request of the page may require the sign-in before.
+    await page.waitForLoadState('networkidle');
     clockOffset = TOKEN_MS;
     await page.getByRole('button', { name: 'Save' }).click();
     const dialog = page.getByRole('dialog', { name: 'Please sign in again' });

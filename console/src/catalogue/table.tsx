@@ -86,14 +86,14 @@ export function Table() {
     if (top < upper) scrollBy(0, top - upper);
     else if (top + rowHeight.value > lower) scrollBy(0, top + 2 * rowHeight.value - lower);
     draw();
+    focusActive(); // The next key may come before the next frame, in which new rows and editors are there.
     requestAnimationFrame(() => focusActive());
   }
 
   function focusActive(): void {
     const { row, column } = active.value;
     const cell = cellsOf(row).find((each) => columnOf(each) === column);
-    const control = cell?.querySelector<HTMLElement>('textarea, [tabindex]') ?? cell;
-    control?.focus({ preventScroll: true });
+    (cell?.querySelector<HTMLElement>('textarea, [tabindex]') ?? cell)?.focus({ preventScroll: true });
   }
 
   /** The displayed cells of a row. */
