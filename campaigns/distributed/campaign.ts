@@ -61,8 +61,9 @@ export async function runDistributed(
   });
   for (const rule of rules) {
     const result = await checkRule(service, rule);
-    assert.equal(result.outcome, 'pass', `${rule.text}: ${'reason' in result ? result.reason : ''}`);
-    figures.rules = (figures.rules ?? 0) + 1;
+    // The rules for the history are skipped.
+    assert.notEqual(result.outcome, 'fail', `${rule.text}: ${'reason' in result ? result.reason : ''}`);
+    if (result.outcome === 'pass') figures.rules = (figures.rules ?? 0) + 1;
   }
   report(`${figures.rules} rules pass`);
   figures['requests of the additions'] = await checkAdditions(service, extent.additions);

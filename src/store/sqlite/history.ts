@@ -57,11 +57,18 @@ const record = (row: 'old' | 'new', type: string) => `
     cast(coalesce(${row}.title, '') as text), cast(coalesce(${row}.author, '') as text),
     cast(coalesce(${row}.year, 0) as integer)`;
 
+const DROP_TRIGGERS = `
+  drop trigger if exists book_history_insert;
+  drop trigger if exists book_history_update;
+  drop trigger if exists book_history_delete;
+`;
+
 /**
  * The triggers must not fail, as they run in the transactions of all writers. A note is taken, so that the cursors of an
  * earlier recording are below `removed`: changes are missing since.
  */
 const START = `
+  ${DROP_TRIGGERS}
   drop trigger if exists book_search_insert;
   drop trigger if exists book_search_update;
   drop trigger if exists book_search_delete;
@@ -86,9 +93,7 @@ const START = `
 `;
 
 const STOP = `
-  drop trigger book_history_insert;
-  drop trigger book_history_update;
-  drop trigger book_history_delete;
+  ${DROP_TRIGGERS}
   update book_history set days = null;
   ${CHANGE_LOG}
 `;
