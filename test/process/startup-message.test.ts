@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import { ROOT } from '../project/files.ts';
 import { createFolder } from '../support/folder.ts';
 import { readEnvironmentFile, type ServiceProcess, startService, type Variables } from './service-process.ts';
 
@@ -14,8 +15,8 @@ const ON_TERMINAL = [
   Object.assign(process.stdout, { isTTY: true, getColorDepth });`,
 ];
 
-/** Replaces curl, which may not be installed. */
-const CURL = 'curl() { "$NODE" "$CURL" "$@"; }';
+/** Replaces curl, which may not be installed, and npx, which works in a clone. */
+const COMMANDS = ['curl() { "$NODE" "$CURL" "$@"; }', 'npx() { shift; "$NODE" "$BOOKKEEPING" "$@"; }'];
 
 /** Awaits the complete startup message. */
 async function startupMessageOf(service: ServiceProcess): Promise<string> {
@@ -25,13 +26,14 @@ async function startupMessageOf(service: ServiceProcess): Promise<string> {
 
 /** Runs the commands of the startup message in a shell. @returns their output */
 async function runCommands(message: string, folder: string, variables: Variables): Promise<string> {
-  const commands = message.split('\n').filter((line) => line.includes('curl'));
-  const { stdout } = await promisify(execFile)('sh', ['-euc', [CURL, ...commands].join('\n')], {
+  const commands = message.split('\n').filter((line) => /TOKEN=|curl/.test(line));
+  const { stdout } = await promisify(execFile)('sh', ['-euc', [...COMMANDS, ...commands].join('\n')], {
     cwd: folder,
     env: {
       PATH: process.env.PATH,
       NODE: process.execPath,
       CURL: join(import.meta.dirname, 'curl.ts'),
+      BOOKKEEPING: join(ROOT, 'bin/bookkeeping.mjs'),
       ...variables,
     },
   });
