@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
-import { CLASSICS, findBook, store } from './books.ts';
-import { assertAccessible, ConsolePages, failedRequests, rowOf, signIn } from './console-pages.ts';
+import type { Service } from '../http/service.ts';
+import { findBook } from './books.ts';
+import { assertAccessible, ConsolePages, failedRequests, rowOf } from './console-pages.ts';
 
 let pages: ConsolePages;
 before(async () => {
   pages = await ConsolePages.start();
 });
 after(() => pages[Symbol.asyncDispose]());
-
-/** Opens the console of a new service with the classics, and signs in. */
-async function openConsole(
-  context: TestContext,
-  expectedMessages = /^$/,
-): Promise<{ page: Page; service: Service } | undefined> {
-  const service = await startService();
-  await store(service, CLASSICS);
-  const page = await pages.open(context, `${service.url}/console/`, { expectedMessages });
-  // After the page, which may still send requests.
-  context.after(() => service[Symbol.asyncDispose]());
-  if (!page) return undefined;
-  await signIn(page);
-  await rowOf(page, 'Emma').waitFor();
-  return { page, service };
-}
 
 const editor = (page: Page, name: string) => page.getByRole('grid').getByRole('textbox', { name });
 
@@ -40,7 +24,8 @@ async function waitForStored(page: Page, service: Service, id: number, expected:
 
 test('Cells are edited one after another with the keyboard', async (context) => {
   // A cell may be saved before the response for the last one; its change is then merged.
-  const { page, service } = (await openConsole(context, failedRequests(412))) ?? {};
+  const { page, service } =
+    (await pages.openConsole(context, { expectedMessages: failedRequests(412) })) ?? {};
   if (!page || !service) return;
   await rowOf(page, 'The Iliad').locator('.title').click();
   await page.keyboard.press('F2');
@@ -73,7 +58,8 @@ test('Cells are edited one after another with the keyboard', async (context) => 
 });
 
 test('A double click edits a cell; changes of another user to other fields are kept, and those to the same field are shown', async (context) => {
-  const { page, service } = (await openConsole(context, failedRequests(412))) ?? {};
+  const { page, service } =
+    (await pages.openConsole(context, { expectedMessages: failedRequests(412) })) ?? {};
   if (!page || !service) return;
   await rowOf(page, 'Candide').locator('.title').dblclick();
   await editor(page, 'Title').fill('Candide, ou l’Optimisme');
@@ -92,7 +78,8 @@ test('A double click edits a cell; changes of another user to other fields are k
 });
 
 test('A text that cannot be stored is kept in the dialog', async (context) => {
-  const { page, service } = (await openConsole(context, failedRequests(503))) ?? {};
+  const { page, service } =
+    (await pages.openConsole(context, { expectedMessages: failedRequests(503) })) ?? {};
   if (!page || !service) return;
   await page.route('**/book/*', (route) =>
     route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { PASSWORD, USERNAME } from '../http/service.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
 import { TestBrowser } from '../support/browser.ts';
+import { CLASSICS, store } from './books.ts';
 
 /** The viewports of the tests. */
 export const SIZES = {
@@ -15,6 +16,8 @@ export const SIZES = {
 export interface PageOptions extends BrowserContextOptions {
   /** The messages in the console of the browser that the test causes, such as `Failed to load resource` for error responses. */
   readonly expectedMessages?: RegExp;
+  /** Stops after the page, which may still send requests, also when the page has logged other messages. */
+  readonly service?: AsyncDisposable;
 }
 
 /** The pages of the tests of a file, in one browser, which is closed at disposal. */
@@ -36,12 +39,13 @@ export class ConsolePages implements AsyncDisposable {
    * @returns undefined when no browser starts: the test is skipped then, but fails in continuous integration
    */
   async open(context: TestContext, url: string, options: PageOptions = {}): Promise<Page | undefined> {
-    const { expectedMessages = /^$/, ...others } = options;
+    const { expectedMessages = /^$/, service, ...others } = options;
     const browserContext = await this.#browser.open(context, {
       ...SIZES['a desktop'],
       locale: 'en-GB',
       ...others,
     });
+    if (service) context.after(() => service[Symbol.asyncDispose]());
     if (!browserContext) return undefined;
     const messages: string[] = [];
     const page = await browserContext.newPage();
@@ -61,6 +65,22 @@ export class ConsolePages implements AsyncDisposable {
     });
     await page.goto(url);
     return page;
+  }
+
+  /** Opens the console of a new service with books, the classics by default, and signs in. */
+  async openConsole(
+    context: TestContext,
+    options: PageOptions = {},
+    { books = CLASSICS, query = '' } = {},
+  ): Promise<{ page: Page; service: Service } | undefined> {
+    const service = await startService();
+    await store(service, books);
+    const page = await this.open(context, `${service.url}/console/${query}`, { ...options, service });
+    if (!page) return undefined;
+    await signIn(page);
+    await page.locator('.count').getByText(/book/).waitFor();
+    await page.locator('[data-index="0"] input').waitFor();
+    return { page, service };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -30,12 +30,14 @@ async function openConsole(
   options: PageOptions & { hasHistory?: boolean; query?: string } = {},
 ): Promise<{ page: Page; service: Service } | undefined> {
   const { hasHistory = true, query = '', ...others } = options;
-  // The service stops before the page that follows it.
   const expectedMessages = failedRequests(404);
   const service = await startService({ hasHistory });
-  context.after(() => service[Symbol.asyncDispose]());
   await store(service, CLASSICS);
-  const page = await pages.open(context, `${service.url}/console/${query}`, { expectedMessages, ...others });
+  const page = await pages.open(context, `${service.url}/console/${query}`, {
+    expectedMessages,
+    ...others,
+    service,
+  });
   if (!page) return undefined;
   const follows = hasHistory && page.waitForRequest(/[/]changes[?].*wait=/);
   await signIn(page);

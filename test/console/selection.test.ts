@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
-import { CLASSICS, findBook, manyBooks, store } from './books.ts';
+import { CLASSICS, findBook, manyBooks } from './books.ts';
 import {
   assertAccessible,
   ConsolePages,
   failedRequests,
-  type PageOptions,
   rowOf,
   SIZES,
-  signIn,
   waitForCount,
 } from './console-pages.ts';
 
@@ -23,23 +20,6 @@ before(async () => {
   pages = await ConsolePages.start();
 });
 after(() => pages[Symbol.asyncDispose]());
-
-/** Opens the console of a new service with books, and signs in. */
-async function openConsole(
-  context: TestContext,
-  options: PageOptions = {},
-  books = CLASSICS,
-): Promise<{ page: Page; service: Service } | undefined> {
-  const service = await startService();
-  await store(service, books);
-  const page = await pages.open(context, `${service.url}/console/`, options);
-  // After the page, which may still send requests.
-  context.after(() => service[Symbol.asyncDispose]());
-  if (!page) return undefined;
-  await signIn(page);
-  await page.locator('[data-index="0"] input').waitFor();
-  return { page, service };
-}
 
 const check = (page: Page, title: string) => rowOf(page, title).getByRole('checkbox');
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -60,7 +40,7 @@ function selectedTitles(page: Page): Promise<string[]> {
 for (const [size, options] of Object.entries(SIZES)) {
   describe(`On ${size}`, () => {
     test('the author of selected books is set and restored', async (context) => {
-      const { page, service } = (await openConsole(context, options)) ?? {};
+      const { page, service } = (await pages.openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await check(page, 'Emma').click();
       await bar(page, '1 selected').waitFor();
@@ -81,7 +61,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     });
 
     test('selected books are deleted when that can no longer be undone; a book that another user has changed is kept', async (context) => {
-      const { page, service } = (await openConsole(context, options)) ?? {};
+      const { page, service } = (await pages.openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.clock.install();
       for (const title of ['The Iliad', 'The Odyssey', 'Meditations']) await check(page, title).click();
@@ -117,7 +97,7 @@ for (const [size, options] of Object.entries(SIZES)) {
 }
 
 test('Ctrl+A selects all books of the search, also those that are not loaded; a click excludes one of them', async (context) => {
-  const { page, service } = (await openConsole(context, {}, manyBooks(400))) ?? {};
+  const { page, service } = (await pages.openConsole(context, {}, { books: manyBooks(400) })) ?? {};
   if (!page || !service) return;
   await page.getByLabel('To year').fill('1989');
   await waitForCount(page, '380 books');
@@ -146,7 +126,7 @@ test('Ctrl+A selects all books of the search, also those that are not loaded; a 
 });
 
 test('A range with Shift also selects rows that are not loaded yet; a new search clears the selection', async (context) => {
-  const { page } = (await openConsole(context, {}, manyBooks(5_000))) ?? {};
+  const { page } = (await pages.openConsole(context, {}, { books: manyBooks(5_000) })) ?? {};
   if (!page) return;
   await waitForCount(page, '5,000 books');
   await check(page, 'Volume 1').click();
@@ -166,7 +146,7 @@ test('A range with Shift also selects rows that are not loaded yet; a new search
 
 test('Books that are gone or changed stay selected, with the reason; after an outage, the others too', async (context) => {
   const { page, service } =
-    (await openConsole(context, { expectedMessages: failedRequests(404, 503) })) ?? {};
+    (await pages.openConsole(context, { expectedMessages: failedRequests(404, 503) })) ?? {};
   if (!page || !service) return;
   for (const title of ['Emma', 'Persuasion', 'Candide']) await check(page, title).click();
   await service.fetch('DELETE', `/book/${idOf('Emma')}`);
@@ -197,7 +177,7 @@ test('Books that are gone or changed stay selected, with the reason; after an ou
 });
 
 test('With the keyboard, arrows move by cell, Space and Shift select, and Escape clears', async (context) => {
-  const { page } = (await openConsole(context)) ?? {};
+  const { page } = (await pages.openConsole(context)) ?? {};
   if (!page) return;
   const focus = (row: number, column: number) =>
     page
@@ -242,7 +222,7 @@ test('With the keyboard, arrows move by cell, Space and Shift select, and Escape
 });
 
 test('The selected books are exported', async (context) => {
-  const { page } = (await openConsole(context)) ?? {};
+  const { page } = (await pages.openConsole(context)) ?? {};
   if (!page) return;
   await page.evaluate('delete window.showSaveFilePicker');
   await check(page, 'Walden').click();

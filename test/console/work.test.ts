@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
 import { PATIENCE_MS } from '../support/browser.ts';
-import { CLASSICS, findBook, store } from './books.ts';
-import {
-  ConsolePages,
-  failedRequests,
-  openBook,
-  type PageOptions,
-  rowOf,
-  SIZES,
-  signIn,
-  waitForCount,
-} from './console-pages.ts';
+import { CLASSICS, findBook } from './books.ts';
+import { ConsolePages, failedRequests, openBook, rowOf, SIZES, waitForCount } from './console-pages.ts';
 
 /** The id of a book, by its position in the list. */
 const idOf = (title: string) => 1 + CLASSICS.findIndex((book) => book.title === title);
@@ -29,22 +19,6 @@ before(async () => {
 });
 after(() => pages[Symbol.asyncDispose]());
 
-/** Opens the console of a new service with the classics, and signs in. */
-async function openConsole(
-  context: TestContext,
-  options: PageOptions = {},
-  query = '',
-): Promise<{ page: Page; service: Service } | undefined> {
-  const service = await startService();
-  context.after(() => service[Symbol.asyncDispose]());
-  await store(service, CLASSICS);
-  const page = await pages.open(context, `${service.url}/console/${query}`, options);
-  if (!page) return undefined;
-  await signIn(page);
-  await page.locator('.count').getByText(/book/).waitFor();
-  return { page, service };
-}
-
 const field = (page: Page, name: string) =>
   page.getByRole('dialog').getByRole('textbox', { name, exact: true });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -53,7 +27,7 @@ const noDialog = (page: Page) => page.getByRole('dialog').waitFor({ state: 'deta
 for (const [size, options] of Object.entries(SIZES)) {
   describe(`On ${size}, a user`, () => {
     test('adds a book, which the list then shows', async (context) => {
-      const { page, service } = (await openConsole(context, options)) ?? {};
+      const { page, service } = (await pages.openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await button(page, 'Add a book').click();
       await field(page, 'Title').fill('Middlemarch  II');
@@ -77,7 +51,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     });
 
     test('cannot add a book without title and author, and can undo an addition', async (context) => {
-      const { page, service } = (await openConsole(context, options)) ?? {};
+      const { page, service } = (await pages.openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.clock.install();
       await page.keyboard.press('n');
@@ -102,7 +76,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     });
 
     test('corrects the year of a book', async (context) => {
-      const { page, service } = (await openConsole(context, options)) ?? {};
+      const { page, service } = (await pages.openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.getByRole('searchbox').fill('emma');
       await waitForCount(page, '1 book');
@@ -122,7 +96,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     });
 
     test('deletes a book and undoes the deletion before it is sent', async (context) => {
-      const { page, service } = (await openConsole(context, options)) ?? {};
+      const { page, service } = (await pages.openConsole(context, options)) ?? {};
       if (!page || !service) return;
       await page.clock.install();
       await openBook(page, 'Emma');
@@ -138,7 +112,7 @@ for (const [size, options] of Object.entries(SIZES)) {
 
     test('edits a book while another user edits a different field: both changes are saved without a dialog', async (context) => {
       const { page, service } =
-        (await openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
+        (await pages.openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
       if (!page || !service) return;
       const sent: unknown[] = [];
       page.on('request', (request) => {
@@ -157,7 +131,7 @@ for (const [size, options] of Object.entries(SIZES)) {
 
     test('edits the same field as another user, and chooses a version; changes to other fields are kept', async (context) => {
       const { page, service } =
-        (await openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
+        (await pages.openConsole(context, { ...options, expectedMessages: failedRequests(412) })) ?? {};
       if (!page || !service) return;
       const makeConflict = async (title: string, year: string) => {
         await openBook(page, title);
@@ -200,7 +174,7 @@ for (const [size, options] of Object.entries(SIZES)) {
 }
 
 test('All functions can be used with the keyboard', async (context) => {
-  const { page, service } = (await openConsole(context)) ?? {};
+  const { page, service } = (await pages.openConsole(context)) ?? {};
   if (!page || !service) return;
   await page.keyboard.press('ArrowDown');
   await page.locator('[role=row]:focus-within').getByText('The Iliad', { exact: true }).waitFor();
@@ -258,7 +232,7 @@ test('All functions can be used with the keyboard', async (context) => {
 });
 
 test('A closed dialog keeps its input, also when the back button closes it', async (context) => {
-  const { page } = (await openConsole(context)) ?? {};
+  const { page } = (await pages.openConsole(context)) ?? {};
   if (!page) return;
   await openBook(page, 'Emma');
   await field(page, 'Title').fill('Emma Woodhouse');
@@ -273,7 +247,8 @@ test('A closed dialog keeps its input, also when the back button closes it', asy
 });
 
 test('The edit of a book that another user has deleted can be saved as a new book', async (context) => {
-  const { page, service } = (await openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
+  const { page, service } =
+    (await pages.openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
   if (!page || !service) return;
   await openBook(page, 'Emma');
   await field(page, 'Title').fill('Emma Woodhouse');
@@ -289,7 +264,8 @@ test('The edit of a book that another user has deleted can be saved as a new boo
 });
 
 test('A book that is found deleted when it is opened is removed from the list', async (context) => {
-  const { page, service } = (await openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
+  const { page, service } =
+    (await pages.openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
   if (!page || !service) return;
   await service.fetch('DELETE', `/book/${EMMA}`);
   await openBook(page, 'Emma');
@@ -301,7 +277,7 @@ test('A book that is found deleted when it is opened is removed from the list', 
 });
 
 test('The dialog of a book can be closed while the book is loading, and when it cannot be loaded', async (context) => {
-  const { page } = (await openConsole(context, { expectedMessages: failedRequests(503) })) ?? {};
+  const { page } = (await pages.openConsole(context, { expectedMessages: failedRequests(503) })) ?? {};
   if (!page) return;
   const held = Promise.withResolvers<void>();
   await page.route(`**/book/${EMMA}`, async (route) => {
@@ -320,7 +296,11 @@ test('The dialog of a book can be closed while the book is loading, and when it 
 
 test('The URL of a book opens it; the URL of a missing book says so', async (context) => {
   const { page, service } =
-    (await openConsole(context, { expectedMessages: failedRequests(404) }, `?book=${EMMA}`)) ?? {};
+    (await pages.openConsole(
+      context,
+      { expectedMessages: failedRequests(404) },
+      { query: `?book=${EMMA}` },
+    )) ?? {};
   if (!page || !service) return;
   assert.equal(await field(page, 'Title').inputValue(), 'Emma');
   await button(page, 'Cancel').click();
@@ -333,7 +313,7 @@ test('The URL of a book opens it; the URL of a missing book says so', async (con
 
 describe('A deletion', () => {
   test('is sent after the time to undo, which pauses while the pointer is over the toast', async (context) => {
-    const { page, service } = (await openConsole(context)) ?? {};
+    const { page, service } = (await pages.openConsole(context)) ?? {};
     if (!page || !service) return;
     await page.clock.install();
     await rowOf(page, 'Emma').locator('.title').focus();
@@ -350,7 +330,7 @@ describe('A deletion', () => {
   });
 
   test('is sent at a sign-out', async (context) => {
-    const { page, service } = (await openConsole(context)) ?? {};
+    const { page, service } = (await pages.openConsole(context)) ?? {};
     if (!page || !service) return;
     await rowOf(page, 'Emma').locator('.title').focus();
     await page.keyboard.press('Delete');
@@ -360,7 +340,7 @@ describe('A deletion', () => {
   });
 
   test('is sent when the page is closed', async (context) => {
-    const { page, service } = (await openConsole(context)) ?? {};
+    const { page, service } = (await pages.openConsole(context)) ?? {};
     if (!page || !service) return;
     const found = page.waitForResponse(`**/book/${EMMA}`);
     await rowOf(page, 'Emma').locator('.title').focus();
@@ -375,7 +355,7 @@ describe('A deletion', () => {
   });
 
   test('of a book that another user has changed is cancelled, and the list shows the current version', async (context) => {
-    const { page, service } = (await openConsole(context)) ?? {};
+    const { page, service } = (await pages.openConsole(context)) ?? {};
     if (!page || !service) return;
     await page.clock.install();
     await service.fetch('PUT', `/book/${EMMA}`, '{"year":1900}');
@@ -389,7 +369,7 @@ describe('A deletion', () => {
   });
 
   test('that fails is reported, and the book is listed again', async (context) => {
-    const { page } = (await openConsole(context, { expectedMessages: failedRequests(500) })) ?? {};
+    const { page } = (await pages.openConsole(context, { expectedMessages: failedRequests(500) })) ?? {};
     if (!page) return;
     await page.clock.install();
     await page.route(`**/book/${EMMA}`, (route) =>
