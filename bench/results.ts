@@ -48,6 +48,9 @@ export class Results {
   readonly startsMs = new Map<ServiceName, readonly number[]>();
   readonly longLists = new Map<ServiceName, LongListResult>();
   slowDisk: SlowDiskResult | undefined;
+  /** Tables of the report. */
+  latencies = '';
+  costs = '';
 
   /** The median of the rounds, or undefined without a successful measurement. */
   median(series: Series, metric: Metric): number | undefined {

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../test/support/cluster.ts';
 import { BOOKS } from './books.ts';
 import { assertContract } from './contract.ts';
+import { measureCosts } from './extras/costs.ts';
+import { measureLatencies } from './extras/latency.ts';
 import { measureLongList } from './extras/long-list.ts';
 import { measureSlowDisk } from './extras/slow-disk.ts';
 import { measureStarts } from './extras/start-time.ts';
@@ -55,6 +57,8 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
   }
   if (!options.extras) return results;
 
+  tools.progress('latencies under an open load');
+  results.latencies = await measureLatencies(services, options.workloads, meter);
   await sleep(SETTLE_MS);
   for (const { name, server, program } of services) {
     tools.progress(`starts of ${name} on an existing database`);
@@ -70,6 +74,9 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
     await using service = await startService(name, dependenciesOf(`${name}-long-list`));
     results.longLists.set(name, await measureLongList(service, meter));
   }
+  tools.progress('costs');
+  const costTools = { meter, dependenciesOf, postgresPid: cluster.pid ?? 0 };
+  results.costs = await measureCosts(options.services, costTools);
   if (options.services.includes('sqlite')) {
     tools.progress('sqlite on a slow disk');
     results.slowDisk = await measureSlowDisk(dependenciesOf('slow-disk'), meter);

@@ -1,15 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCluster } from '../../test/support/cluster.ts';
 import { BOOKS } from '../books.ts';
-import { chooseGenerator } from '../load/generator.ts';
 import { decimal, table } from '../markdown.ts';
-import { Meter } from '../measure.ts';
+import type { Meter } from '../measure.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { ServerProcess } from '../services/server-process.ts';
 import {
@@ -20,66 +17,61 @@ import {
   startService,
 } from '../services/service.ts';
 import { readCpuSeconds, readMemoryBytes, readWrittenBytes, waitUntilIdle } from '../services/usage.ts';
-import { createDatabase } from '../tables/postgres.ts';
 
-/**
- * Measures what requests, connections and starts cost, and prints tables: `node bench/extras/costs.ts [service,service…]`. By
- * default it takes two minutes.
- */
-
-const [, , chosen = 'sqlite,postgres,textbook'] = process.argv;
 const CLIENTS = [1, 32, 128];
-const READ_CONNECTIONS = 32;
+export const READ_CONNECTIONS = 32;
 const SECONDS = 2;
 const IDLE_CONNECTIONS = 1_000;
 const SETTLE_MS = 2_000;
 const STRACE = 'strace -D -f -c -qq --seccomp-bpf -e trace=fsync,fdatasync -o'.split(' ');
 
-const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-costs-'));
-const meter = new Meter(chooseGenerator(), folder);
-try {
-  await using cluster = await startCluster();
-  const dependenciesOf = (name: string): Dependencies => ({
-    folder: join(folder, name),
-    createDatabase: () => createDatabase(cluster.url, `costs_${name}`),
-  });
+interface CostTools {
+  readonly meter: Meter;
+  readonly dependenciesOf: (name: string) => Dependencies;
+  /** The process of PostgreSQL, whose costs count, too. */
+  readonly postgresPid: number;
+}
+
+/** Measures what requests, connections and starts cost. @returns tables of the report */
+export async function measureCosts(names: readonly ServiceName[], tools: CostTools): Promise<string> {
+  const { meter, dependenciesOf, postgresPid } = tools;
   const rows: string[][] = [];
-  for (const name of chosen.split(',') as ServiceName[]) {
-    await using service = await startService(name, dependenciesOf(name));
-    await service.table?.fill(BOOKS);
-    // PostgreSQL's processes count, too.
-    const pids = [service.server.pid, ...(service.databaseUrl === undefined ? [] : [cluster.pid ?? 0])];
-    await measureRequests(service, 'get', READ_CONNECTIONS, pids);
-    const costs = [await measureRequests(service, 'get', READ_CONNECTIONS, pids)];
-    for (const clients of CLIENTS) costs.push(await measureRequests(service, 'post', clients, pids));
+  for (const name of names) {
+    await using service = await startService(name, dependenciesOf(`${name}-costs`));
+    const { server, table: books, databaseUrl } = service;
+    if (!books) continue;
+    await books.fill(BOOKS);
+    const pids = [server.pid, ...(databaseUrl === undefined ? [] : [postgresPid])];
+    const measureTask = (workload: 'get' | 'post', connections: number) =>
+      measureRequests(service, { workload, connections }, pids, meter);
+    await measureTask('get', READ_CONNECTIONS);
+    const costs = [await measureTask('get', READ_CONNECTIONS)];
+    for (const clients of CLIENTS) costs.push(await measureTask('post', clients));
     rows.push([
       services[name],
       ...costs.flatMap(({ cpuMicroseconds, writtenBytes }) => [
         decimal(cpuMicroseconds),
         // Linux counts up to 1 MiB for each page that a commit of PostgreSQL changes.
-        service.databaseUrl === undefined ? decimal(writtenBytes / 1_000, 1) : '–',
+        databaseUrl === undefined ? decimal(writtenBytes / 1_000, 1) : '–',
       ]),
       decimal((await measureConnection(service)) / 1_000, 1),
       ...(await measureStarts(service)),
     ]);
   }
-  console.log(
-    table(
-      [
-        'service',
-        '>million reads: CPU s',
-        '>GB written',
-        ...CLIENTS.flatMap((clients) => [`>million creates, ${clients} clients: CPU s`, '>GB written']),
-        '>idle connection, KB',
-        '>start without compile cache, ms (MB)',
-        '>with it',
-      ],
-      rows,
-    ),
+  const costs = table(
+    [
+      'service',
+      '>million reads: CPU s',
+      '>GB written',
+      ...CLIENTS.flatMap((clients) => [`>million creates, ${clients} clients: CPU s`, '>GB written']),
+      '>idle connection, KB',
+      '>start without compile cache, ms (MB)',
+      '>with it',
+    ],
+    rows,
   );
-  if (spawnSync('strace', ['-V']).status === 0) console.log(`\n${await countSyncs(dependenciesOf('syncs'))}`);
-} finally {
-  await rm(folder, { recursive: true });
+  const hasStrace = spawnSync('strace', ['-V']).status === 0;
+  return hasStrace ? `${costs}\n\n${await countSyncs(dependenciesOf('syncs'), meter)}` : costs;
 }
 
 interface Cost {
@@ -90,15 +82,14 @@ interface Cost {
 
 async function measureRequests(
   service: Service,
-  workload: 'get' | 'post',
-  connections: number,
+  task: { readonly workload: 'get' | 'post'; readonly connections: number },
   pids: readonly number[],
+  meter: Meter,
 ): Promise<Cost> {
   const used = () =>
     [readCpuSeconds, readWrittenBytes].map((read) => pids.reduce((sum, pid) => sum + read(pid), 0));
   const [cpuSeconds = 0, writtenBytes = 0] = used();
-  const task = { service, workload, connections, seconds: SECONDS };
-  const { responses, failures } = await meter.run({ ...task, books: BOOKS });
+  const { responses, failures } = await meter.run({ ...task, service, seconds: SECONDS, books: BOOKS });
   if (failures > 0) throw new Error(`${failures} requests failed`);
   await waitUntilIdle(service.server.pid);
   const [cpuSecondsAfter = 0, writtenBytesAfter = 0] = used();
@@ -140,10 +131,10 @@ async function measureStarts({ program }: Service): Promise<string[]> {
 }
 
 /** Counts the syncs of SQLite, and the pages that are written to the disk. */
-async function countSyncs(dependencies: Dependencies): Promise<string> {
+async function countSyncs(dependencies: Dependencies, meter: Meter): Promise<string> {
   const rows: string[][] = [];
   for (const clients of CLIENTS) {
-    const summary = join(folder, `strace-${clients}`);
+    const summary = join(dependencies.folder, `strace-${clients}`);
     let creates = 0;
     let writtenBytes = 0;
     {

@@ -1,27 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startCluster } from '../../test/support/cluster.ts';
-import { chooseGenerator } from '../load/generator.ts';
 import { decimal, percent, table } from '../markdown.ts';
-import { Meter } from '../measure.ts';
-import {
-  SERVICE_NAMES,
-  type Service,
-  type ServiceName,
-  services,
-  startService,
-} from '../services/service.ts';
-import { createDatabase } from '../tables/postgres.ts';
-import { type WorkloadName, workloads } from '../workloads.ts';
+import type { Meter } from '../measure.ts';
+import { type Service, services as titles } from '../services/service.ts';
+import { workloads as kinds, type WorkloadName } from '../workloads.ts';
 import { describePauses, readPauses } from './pauses.ts';
 
-/**
- * Measures latencies under an open load, in which requests are sent when they are due, and prints a table:
- * `node bench/extras/latency.ts [workload,workload…] [service,service…]`. By default it takes four minutes.
- */
-
-const [, , chosenWorkloads = 'get,post,mix', chosenServices = SERVICE_NAMES.join(',')] = process.argv;
+const WORKLOADS: readonly WorkloadName[] = ['get', 'post', 'mix'];
 /** Of the peak, which closed connections reach. */
 const SHARES = [0.1, 0.5, 0.8];
 const PEAK_CONNECTIONS = 32;
@@ -43,28 +26,27 @@ const COLUMNS = [
   '>commits',
 ];
 
-const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-latency-'));
-const meter = new Meter(chooseGenerator(), folder);
-try {
-  await using cluster = await startCluster();
-  await using stack = new AsyncDisposableStack();
-  const running: Service[] = [];
-  for (const name of chosenServices.split(',') as ServiceName[]) {
-    const createDatabaseOf = () => createDatabase(cluster.url, `latency_${name}`);
-    running.push(
-      stack.use(await startService(name, { folder: join(folder, name), createDatabase: createDatabaseOf })),
-    );
-  }
-  for (const workload of chosenWorkloads.split(',') as WorkloadName[]) {
+/**
+ * Measures latencies under an open load, in which requests are sent when they are due; it takes 20 s for each service and
+ * workload.
+ *
+ * @returns a table of the report for each workload
+ */
+export async function measureLatencies(
+  services: readonly Service[],
+  workloads: readonly WorkloadName[],
+  meter: Meter,
+): Promise<string> {
+  const tables = [];
+  for (const workload of WORKLOADS.filter((name) => workloads.includes(name))) {
     const rows = [];
-    for (const service of running) rows.push(...(await measure(service, workload)));
-    console.log(`\n## ${workloads[workload].title}\n\n${table(COLUMNS, rows)}`);
+    for (const service of services) rows.push(...(await measure(service, workload, meter)));
+    tables.push(`${kinds[workload].title}:`, table(COLUMNS, rows));
   }
-} finally {
-  await rm(folder, { recursive: true });
+  return tables.join('\n\n');
 }
 
-async function measure(service: Service, workload: WorkloadName): Promise<string[][]> {
+async function measure(service: Service, workload: WorkloadName, meter: Meter): Promise<string[][]> {
   const measurePeak = () =>
     meter.measure({ service, workload, connections: PEAK_CONNECTIONS, seconds: PEAK_SECONDS });
   await measurePeak();
@@ -78,7 +60,7 @@ async function measure(service: Service, workload: WorkloadName): Promise<string
     const { responses, failures, delayP999Ms, ...latency } = result;
     if (failures > 0) throw new Error(`${failures} requests failed`);
     rows.push([
-      services[service.name],
+      titles[service.name],
       percent(share),
       decimal(responses / result.seconds),
       decimal(latency.p50Ms, 2),

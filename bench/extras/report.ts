@@ -3,6 +3,7 @@ import { TARGET_CONNECTIONS } from '../options.ts';
 import type { Results } from '../results.ts';
 import { services } from '../services/service.ts';
 import { median } from '../statistics.ts';
+import { READ_CONNECTIONS } from './costs.ts';
 import { READS } from './long-list.ts';
 import { FSYNC_DELAY_MS, READERS, WRITERS } from './slow-disk.ts';
 
@@ -17,6 +18,12 @@ export function renderExtras(results: Results): string[] {
     '## Memory',
     'Resident memory in MB: 2 s after a start on an existing database of 10,000 books, 2 s after the last measurement, and the peak of all measurements.',
     renderMemory(results),
+    '## Latencies under an open load',
+    'In milliseconds. Requests are sent when they are due, at a share of the peak of the same run, and the latency counts from when a request was due. The generator is a Node process, which takes more CPU time than wrk; "generator" is how late it was itself. Collections and commits are the pauses for garbage and the durable commits (fsync) during the measurement: their number, and an upper bound of the longest.',
+    results.latencies,
+    '## Costs',
+    `CPU time of the service and of PostgreSQL, and the bytes that SQLite writes, for a million requests; the memory of an idle connection; and starts without and with a compile cache. Reads have ${READ_CONNECTIONS} connections. Bytes of PostgreSQL are missing, as Linux may count 1 MiB for a commit that changes one page of its log.`,
+    results.costs,
     '## The list of 1,000,000 books',
     `Times are medians of ${READS} reads by one client. Memory is the peak above that of the idle process, in MB; a stalled client pauses for 3 s after the first bytes.`,
     renderLongLists(results),
