@@ -1,5 +1,5 @@
 import type { Book } from '../book/contract.ts';
-import { ChangesRemovedError, NoAnswerError, RefusedError } from './client-errors.ts';
+import { ChangesRemovedError, NoResponseError, RefusedError } from './client-errors.ts';
 import { type ApiResponse, isTemporary } from './exchange.ts';
 import { nextOf } from './list.ts';
 import { expectSuccess } from './responses.ts';
@@ -57,7 +57,7 @@ export async function* followChanges(
 
 /** Whether the service may respond later, after an outage that outlasts the attempts of a call. */
 function isResumable(error: unknown): boolean {
-  if (error instanceof NoAnswerError) return error.reason !== 'unreadable';
+  if (error instanceof NoResponseError) return error.reason !== 'unreadable';
   return error instanceof RefusedError && isTemporary(error.status);
 }
 

@@ -54,8 +54,8 @@ export class ChangesRemovedError extends BookkeepingError {
 }
 
 /** There was no response of the service. `cause` is the error of `fetch`, if there is one. */
-export class NoAnswerError extends BookkeepingError {
-  override readonly name = 'NoAnswerError';
+export class NoResponseError extends BookkeepingError {
+  override readonly name = 'NoResponseError';
   /**
    * - `network`: the service is unreachable, the connection broke, or a browser may not read the response (CORS);
    * - `timeout`: the response did not arrive in time;

@@ -29,7 +29,7 @@ export interface CallOptions {
  * - requests a token when it needs one, and renews it before it expires or when the service rejects it;
  * - is retried, except `createMany`, when it gets no response, or 429, 502, 503 or 504, after `Retry-After` and a random
  *   wait; a retry has no further effect;
- * - throws `RefusedError` when the service responds with an error, `NoAnswerError` when there is no response, and the reason
+ * - throws `RefusedError` when the service responds with an error, `NoResponseError` when there is no response, and the reason
  *   of the signal when that is aborted.
  */
 export interface BookClient {
@@ -125,7 +125,7 @@ export function createClient(options: ClientOptions): BookClient {
  * Requests a token, for programs that manage it themselves.
  *
  * @throws {RefusedError} 401 when username or password is wrong, 429 after too many failures
- * @throws {NoAnswerError}
+ * @throws {NoResponseError}
  */
 export function requestToken(options: Login & ServiceOptions): Promise<Token> {
   return fetchToken(createRetryingSender(DEPENDENCIES, options), options, Date.now);

@@ -1,5 +1,5 @@
 import type { Envelope } from '../book/contract.ts';
-import { type ErrorResponse, NoAnswerError } from './client-errors.ts';
+import { type ErrorResponse, NoResponseError } from './client-errors.ts';
 
 /** A request to the API, without its token. */
 export interface ApiRequest {
@@ -39,7 +39,7 @@ export interface ApiResponse extends ErrorResponse {
 /** The default timeout of a response. */
 export const TIMEOUT_MS = 30_000;
 
-/** Sends a request. @throws {NoAnswerError} @throws the reason of the signal when it is aborted */
+/** Sends a request. @throws {NoResponseError} @throws the reason of the signal when it is aborted */
 export type Send = (request: ApiRequest, signal?: AbortSignal) => Promise<ApiResponse>;
 
 /** @returns a function that sends a request once, to a URL that ends in a slash, with a timeout for a whole response */
@@ -49,8 +49,8 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
     const { method, path, body, isWrite } = request;
     const headers = new Headers(request.headers);
     if (body !== undefined) headers.set('Content-Type', 'application/json');
-    const fail = (reason: NoAnswerError['reason'], cause?: unknown) =>
-      new NoAnswerError(describeRequest(request), reason, isWrite, cause);
+    const fail = (reason: NoResponseError['reason'], cause?: unknown) =>
+      new NoResponseError(describeRequest(request), reason, isWrite, cause);
     const abortion = new AbortController();
     const abort = () => abortion.abort();
     signal?.addEventListener('abort', abort, { once: true });
@@ -69,7 +69,7 @@ export function createSender(baseUrl: string, timeoutMs: number): Send {
       return result;
     } catch (error) {
       signal?.throwIfAborted();
-      throw error instanceof NoAnswerError
+      throw error instanceof NoResponseError
         ? error
         : fail(abortion.signal.aborted ? 'timeout' : 'network', error);
     } finally {

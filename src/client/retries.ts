@@ -1,5 +1,5 @@
 import { sleep } from './abort.ts';
-import { NoAnswerError } from './client-errors.ts';
+import { NoResponseError } from './client-errors.ts';
 import { isTemporary, type Send } from './exchange.ts';
 
 /** Randomness and time, which tests replace. */
@@ -35,7 +35,7 @@ export function withRetries(send: Send, attemptsMax: number, dependencies: Depen
         if (isLast || !isRetried) return { ...response, mayHaveHappened };
         waitMs += retryAfterSeconds * 1_000;
       } catch (error) {
-        if (isLast || !(error instanceof NoAnswerError) || error.reason === 'unreadable') throw error;
+        if (isLast || !(error instanceof NoResponseError) || error.reason === 'unreadable') throw error;
         mayHaveHappened ||= request.isWrite;
       }
       await dependencies.sleep(waitMs, signal);

@@ -1,5 +1,5 @@
 import { abortable, shareInFlight } from './abort.ts';
-import { BookkeepingError, NoAnswerError, RefusedError } from './client-errors.ts';
+import { BookkeepingError, NoResponseError, RefusedError } from './client-errors.ts';
 import { type ApiRequest, type ApiResponse, describeRequest, type Send } from './exchange.ts';
 
 /** The username and password of the service. */
@@ -82,7 +82,7 @@ export function withAuthorization(send: Send, credentials: Credentials, now: () 
     const newToken = await provide(token, signal).catch((error: unknown) => {
       if (!response.mayHaveHappened || !(error instanceof BookkeepingError)) throw error;
       // An earlier attempt may have happened, and there is no token to find out.
-      throw new NoAnswerError(describeRequest(request), 'network', true, error);
+      throw new NoResponseError(describeRequest(request), 'network', true, error);
     });
     if (newToken === token) return response;
     const retried = await send(withToken(request, newToken), signal);
@@ -98,7 +98,7 @@ function createProvider(send: Send, credentials: Credentials, now: () => number)
     abortable(typeof token === 'string' ? Promise.resolve(token) : token(rejected, signal), signal);
 }
 
-/** Requests a token. @throws {RefusedError} when the service rejects the login @throws {NoAnswerError} */
+/** Requests a token. @throws {RefusedError} when the service rejects the login @throws {NoResponseError} */
 export async function fetchToken(
   send: Send,
   { username, password }: Login,
@@ -110,7 +110,7 @@ export async function fetchToken(
   const response = await send(request, signal);
   if (response.status !== 200) throw new RefusedError(response);
   const { token: text } = (response.data ?? {}) as { token?: unknown };
-  if (typeof text !== 'string') throw new NoAnswerError(describeRequest(request), 'unreadable', false);
+  if (typeof text !== 'string') throw new NoResponseError(describeRequest(request), 'unreadable', false);
   return { text, expiresAt: now() + lifetimeOf(text, response, now()) };
 }
 

@@ -63,17 +63,17 @@ describe('A client in a browser, on a page of another origin', () => {
     assert.deepEqual([seen.isDeleted, seen.absent], [true, undefined]);
   });
 
-  test('throws a NoAnswerError when CORS_ORIGINS does not have the origin', async (context) => {
+  test('throws a NoResponseError when CORS_ORIGINS does not have the origin', async (context) => {
     await using pages = await startPages();
     await using service = await startService();
     const page = await open(context, pages.origin);
     if (!page) return;
     const reasonOfError = await page.evaluate(
       async ([module, url, username, password]) => {
-        const { createClient, NoAnswerError } = (await import(module)) as typeof clientModule;
+        const { createClient, NoResponseError } = (await import(module)) as typeof clientModule;
         const books = createClient({ url, username, password, attemptsMax: 1 });
         const error: unknown = await books.find(1).catch((thrown) => thrown);
-        return error instanceof NoAnswerError ? error.reason : String(error);
+        return error instanceof NoResponseError ? error.reason : String(error);
       },
       ['/client/index.ts', service.url, USERNAME, PASSWORD] as const,
     );

@@ -4,7 +4,7 @@ import {
   type BookClient,
   BookkeepingError,
   createClient,
-  NoAnswerError,
+  NoResponseError,
   RefusedError,
 } from '../../src/client/index.ts';
 import { findFreePort } from '../support/free-port.ts';
@@ -205,15 +205,15 @@ describe('An error', () => {
     });
   });
 
-  test('of the connection causes a NoAnswerError with its cause', async () => {
+  test('of the connection causes a NoResponseError with its cause', async () => {
     const client = createClient({
       url: `http://127.0.0.1:${await findFreePort()}`,
       ...CREDENTIALS,
       attemptsMax: 1,
     });
     await assert.rejects(client.find(7), (error) => {
-      assert.ok(error instanceof NoAnswerError && error instanceof BookkeepingError);
-      assert.equal(error.name, 'NoAnswerError');
+      assert.ok(error instanceof NoResponseError && error instanceof BookkeepingError);
+      assert.equal(error.name, 'NoResponseError');
       assert.equal(error.reason, 'network');
       assert.match(error.message, /^POST \/token: /);
       assert.ok(error.cause instanceof Error);
@@ -221,19 +221,19 @@ describe('An error', () => {
     });
   });
 
-  test('by timeout causes a NoAnswerError', async () => {
+  test('by timeout causes a NoResponseError', async () => {
     await using server = await ScriptedServer.start(['silence']);
     const { client } = hasty(server, { token: 'a.b.c', timeoutMs: 20, attemptsMax: 1 });
     await assert.rejects(
       client.find(7),
-      (error) => error instanceof NoAnswerError && error.reason === 'timeout',
+      (error) => error instanceof NoResponseError && error.reason === 'timeout',
     );
   });
 
   test('is unreadable when the status in the body is another one', async () => {
     const content = '{"status":201,"message":"OK","data":{}}';
     await using server = await ScriptedServer.start([{ status: 200, content }]);
-    await assert.rejects(hasty(server).client.find(7), { name: 'NoAnswerError', reason: 'unreadable' });
+    await assert.rejects(hasty(server).client.find(7), { name: 'NoResponseError', reason: 'unreadable' });
   });
 
   test('contains neither password nor token', async () => {
@@ -278,8 +278,8 @@ describe('The URL of the service', () => {
     });
     await using server = await ScriptedServer.start([away('/book/7')], [away('/token')]);
     const { client } = hasty(server, { attemptsMax: 1 });
-    await assert.rejects(client.find(7), NoAnswerError);
-    await assert.rejects(client.find(7), NoAnswerError);
+    await assert.rejects(client.find(7), NoResponseError);
+    await assert.rejects(client.find(7), NoResponseError);
     assert.equal(server.requests.length, 1);
     assert.deepEqual([...stranger.requests, ...stranger.signIns], []);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BookClient, NoAnswerError, RefusedError } from '../../src/client/index.ts';
+import { type BookClient, NoResponseError, RefusedError } from '../../src/client/index.ts';
 import { hasty } from './clients.ts';
 import { type Reaction, ScriptedServer, type Step, times, tokenNumber } from './scripted-server.ts';
 
@@ -50,7 +50,7 @@ for (const [name, [call, success]] of Object.entries(RETRYABLE)) {
       const { client } = hasty(server, { timeoutMs: 100 });
       // A slow machine may exceed the timeout again.
       const result = await call(client).catch((error: unknown) => error);
-      assert.ok(server.requests.length >= 3 || result instanceof NoAnswerError);
+      assert.ok(server.requests.length >= 3 || result instanceof NoResponseError);
     });
 
     test('up to the maximum, and then throws the last error', async () => {
@@ -72,7 +72,7 @@ for (const [name, [call, success]] of Object.entries(RETRYABLE)) {
       const { client, waits } = hasty(server, { attemptsMax: 2 });
       await assert.rejects(
         call(client),
-        (error) => error instanceof NoAnswerError && error.reason === 'network',
+        (error) => error instanceof NoResponseError && error.reason === 'network',
       );
       assert.equal(server.requests.length, 2);
       assert.equal(waits.length, 1);
@@ -98,7 +98,7 @@ for (const [name, [call, success]] of Object.entries(RETRYABLE)) {
     test('but not after a response that is not from the service', async () => {
       await using server = await ScriptedServer.start([{ status: 200, content: '<h1>Welcome</h1>' }]);
       const { client } = hasty(server);
-      await assert.rejects(call(client), { name: 'NoAnswerError', reason: 'unreadable' });
+      await assert.rejects(call(client), { name: 'NoResponseError', reason: 'unreadable' });
       assert.equal(server.requests.length, 1);
     });
   });
@@ -241,7 +241,7 @@ describe('A failed write', () => {
     const signIns: Step[] = [tokenNumber(1), { status: 401, message: 'Invalid credentials' }];
     await using server = await ScriptedServer.start(script, signIns);
     await assert.rejects(hasty(server).client.delete(7), (error) => {
-      assert.ok(error instanceof NoAnswerError && error.mayHaveHappened);
+      assert.ok(error instanceof NoResponseError && error.mayHaveHappened);
       assert.match(error.message, /^DELETE \/book\/7: /);
       assert.equal((error.cause as Error).message, 'Invalid credentials');
       return true;

@@ -162,12 +162,12 @@ describe('A client', () => {
     }
   });
 
-  test('throws a NoAnswerError when the service has stopped', async () => {
+  test('throws a NoResponseError when the service has stopped', async () => {
     const service = await startService();
     const books = createClient({ url: service.url, ...CREDENTIALS, attemptsMax: 2 });
     await books.create(ILIAD);
     await service[Symbol.asyncDispose]();
-    await assert.rejects(books.find(1), { name: 'NoAnswerError', reason: 'network' });
+    await assert.rejects(books.find(1), { name: 'NoResponseError', reason: 'network' });
   });
 });
 

@@ -299,7 +299,7 @@ describe('A sign-in', () => {
   for (const data of [null, {}, { token: 7 }]) {
     test(`is unreadable without a token: ${JSON.stringify(data)}`, async () => {
       await using server = await ScriptedServer.start([], [{ status: 200, data }]);
-      const noAnswer = { name: 'NoAnswerError', reason: 'unreadable', mayHaveHappened: false };
+      const noAnswer = { name: 'NoResponseError', reason: 'unreadable', mayHaveHappened: false };
       await assert.rejects(hasty(server).client.create({}), noAnswer);
     });
   }

@@ -12,7 +12,7 @@ import {
   type Book,
   type BookClient,
   createClient,
-  NoAnswerError,
+  NoResponseError,
   RefusedError,
 } from '../../src/client/index.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
@@ -64,7 +64,7 @@ describe('An import', () => {
     changes: (...given) => client.changes(...given),
     list(...given) {
       const isOutage = now >= outage.from && now < outage.to;
-      if (isOutage || listFailures-- > 0) throw new NoAnswerError('GET /books', 'network', false);
+      if (isOutage || listFailures-- > 0) throw new NoResponseError('GET /books', 'network', false);
       return client.list(...given);
     },
     async createMany(books, options) {
@@ -75,7 +75,7 @@ describe('An import', () => {
       if (outcome === 'busy') throw rejection(429, false);
       if (outcome === 'rejected') throw rejection(400, false);
       if (typeof outcome === 'object') late.push({ at: now + outcome.storedAfterMs, batch: books });
-      throw outcome === 'lost' ? rejection(503, true) : new NoAnswerError('POST /books', 'network', true);
+      throw outcome === 'lost' ? rejection(503, true) : new NoResponseError('POST /books', 'network', true);
     },
   };
 

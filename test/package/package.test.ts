@@ -17,7 +17,7 @@ const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const PROGRAM = `
 import {
   type Book, type BookClient, type BookList, type BookPage, type BookQuery, BookkeepingError, type CallOptions,
-  type ClientOptions, createClient, NoAnswerError, RefusedError, type VersionedBook,
+  type ClientOptions, createClient, NoResponseError, RefusedError, type VersionedBook,
 } from 'bookkeeping-client';
 
 export async function use(options: ClientOptions, call: CallOptions): Promise<readonly Book[]> {
@@ -39,7 +39,7 @@ export async function use(options: ClientOptions, call: CallOptions): Promise<re
 
 export function describe(error: unknown): string | number | undefined {
   if (error instanceof RefusedError) return error.invalidIndex ?? error.retryAfterSeconds ?? error.status;
-  if (error instanceof NoAnswerError) return error.reason === 'timeout' ? 'timeout' : error.message;
+  if (error instanceof NoResponseError) return error.reason === 'timeout' ? 'timeout' : error.message;
   return error instanceof BookkeepingError && error.mayHaveHappened ? 'unknown' : undefined;
 }
 
@@ -152,7 +152,7 @@ describe('The package of the client', () => {
       names: [
         'BookkeepingError',
         'ChangesRemovedError',
-        'NoAnswerError',
+        'NoResponseError',
         'RefusedError',
         'Session',
         'createClient',

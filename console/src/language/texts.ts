@@ -1,5 +1,5 @@
 import { effect, signal } from '@preact/signals';
-import { NoAnswerError, RefusedError } from '../../../src/client/index.ts';
+import { NoResponseError, RefusedError } from '../../../src/client/index.ts';
 import { BOOK_SIZE_MAX, ROW_SIZE_MAX, type RowError } from '../../../src/formats/row.ts';
 import { formatMessage } from './format.ts';
 import { LANGUAGES, type Language, language, type Texts } from './language.ts';
@@ -27,7 +27,7 @@ async function load(chosen: Language): Promise<void> {
 /** The message for the error of a call. */
 export function explain(error: unknown): string {
   const { errors, signInErrors } = texts.value;
-  if (error instanceof NoAnswerError)
+  if (error instanceof NoResponseError)
     return error.reason === 'timeout' ? errors.timeout : signInErrors.unreachable;
   if (!(error instanceof RefusedError)) return errors.defect;
   if (error.status >= 500) return error.status === 503 ? errors.unavailable : errors.defect;

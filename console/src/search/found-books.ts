@@ -75,7 +75,7 @@ effect(() => {
 /** Each is searched by a request of its own. */
 const EXPLAINED_WORDS_MAX = 8;
 
-/** Does without the answer if there is none: the list reports an error. @returns a function that cancels the work */
+/** Does without the result if there is none: the list reports an error. @returns a function that cancels the work */
 function request(work: (abort: AbortSignal) => Promise<void>): () => void {
   const controller = new AbortController();
   untracked(() => work(controller.signal)).catch(() => {});

@@ -74,7 +74,7 @@ function receive(message: TabMessage): void {
   }
 }
 
-/** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoAnswerError} */
+/** Signs in, and continues the calls that wait for it. @throws {RefusedError | NoResponseError} */
 export async function signIn(credentials: Login): Promise<void> {
   const token = keep(await request(credentials));
   tellOtherTabs({ kind: 'token', token });
