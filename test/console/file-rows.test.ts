@@ -101,12 +101,13 @@ test('The error of a row names the field that is invalid', async () => {
   };
   for (const [name, value] of Object.entries(browser)) Object.defineProperty(globalThis, name, { value });
   // A literal would make `tsc` check the module without the types of a browser.
-  const path = '../../console/src/language/texts.ts';
-  const { explainRowError, textsLoaded } = (await import(path)) as {
-    explainRowError: (error: RowError) => string;
-    textsLoaded: Promise<void>;
+  const folder = '../../console/src';
+  const { loadWithTexts } = (await import(`${folder}/language/texts.ts`)) as {
+    loadWithTexts: (load: () => Promise<unknown>) => Promise<unknown>;
   };
-  await textsLoaded;
+  const { explainRowError } = (await loadWithTexts(() => import(`${folder}/files/import/row-error.ts`))) as {
+    explainRowError: (error: RowError) => string;
+  };
   assert.match(explainRowError({ kind: 'year', value: 'x' }), /^The year .*“x”$/);
   assert.match(explainRowError({ kind: 'id', value: '0' }), /^The id .*“0”$/);
   assert.match(explainRowError({ kind: 'text', field: 'title' }), /title/i);

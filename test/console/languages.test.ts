@@ -10,8 +10,8 @@ import { ConsolePages } from './console-pages.ts';
 
 const FOLDER = join(ROOT, 'console/src/language');
 const LANGUAGES = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.json'))
-  .map((name) => name.replace('.json', ''));
+  .filter((name) => name.endsWith('.later.json'))
+  .map((name) => name.replace('.later.json', ''));
 
 const ENGLISH = textsOf('en');
 const SOURCES = readdirSync(join(ROOT, 'console/src'), { recursive: true, encoding: 'utf8' })
@@ -25,7 +25,11 @@ function textsOf(language: string): Map<string, string> {
     typeof value === 'object' && value !== null
       ? Object.entries(value).flatMap(([name, each]) => flatten(each, path === '' ? name : `${path}.${name}`))
       : [[path, String(value)]];
-  return new Map(flatten(JSON.parse(readFileSync(join(FOLDER, `${language}.json`), 'utf8')), ''));
+  return new Map(
+    [`${language}.json`, `${language}.later.json`].flatMap((name) =>
+      flatten(JSON.parse(readFileSync(join(FOLDER, name), 'utf8')), ''),
+    ),
+  );
 }
 
 const PLURAL = /\{(\w+), plural,((?: =?\w+ \{(?:[^{}]|\{\w+\})*\})+)\}/g;
@@ -86,7 +90,9 @@ describe('The English texts', () => {
   });
 
   test('get the values that they name', () => {
-    const calls = [...SOURCES.matchAll(/\bformatMessage\(\s*(?:t|texts\.value)\.([\w.]+),\s*\{([^}]*)\}/g)];
+    const calls = [
+      ...SOURCES.matchAll(/\bformatMessage\(\s*(?:t|(?:texts|allTexts)\.value)\.([\w.]+),\s*\{([^}]*)\}/g),
+    ];
     assert.ok(calls.length > 30, String(calls.length));
     for (const [call, name = '', values = ''] of calls) {
       if (values.includes('...')) continue;

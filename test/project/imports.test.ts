@@ -151,7 +151,7 @@ describe('The imports of the web console', () => {
 
   test('are its own modules and texts, the client, src/formats and the folding of texts', () => {
     const shared =
-      /^(src\/(client\/index\.ts$|formats\/|book\/folded-text\.ts$)|console\/src\/(language\/\w+\.json|style\/\w+\.css)$)/;
+      /^(src\/(client\/index\.ts$|formats\/|book\/folded-text\.ts$)|console\/src\/(language\/\w+(\.later)?\.json|style\/\w+\.css)$)/;
     assert.ok(ours.includes('src/client/index.ts'));
     assert.deepEqual(
       ours.filter((path) => !shared.test(path) && !ofConsole.has(path)),

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { hasHistory } from '../history/history.ts';
 import { HistoryView } from '../history/history-views.tsx';
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { closeBook, showNewest, view } from '../page/address.ts';
 import { Button, LinkButton } from '../page/button.tsx';
 import { Dialog, StepHeading } from '../page/dialog.tsx';
@@ -23,7 +23,7 @@ export function BookDialog() {
 }
 
 function OpenBook({ edit }: { edit: EditSession }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const state = edit.state.value;
   const isHistory = useSignal(false);
   const openHistory = () => (isHistory.value = true);
@@ -64,13 +64,13 @@ function OpenBook({ edit }: { edit: EditSession }) {
 }
 
 function showSaved({ book, isNew }: Extract<EditState, { kind: 'saved' }>): void {
-  const action = { label: () => texts.value.showNewest, run: showNewest };
-  if (isNew) showBriefly({ text: () => texts.value.added, undo: () => deleteBook(book), action }, UNDO_MS);
-  else showBriefly({ text: () => texts.value.saved });
+  const action = { label: () => allTexts.value.showNewest, run: showNewest };
+  if (isNew) showBriefly({ text: () => allTexts.value.added, undo: () => deleteBook(book), action }, UNDO_MS);
+  else showBriefly({ text: () => allTexts.value.saved });
 }
 
 function Loading({ edit }: { edit: EditSession }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: error } = edit.error;
   return (
     <>
@@ -87,7 +87,7 @@ function Loading({ edit }: { edit: EditSession }) {
 }
 
 function Missing({ edit, onHistory }: { edit: EditSession; onHistory: () => void }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const hasChanges = !edit.isUnchanged && edit.base !== undefined;
   return (
     <>

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { hasHistory } from '../history/history.ts';
 import { formatMessage } from '../language/format.ts';
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
 import { formatYear } from './book-text.tsx';
 import type { EditSession } from './edit-session.ts';
@@ -22,7 +22,7 @@ export function BookForm({ edit, onCancel, onHistory }: BookFormProps) {
     // On a phone, the focus would open the keyboard over a book that the user may only want to read.
     if (edit.id === 'new' || !matchMedia('(pointer: coarse)').matches) focus('title');
   }, []);
-  const t = texts.value;
+  const t = allTexts.value;
   const { draft, base, error } = edit;
   const isSaving = edit.state.value.kind === 'saving';
   const year = yearOf(draft.value);
@@ -107,7 +107,7 @@ interface TextFieldProps {
 function TextField({ name, edit: { draft }, submit }: TextFieldProps) {
   return (
     <label class={`field ${name}`}>
-      <span>{texts.value.columns[name]}</span>
+      <span>{allTexts.value.columns[name]}</span>
       <textarea
         name={name}
         rows={1}

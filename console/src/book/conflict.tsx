@@ -1,5 +1,5 @@
 import { FIELDS } from '../../../src/formats/row.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
 import { StepHeading } from '../page/dialog.tsx';
 import type { EditSession } from './edit-session.ts';
@@ -10,7 +10,7 @@ const SCROLLED_LENGTH = 200;
 
 /** Shows two versions of a book side by side, after two users have changed the same field. */
 export function Conflict({ edit, theirs }: { edit: EditSession; theirs: FormFields }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const mine = edit.draft.value;
   const versions: [name: string, fields: FormFields, choose: string, act: () => Promise<void>][] = [
     [t.yourVersion, mine, t.keepMine, () => edit.save()],

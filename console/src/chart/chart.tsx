@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals';
 import type { TargetedKeyboardEvent } from 'preact';
 import { formatYear } from '../book/book-text.tsx';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { show, view } from '../page/address.ts';
 import { bars } from './chart-counts.ts';
 import { isNarrow, isWide } from './chart-toggle.tsx';
@@ -18,7 +18,7 @@ const short = new Intl.NumberFormat('en', { notation: 'compact', maximumFraction
  * to the decade. Of the bars, one can be reached with Tab; the arrow keys move the focus.
  */
 export function Chart() {
-  const t = texts.value;
+  const t = allTexts.value;
   const focused = useSignal(0);
   const { from, to } = view.value;
   const isFiltered = from !== undefined || to !== undefined;
@@ -76,7 +76,7 @@ interface BarButtonProps {
 }
 
 function BarButton({ bar, isChosen, isTabStop, onFocus }: BarButtonProps) {
-  const label = `${labelOf(bar)}: ${formatMessage(texts.value.count, { count: bar.count })}`;
+  const label = `${labelOf(bar)}: ${formatMessage(allTexts.value.count, { count: bar.count })}`;
   return (
     <button
       type="button"
@@ -106,7 +106,7 @@ function choose(bar: Bar, isExtension: boolean): void {
 }
 
 function labelOf({ kind, from, to }: Bar): string {
-  const t = texts.value;
+  const t = allTexts.value;
   if (kind === 'unknown') return t.unknownYear;
   if (kind === 'older') return formatMessage(t.upTo, { year: formatYear(to) });
   return kind === 'newer'
@@ -116,7 +116,7 @@ function labelOf({ kind, from, to }: Bar): string {
 
 function shortLabelOf({ kind, from, to }: Bar): string {
   if (kind === 'unknown') return '?';
-  if (to === -1) return formatMessage(texts.value.beforeCommonEra, { year: '' }).trim();
+  if (to === -1) return formatMessage(allTexts.value.beforeCommonEra, { year: '' }).trim();
   return kind === 'older' ? `…${formatYear(to)}` : formatYear(from);
 }
 

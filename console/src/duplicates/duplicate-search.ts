@@ -5,7 +5,7 @@ import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, type Outcome } from '../book/stored-books.ts';
 import { firstPage, isHidden, replace } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { deleteInBackground } from '../selection/commands.ts';
 import { client } from '../session/session.ts';
 import { findDuplicates } from './duplicate-groups.ts';
@@ -79,7 +79,7 @@ export class DuplicateSearch {
     if (outcome.kind !== 'done') return outcome.kind;
     replace([outcome.book]);
     this.#remove(group);
-    const text = () => formatMessage(texts.value.merged, { count: group.length, id: first.id });
+    const text = () => formatMessage(allTexts.value.merged, { count: group.length, id: first.id });
     deleteLater(others, text, (restore) => deleteInBackground(others, restore), {
       onUndo: () => void this.#undo(outcome.book, first, group),
     });

@@ -6,14 +6,14 @@ import { BookText, YearText } from '../book/book-text.tsx';
 import { closeFileDialog } from '../files/opened-dialog.ts';
 import { Progress } from '../files/progress.tsx';
 import { formatMessage } from '../language/format.ts';
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
 import { Dialog, StepHeading } from '../page/dialog.tsx';
 import { DuplicateSearch } from './duplicate-search.ts';
 
 /** Finds books that are probably the same, and merges them one group after another. */
 export function DuplicatesDialog() {
-  const t = texts.value;
+  const t = allTexts.value;
   const search = useMemo(() => new DuplicateSearch(), []);
   useEffect(() => {
     void search.start();
@@ -54,7 +54,7 @@ export function DuplicatesDialog() {
 
 /** The choice of the fields of a merged book. */
 function GroupForm({ search, group }: { search: DuplicateSearch; group: readonly Book[] }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const error = useSignal('');
   const chosen = useSignal<Readonly<Record<Field, number>>>({ title: 0, author: 0, year: 0 });
 

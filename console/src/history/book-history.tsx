@@ -4,7 +4,7 @@ import type { Book, BookChange, BookFields, VersionedBook } from '../../../src/c
 import { FIELDS } from '../../../src/formats/row.ts';
 import { type FormFields, formFieldsOf, isSame } from '../book/fields.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { Button } from '../page/button.tsx';
 import { client } from '../session/session.ts';
 import { ChangeList } from './change-list.ts';
@@ -21,7 +21,7 @@ interface BookHistoryProps {
 
 /** The changes of a book beside what the book is now; each of them can be restored. */
 export function BookHistory({ id, onClose }: BookHistoryProps) {
-  const t = texts.value;
+  const t = allTexts.value;
   const now = useSignal<VersionedBook | undefined>(undefined);
   const refusal = useSignal<string | undefined>(undefined);
   const list = useMemo(
@@ -73,7 +73,7 @@ interface ChangeProps {
 }
 
 function Change({ change: { type, at, book }, now, onRestore }: ChangeProps) {
-  const t = texts.value;
+  const t = allTexts.value;
   const isCurrent = now !== undefined && isSame<BookFields>(book, now);
   return (
     <li class="change">
@@ -98,7 +98,7 @@ function Change({ change: { type, at, book }, now, onRestore }: ChangeProps) {
 
 /** A former state of a book beside the present one, if there is one. */
 function States({ then, now }: { then: FormFields; now: FormFields | undefined }) {
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <table class="states">
       <thead>

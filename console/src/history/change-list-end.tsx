@@ -1,10 +1,10 @@
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { Button } from '../page/button.tsx';
 import type { ChangeList } from './change-list.ts';
 
 /** What follows the loaded changes: a button for more, or why there are none. @param none the text for an empty list */
 export function ChangeListEnd({ list, none }: { list: ChangeList; none: string }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: state } = list.state;
   const isEmpty = list.changes.value.length === 0;
   return (

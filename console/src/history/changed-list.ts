@@ -12,7 +12,7 @@ import {
   revision,
 } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { queryOf, view } from '../page/address.ts';
 import { showToast } from '../page/toasts.tsx';
 import { setSelected } from '../selection/selection.ts';
@@ -35,8 +35,8 @@ effect(() => {
 effect(() => {
   if (newBooks.value === 0) return undefined;
   return showToast({
-    text: () => formatMessage(texts.value.newBooks, { count: newBooks.value }),
-    action: { label: () => texts.value.show, run: showNewBooks },
+    text: () => formatMessage(allTexts.value.newBooks, { count: newBooks.value }),
+    action: { label: () => allTexts.value.show, run: showNewBooks },
   });
 });
 

@@ -4,7 +4,7 @@ import type { Book, BookChange } from '../../../src/client/index.ts';
 import { BookText, YearText } from '../book/book-text.tsx';
 import { nameOf, sendPendingDeletions } from '../book/pending-deletions.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { Button } from '../page/button.tsx';
 import { client } from '../session/session.ts';
 import { ChangeList } from './change-list.ts';
@@ -14,7 +14,7 @@ import { restore } from './restore.ts';
 
 /** The deleted books, the last deletion first; one or several of them can be restored. */
 export function DeletedBooks({ onClose }: { onClose: () => void }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const chosen = useSignal<ReadonlySet<number>>(new Set());
   const refusal = useSignal<string | undefined>(undefined);
   const isRestoring = useSignal(false);
@@ -89,7 +89,7 @@ interface DeletedBookProps {
 }
 
 function DeletedBook({ change: { at, book }, isChosen, onChoose, onRestore }: DeletedBookProps) {
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <li>
       <label>

@@ -1,5 +1,6 @@
 import { effect, signal } from '@preact/signals';
 import { isLoading } from '../catalogue/catalogue.ts';
+import { loadWithTexts } from '../language/texts.ts';
 import { signInState } from '../session/session.ts';
 
 /** Whether the service records the history of its books; false until that is known. */
@@ -20,7 +21,7 @@ async function start(): Promise<void> {
     const { history } = (await response.json()) as { history: boolean };
     if (!history) return;
     hasHistory.value = true;
-    const { followWhileVisible } = await import('./follow.ts');
+    const { followWhileVisible } = await loadWithTexts(() => import('./follow.ts'));
     followWhileVisible();
   } catch {
     // Asks again after the next books that are loaded.

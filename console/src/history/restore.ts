@@ -3,7 +3,7 @@ import { isSame } from '../book/fields.ts';
 import { deleteBook, nameOf, UNDO_MS } from '../book/pending-deletions.ts';
 import { hiddenIds, refresh } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { showBriefly } from '../page/toasts.tsx';
 import { client } from '../session/session.ts';
 
@@ -23,7 +23,7 @@ export async function restore(states: readonly Book[], now?: VersionedBook): Pro
     try {
       restored.push(now ? await write(state, now) : await restoreDeleted(state));
     } catch (error) {
-      reason = error instanceof OutdatedError ? texts.value.outdated : explain(error);
+      reason = error instanceof OutdatedError ? allTexts.value.outdated : explain(error);
     }
   }
   if (restored.length > 0) showRestored(restored, now);
@@ -55,8 +55,8 @@ function showRestored(books: readonly VersionedBook[], before: VersionedBook | u
     {
       text: () =>
         book && books.length === 1
-          ? formatMessage(texts.value.restored, { title: nameOf(book) })
-          : formatMessage(texts.value.restoredBooks, { count: books.length }),
+          ? formatMessage(allTexts.value.restored, { title: nameOf(book) })
+          : formatMessage(allTexts.value.restoredBooks, { count: books.length }),
       undo() {
         if (book && before) void undo(before, book);
         else for (const each of books) deleteBook(each);
@@ -71,7 +71,7 @@ async function undo(before: VersionedBook, restored: VersionedBook): Promise<voi
     await write(before, restored);
     refresh();
   } catch (error) {
-    const reason = error instanceof OutdatedError ? texts.value.outdated : explain(error);
-    showBriefly({ text: () => formatMessage(texts.value.notStored, { reason }) });
+    const reason = error instanceof OutdatedError ? allTexts.value.outdated : explain(error);
+    showBriefly({ text: () => formatMessage(allTexts.value.notStored, { reason }) });
   }
 }

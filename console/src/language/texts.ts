@@ -1,27 +1,43 @@
-import { effect, signal } from '@preact/signals';
+import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { NoResponseError, RefusedError } from '../../../src/client/index.ts';
-import { BOOK_SIZE_MAX, ROW_SIZE_MAX, type RowError } from '../../../src/formats/row.ts';
-import { formatMessage } from './format.ts';
-import { LANGUAGES, type Language, language, type Texts } from './language.ts';
+import { LANGUAGES, type Language, type LaterTexts, language, type Texts } from './language.ts';
 
-/** The texts in the current language; empty until {@link textsLoaded}. */
-export const texts = signal({} as Texts);
+const first = signal({} as Texts);
+const later = signal({} as LaterTexts);
 
-let loaded = language.value;
-export const textsLoaded = load(loaded);
-effect(() => void load(language.value));
+/** The texts of the page in the current language; empty until {@link textsLoaded}. */
+export const texts: ReadonlySignal<Texts> = first;
 
-/** Loads the texts of a language that was chosen; the language remains the former one when that fails. */
+/** All texts in the current language, for code that is loaded by {@link loadWithTexts}. */
+export const allTexts = computed(() => ({ ...first.value, ...later.value }));
+
+let shown = language.value;
+let isLaterNeeded = false;
+
+export const textsLoaded = load(shown);
+// The language remains the former one when the texts of the chosen one cannot be loaded.
+effect(() => void load(language.value).catch(() => (language.value = shown)));
+
 async function load(chosen: Language): Promise<void> {
-  try {
-    texts.value = (await LANGUAGES[chosen].load()).default;
-    loaded = chosen;
-  } catch {
-    language.value = loaded;
-  }
-  document.documentElement.lang = loaded;
-  document.documentElement.dir = texts.value.direction;
-  document.title = texts.value.catalogue;
+  const files = LANGUAGES[chosen];
+  const [page, others] = await Promise.all([files.load(), isLaterNeeded && files.loadLater()]);
+  // Another language may have been chosen meanwhile.
+  if (chosen !== language.value) return load(language.value);
+  shown = chosen;
+  batch(() => {
+    first.value = page.default;
+    if (others) later.value = others.default;
+  });
+  document.documentElement.lang = shown;
+  document.documentElement.dir = page.default.direction;
+  document.title = page.default.catalogue;
+}
+
+/** Loads code that the first paint does not need, with its texts. */
+export async function loadWithTexts<Module>(loadModule: () => Promise<Module>): Promise<Module> {
+  isLaterNeeded = true;
+  const [module] = await Promise.all([loadModule(), load(language.value)]);
+  return module;
 }
 
 /** The message for the error of a call. */
@@ -34,12 +50,4 @@ export function explain(error: unknown): string {
   if (error.status === 401) return errors.tokenRejected;
   if (error.status === 429) return signInErrors.throttled;
   return error.status === 413 ? errors.tooLong : errors.rejected;
-}
-
-/** Why a row cannot be imported. */
-export function explainRowError(error: RowError): string {
-  const { rowErrors, columns } = texts.value;
-  const max = error.kind === 'row-too-long' ? ROW_SIZE_MAX : BOOK_SIZE_MAX;
-  const values = error.kind === 'text' ? { field: columns[error.field] } : error;
-  return formatMessage(rowErrors[error.kind], { max, ...values });
 }

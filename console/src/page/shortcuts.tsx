@@ -1,11 +1,10 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { texts } from '../language/texts.ts';
 import { clearSelection, selectAll } from '../selection/selection.ts';
 import { show } from './address.ts';
-import { Button } from './button.tsx';
-import { Dialog, focusBooks } from './dialog.tsx';
+import { focusBooks } from './dialog.tsx';
 import { undoLast } from './toasts.tsx';
+import { useModule } from './use-module.ts';
 
 const isHelpOpen = signal(false);
 
@@ -17,30 +16,15 @@ function closeHelp(): void {
   isHelpOpen.value = false;
 }
 
-/** Handles the shortcuts of the page, and lists them in a dialog. */
+/** Handles the shortcuts of the page, and lists them in a dialog, whose code is loaded when it is first opened. */
 export function Shortcuts() {
   useEffect(() => {
     addEventListener('keydown', handleKey);
     return () => removeEventListener('keydown', handleKey);
   }, []);
-  const t = texts.value;
-  if (!isHelpOpen.value) return null;
-  return (
-    <Dialog label={t.shortcuts} onDismiss={closeHelp}>
-      <h2>{t.shortcuts}</h2>
-      <dl class="keys">
-        {Object.entries(t.shortcutList).map(([key, meaning]) => (
-          <div key={key}>
-            <dt>{key}</dt>
-            <dd>{meaning}</dd>
-          </div>
-        ))}
-      </dl>
-      <div class="buttons">
-        <Button text={t.close} onClick={closeHelp} />
-      </div>
-    </Dialog>
-  );
+  const isOpen = isHelpOpen.value;
+  const module = useModule(isOpen, () => import('./shortcut-help.tsx'), closeHelp);
+  return module && isOpen && <module.ShortcutHelp onClose={closeHelp} />;
 }
 
 /** In fields, keys are text, except for the arrows, which move the focus from the search to the books. */

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { texts } from '../language/texts.ts';
+import { loadWithTexts, texts } from '../language/texts.ts';
 import { showBriefly } from './toasts.tsx';
 
 /** The module that `load` imports, once it is needed and loaded. */
@@ -12,7 +12,7 @@ export function useModule<Module>(
   const module = useSignal<Module | undefined>(undefined);
   useEffect(() => {
     if (!isNeeded || module.value) return;
-    load().then(
+    loadWithTexts(load).then(
       (loaded) => {
         module.value = loaded;
       },

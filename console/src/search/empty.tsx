@@ -1,7 +1,7 @@
 import { openImport } from '../files/opened-dialog.ts';
 import { formatMessage } from '../language/format.ts';
 import { language } from '../language/language.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { Button } from '../page/button.tsx';
 import { explanation, isSearch } from './found-books.ts';
@@ -12,7 +12,7 @@ export function Empty() {
 }
 
 function NothingFound() {
-  const t = texts.value;
+  const t = allTexts.value;
   const inOtherYears = explanation.value?.inOtherYears ?? 0;
   return (
     <>
@@ -34,7 +34,7 @@ function NothingFound() {
 }
 
 function explain(): string {
-  const t = texts.value;
+  const t = allTexts.value;
   if (!explanation.value) return '';
   const { missingWords, inOtherYears } = explanation.value;
   if (inOtherYears > 0) return formatMessage(t.inOtherYears, { count: inOtherYears });
@@ -46,7 +46,7 @@ function explain(): string {
 }
 
 function NoBooks() {
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <>
       <p class="lead">{t.noBooks}</p>

@@ -5,7 +5,7 @@ import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, deleteIfUnchanged, forEachBook, type Outcome } from '../book/stored-books.ts';
 import { replace } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { showBriefly } from '../page/toasts.tsx';
 import { client } from '../session/session.ts';
 import {
@@ -51,7 +51,7 @@ addEventListener('beforeunload', (event) => {
 export async function deleteSelected(): Promise<void> {
   const books = await takeSelected();
   if (!books) return;
-  const text = () => formatMessage(texts.value.deletedBooks, { count: books.length });
+  const text = () => formatMessage(allTexts.value.deletedBooks, { count: books.length });
   deleteLater(books, text, (restore) => deleteInBackground(books, restore));
 }
 
@@ -85,7 +85,7 @@ async function change(
   const text = step === 'changing' ? 'changedBooks' : 'undoneBooks';
   showBriefly(
     {
-      text: () => formatMessage(texts.value[text], { count: done.length }),
+      text: () => formatMessage(allTexts.value[text], { count: done.length }),
       ...(step === 'changing' && { undo: () => void change('undoing', former) }),
     },
     UNDO_MS,

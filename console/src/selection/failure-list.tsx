@@ -1,6 +1,6 @@
 import { BookText } from '../book/book-text.tsx';
 import { formatMessage } from '../language/format.ts';
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { type Failure, failures, isSelected } from './selection.ts';
 
 /** The failures that are listed; all are marked in the table. */
@@ -8,7 +8,7 @@ const LISTED_MAX = 100;
 
 /** The books that could not be changed or deleted, with the reasons. */
 export function FailureList() {
-  const t = texts.value;
+  const t = allTexts.value;
   const listed = [...failures.value.values()].filter(({ book }) => isSelected(book));
   if (listed.length === 0) return null;
   return (
@@ -29,6 +29,6 @@ export function FailureList() {
 }
 
 export function explainFailure({ reason }: Failure): string {
-  const { failures: reasons } = texts.value;
+  const { failures: reasons } = allTexts.value;
   return typeof reason === 'string' ? reasons[reason] : explain(reason);
 }

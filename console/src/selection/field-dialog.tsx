@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import { formatYear } from '../book/book-text.tsx';
 import { yearOf } from '../book/fields.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { allTexts } from '../language/texts.ts';
 import { Button } from '../page/button.tsx';
 import { Dialog } from '../page/dialog.tsx';
 import { changeSelected } from './commands.ts';
@@ -16,7 +16,7 @@ interface FieldDialogProps {
 
 /** Sets the author or the year of the selected books. */
 export function FieldDialog({ field, onClose }: FieldDialogProps) {
-  const t = texts.value;
+  const t = allTexts.value;
   const input = useRef<HTMLInputElement>(null);
   const text = useSignal('');
   const year = yearOf({ title: '', author: '', year: text.value });

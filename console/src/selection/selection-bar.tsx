@@ -5,7 +5,7 @@ import { total } from '../catalogue/catalogue.ts';
 import { openExport } from '../files/opened-dialog.ts';
 import { formatMessage } from '../language/format.ts';
 import { formatNumber } from '../language/language.ts';
-import { explain, texts } from '../language/texts.ts';
+import { allTexts, explain } from '../language/texts.ts';
 import { LinkButton } from '../page/button.tsx';
 import { focusBooks } from '../page/dialog.tsx';
 import { COMMAND_BOOKS_MAX, commandError, deleteSelected, progress, stopCommand } from './commands.ts';
@@ -15,7 +15,7 @@ import { clearSelection, selectAll, selectedCount } from './selection.ts';
 
 /** The number of selected books, and what can be done with them; while a command runs, its progress. */
 export function SelectionBar() {
-  const t = texts.value;
+  const t = allTexts.value;
   const field = useSignal<'author' | 'year' | undefined>(undefined);
   const count = selectedCount.value;
   if (progress.value) return <CommandProgress {...progress.value} />;
@@ -63,7 +63,7 @@ function runAndFocus(command: () => unknown): void {
 }
 
 function CommandProgress({ step, done, total: max }: NonNullable<typeof progress.value>) {
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <section class="selection" aria-label={t.selection}>
       <strong>{t.steps[step]}</strong>

@@ -1,7 +1,7 @@
 import type { Book } from '../../../src/client/index.ts';
 import { deleteBook } from '../book/pending-deletions.ts';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
+import { loadWithTexts, texts } from '../language/texts.ts';
 import { useModule } from '../page/use-module.ts';
 import { clearSelection, selectedCount } from './selection.ts';
 
@@ -22,5 +22,5 @@ export function SelectionPanel() {
 /** Deletes the selected books or, if none is selected, the given one. */
 export async function deleteSelectedOr(book: Book): Promise<void> {
   if (selectedCount.value === 0) deleteBook(book);
-  else await (await import('./commands.ts')).deleteSelected();
+  else await (await loadWithTexts(() => import('./commands.ts'))).deleteSelected();
 }

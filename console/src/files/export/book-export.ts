@@ -3,7 +3,7 @@ import { BookkeepingError } from '../../../../src/client/index.ts';
 import type { Format } from '../../../../src/formats/file-format.ts';
 import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
 import { isHidden, total } from '../../catalogue/catalogue.ts';
-import { explain, texts } from '../../language/texts.ts';
+import { allTexts, explain } from '../../language/texts.ts';
 import { queryOf, view } from '../../page/address.ts';
 import { selectedCount, selectedPages } from '../../selection/selection.ts';
 import { client } from '../../session/session.ts';
@@ -34,7 +34,7 @@ export class BookExport {
     const { signal: abort } = this.#controller;
     this.error.value = undefined;
     // The Swedish format is YYYY-MM-DD.
-    const name = `${texts.value.fileName} ${new Date().toLocaleDateString('sv')}.${format}`;
+    const name = `${allTexts.value.fileName} ${new Date().toLocaleDateString('sv')}.${format}`;
     const target = await chooseTarget(name, mediaTypeOf(format));
     if (!target) return;
     this.state.value = 'saving';
@@ -48,7 +48,7 @@ export class BookExport {
       await target.abort().catch(() => {});
       this.state.value = 'ready';
       if (abort.aborted) return;
-      this.error.value = error instanceof BookkeepingError ? explain(error) : texts.value.diskError;
+      this.error.value = error instanceof BookkeepingError ? explain(error) : allTexts.value.diskError;
     }
   }
 

@@ -1,7 +1,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { FORMATS } from '../../../../src/formats/file-format.ts';
 import { formatMessage } from '../../language/format.ts';
-import { texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { Button } from '../../page/button.tsx';
 import { Dialog, StepHeading } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
@@ -9,7 +9,7 @@ import { Progress } from '../progress.tsx';
 import { BookExport } from './book-export.ts';
 
 export function ExportDialog({ isSelection }: { isSelection: boolean }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const bookExport = useMemo(() => new BookExport(isSelection), []);
   useEffect(() => () => bookExport.stop(), []);
   const { value: state } = bookExport.state;
@@ -52,13 +52,13 @@ export function ExportDialog({ isSelection }: { isSelection: boolean }) {
 }
 
 function noteOf({ isSelection, total }: BookExport): string {
-  const t = texts.value;
+  const t = allTexts.value;
   if (total === undefined) return t.exportedSome;
   return formatMessage(isSelection ? t.exportedSelection : t.exported, { count: total });
 }
 
 function FormatChoice({ bookExport }: { bookExport: BookExport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <fieldset class="formats">
       <legend class="visually-hidden">{t.format}</legend>

@@ -1,6 +1,6 @@
 import { useRef } from 'preact/hooks';
 import { formatMessage } from '../../language/format.ts';
-import { texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-file.ts';
@@ -9,7 +9,7 @@ import { type ChosenFile, chooseFile, chosenFile, lastImport } from './chosen-fi
 const ACCEPTED = '.csv,.tsv,.txt,.json,.ndjson,.jsonl,text/csv,application/json';
 
 export function FileChoice({ file }: { file: Exclude<ChosenFile, { kind: 'open' }> }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: last } = lastImport;
   const input = useRef<HTMLInputElement>(null);
   return (

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { Dialog, StepHeading } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { chooseFile, chosenFile, closeFile } from './chosen-file.ts';
@@ -22,7 +22,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
     addEventListener('beforeunload', handle);
     return () => removeEventListener('beforeunload', handle);
   }, [isBusy]);
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <Dialog
       label={t.importBooks}
@@ -42,7 +42,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
 }
 
 function Step({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: state } = fileImport.state;
   const Content = STEPS[state];
   return (

@@ -1,5 +1,5 @@
 import { formatMessage } from '../../language/format.ts';
-import { explain, texts } from '../../language/texts.ts';
+import { allTexts, explain } from '../../language/texts.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
 import { closeFile } from './chosen-file.ts';
@@ -10,7 +10,7 @@ import { Preview } from './preview.tsx';
 
 /** The preview of an import, before it starts. */
 export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: check } = fileImport.check;
   const { value: canStart } = fileImport.canStart;
   return (
@@ -51,7 +51,7 @@ export function ImportPlan({ fileImport }: { fileImport: FileImport }) {
 
 /** The option to skip existing books, and their number. */
 function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: error } = fileImport.error;
   const { value: existing } = fileImport.existing;
   const { value: skips } = fileImport.skipsExisting;

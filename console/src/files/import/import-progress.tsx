@@ -1,11 +1,11 @@
 import { formatMessage } from '../../language/format.ts';
-import { texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { Button } from '../../page/button.tsx';
 import { Progress } from '../progress.tsx';
 import type { FileImport } from './file-import.ts';
 
 export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: state } = fileImport.state;
   const { value: phase } = fileImport.phase;
   const isUndo = state === 'undoing';
@@ -40,7 +40,7 @@ export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
 }
 
 function timeLeft(seconds: number): string {
-  const t = texts.value;
+  const t = allTexts.value;
   return seconds < 60
     ? formatMessage(t.secondsLeft, { seconds })
     : formatMessage(t.minutesLeft, { minutes: Math.ceil(seconds / 60) });

@@ -1,7 +1,7 @@
 import type { Book } from '../../../../src/client/index.ts';
 import { BookText } from '../../book/book-text.tsx';
 import { formatMessage } from '../../language/format.ts';
-import { explain, texts } from '../../language/texts.ts';
+import { allTexts, explain } from '../../language/texts.ts';
 import { showNewest } from '../../page/address.ts';
 import { Button, LinkButton } from '../../page/button.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
@@ -12,7 +12,7 @@ import { InvalidRows } from './invalid-rows.tsx';
 
 /** The result of an import or of its undo, with a button to continue an incomplete one. */
 export function ImportResult({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: end } = fileImport.end;
   const { value: kept } = fileImport.kept;
   const isDone = end !== undefined && 'kind' in end && end.kind === 'done';
@@ -55,7 +55,7 @@ export function ImportResult({ fileImport }: { fileImport: FileImport }) {
 }
 
 function StoredBooks({ fileImport, isDone }: { fileImport: FileImport; isDone: boolean }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: stored } = fileImport.stored;
   const { value: skipped } = fileImport.skipped;
   const invalid = fileImport.check.value?.invalid ?? 0;
@@ -77,7 +77,7 @@ function StoredBooks({ fileImport, isDone }: { fileImport: FileImport; isDone: b
 
 /** Why an import is incomplete. */
 function EndReason({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: end } = fileImport.end;
   if (end instanceof UnreadableFileError) return <p class="error">{t.failed}</p>;
   if (end?.kind === 'rejected') {
@@ -94,7 +94,7 @@ function EndReason({ fileImport }: { fileImport: FileImport }) {
 }
 
 function UndoResult({ fileImport, kept }: { fileImport: FileImport; kept: readonly Book[] }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: error } = fileImport.error;
   const { value: left } = fileImport.left;
   return (

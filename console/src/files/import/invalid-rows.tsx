@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals';
 import { formatMessage } from '../../language/format.ts';
-import { explainRowError, texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { LinkButton } from '../../page/button.tsx';
 import { download } from '../export/save-file.ts';
 import { ERRORS_SHOWN_MAX } from '../read/check-file.ts';
 import { UnreadableFileError } from '../read/file-bytes.ts';
 import { reportOf } from '../read/report.ts';
 import type { FileImport } from './file-import.ts';
+import { explainRowError } from './row-error.ts';
 
 /** The invalid rows and their errors, if there are any. */
 export function InvalidRows({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const { value: check } = fileImport.check;
   if (!check || check.invalid === 0) return null;
   return (
@@ -40,7 +41,7 @@ export function InvalidRows({ fileImport }: { fileImport: FileImport }) {
 
 /** Saves a report with the invalid rows, which can be corrected and imported. */
 function ReportButton({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const isBusy = useSignal(false);
   const hasFailed = useSignal(false);
 

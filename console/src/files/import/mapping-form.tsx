@@ -1,6 +1,6 @@
 import { displayText } from '../../../../src/formats/book-row.ts';
 import { FIELDS } from '../../../../src/formats/row.ts';
-import { texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { setHeader } from './chosen-file.ts';
 import type { FileImport } from './file-import.ts';
 
@@ -9,7 +9,7 @@ const CELL_LENGTH_MAX = 30;
 
 /** Assigns the columns of a file to the fields of a book. */
 export function MappingForm({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   return (
     <fieldset class="mapping">
       <legend>{t.columnMapping}</legend>

@@ -2,8 +2,9 @@ import { type BookRow, bookReader, displayText } from '../../../../src/formats/b
 import { FIELDS } from '../../../../src/formats/row.ts';
 import { BookText, YearText } from '../../book/book-text.tsx';
 import { formatNumber } from '../../language/language.ts';
-import { explainRowError, texts } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import type { FileImport } from './file-import.ts';
+import { explainRowError } from './row-error.ts';
 
 const PREVIEW_ROWS = 5;
 
@@ -12,7 +13,7 @@ const TEXT_LENGTH_MAX = 200;
 
 /** The first rows of a file as books. */
 export function Preview({ fileImport }: { fileImport: FileImport }) {
-  const t = texts.value;
+  const t = allTexts.value;
   const read = bookReader(fileImport.sample.columns, fileImport.mapping.value);
   return (
     <div class="preview">
@@ -41,7 +42,7 @@ export function Preview({ fileImport }: { fileImport: FileImport }) {
 }
 
 function PreviewRow({ row }: { row: BookRow }) {
-  const { noTitle, noAuthor } = texts.value;
+  const { noTitle, noAuthor } = allTexts.value;
   return (
     <tr>
       <th scope="row" class="line number">
