@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
-import type { Tokens } from '../auth/tokens.ts';
+import type { Tokens, TokenVerdict } from '../auth/tokens.ts';
 import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { annotate } from '../http/request-log.ts';
@@ -53,12 +53,22 @@ export class TokenHandlers {
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.protected);
     const token = request.headers.authorization;
-    const passIf = (isValid: boolean) => (isValid ? pass() : rejectToken(reply, token));
-    const isValid = token ? this.#tokens.verify(token) : undefined;
-    if (isValid === undefined) send(reply, { outcome: 'tokenRequired' });
-    else if (typeof isValid === 'boolean') passIf(isValid);
-    else void isValid.then(passIf);
+    const verdict = token ? this.#tokens.verify(token) : undefined;
+    if (!token || !verdict) send(reply, { outcome: 'tokenRequired' });
+    else if (verdict === 'valid') pass();
+    else void this.#passIfValid(token, verdict, reply, pass);
   };
+
+  async #passIfValid(
+    token: string,
+    pending: TokenVerdict | Promise<TokenVerdict>,
+    reply: FastifyReply,
+    pass: () => void,
+  ): Promise<void> {
+    const verdict = await pending;
+    if (verdict === 'valid') pass();
+    else send(reply, { outcome: 'invalidToken', detail: detailOf(token, verdict) });
+  }
 
   #throttled(request: FastifyRequest, reply: FastifyReply, ip: string, seconds: number): HttpResult {
     this.logins.throttled++;
@@ -68,7 +78,9 @@ export class TokenHandlers {
   }
 }
 
-function rejectToken(reply: FastifyReply, token = ''): void {
-  const detail = /^bearer\b/i.test(token) ? 'send the token alone, without Bearer' : undefined;
-  send(reply, { outcome: 'invalidToken', detail });
+/** As with `error_description` of RFC 6750, its developer learns what to do, and an attacker nothing new. */
+function detailOf(token: string, verdict: TokenVerdict): string | undefined {
+  if (verdict === 'expired') return 'the token has expired';
+  if (verdict === 'wrong signature') return 'the token is signed with another secret';
+  return /^bearer\b/i.test(token) ? 'send the token alone, without Bearer' : undefined;
 }

@@ -1,4 +1,4 @@
-import { compactVerify, SignJWT } from 'jose';
+import { compactVerify, errors, SignJWT } from 'jose';
 import type { Secret } from '../config/secret.ts';
 
 /** The lifetime of issued tokens (specification, "Limits"). */
@@ -10,6 +10,9 @@ const OPTIONS = { algorithms: ['HS256', 'HS384', 'HS512'] };
 /** The cache of verified tokens: jose takes 70 µs to verify one. */
 const VERIFIED_TOKENS_MAX = 10_000;
 const VERIFIED_TOKEN_LENGTH_MAX = 1_024;
+
+/** Whether a token is valid, or why not; only a token that is signed with the secret can be `expired`. */
+export type TokenVerdict = 'valid' | 'expired' | 'wrong signature' | 'invalid';
 
 /** Issues signed tokens and verifies them (RFC 7519, RFC 7515). */
 export class Tokens {
@@ -35,16 +38,16 @@ export class Tokens {
   }
 
   /** Whether a token is valid now; synchronous for a cached one. */
-  verify(token: string): boolean | Promise<boolean> {
+  verify(token: string): TokenVerdict | Promise<TokenVerdict> {
     const expiresAt = this.#verified.get(token);
     if (expiresAt === undefined) {
       this.cache.misses++;
       return this.#verifyUncached(token);
     }
     this.cache.hits++;
-    if (expiresAt > this.#now()) return true;
+    if (expiresAt > this.#now()) return 'valid';
     this.#verified.delete(token);
-    return false;
+    return 'expired';
   }
 
   /** A function that returns the time until a valid token expires, in milliseconds; infinite when it does not. */
@@ -54,8 +57,8 @@ export class Tokens {
     return () => Number(exp) * 1_000 - this.#now();
   }
 
-  async #verifyUncached(token: string): Promise<boolean> {
-    if (!isCanonical(token)) return false;
+  async #verifyUncached(token: string): Promise<TokenVerdict> {
+    if (!isCanonical(token)) return 'invalid';
     let claims: Record<string, unknown>;
     try {
       this.#requireKey();
@@ -65,18 +68,18 @@ export class Tokens {
       });
       const [header = ''] = token.split('.', 1);
       // No critical extension is supported (RFC 7515, section 4.1.11).
-      if (readObject(Buffer.from(header, 'base64url')).crit !== undefined) return false;
+      if (readObject(Buffer.from(header, 'base64url')).crit !== undefined) return 'invalid';
       claims = readObject(payload);
-    } catch {
-      return false;
+    } catch (error) {
+      return error instanceof errors.JWSSignatureVerificationFailed ? 'wrong signature' : 'invalid';
     }
     const { exp = Number.MAX_VALUE, nbf = -Number.MAX_VALUE } = claims;
     // `JSON.parse` reads `1e400` as infinite.
-    if (![exp, nbf].every(Number.isFinite) || Number(nbf) * 1_000 > this.#now()) return false;
+    if (![exp, nbf].every(Number.isFinite) || Number(nbf) * 1_000 > this.#now()) return 'invalid';
     const expiresAt = Number(exp) * 1_000;
-    if (expiresAt <= this.#now()) return false;
+    if (expiresAt <= this.#now()) return 'expired';
     this.#keep(token, expiresAt);
-    return true;
+    return 'valid';
   }
 
   #keep(token: string, expiresAt: number): void {

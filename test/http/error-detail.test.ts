@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startService } from './service.ts';
+import { Tokens } from '../../src/auth/tokens.ts';
+import { Secret } from '../../src/config/secret.ts';
+import { SECRET, startService } from './service.ts';
 
 const YEAR = 'year must be an integer from -9007199254740991 to 9007199254740991';
 const TITLE = 'title must be a string, without U+0000 and without lone surrogates';
@@ -45,5 +47,20 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
     const sent = response.headers.get('error-detail');
     if (detail instanceof RegExp) assert.match(sent ?? '', detail, what);
     else assert.equal(sent, detail, what);
+  }
+});
+
+test('Error-Detail tells an expired token from one of another secret, and says nothing else of a signature', async () => {
+  await using service = await startService();
+  const issue = (secret: string, seconds: number) => new Tokens(new Secret(secret), Date.now).issue(seconds);
+  for (const [token, detail] of [
+    [await issue(SECRET, -1), 'the token has expired'],
+    [await issue('another secret', 900), 'the token is signed with another secret'],
+    [await issue('another secret', -1), 'the token is signed with another secret'],
+    [`${service.token}.`, null],
+  ] as const) {
+    const response = await service.fetch('GET', '/books', undefined, { Authorization: token });
+    assert.deepEqual(await response.json(), { status: 401, message: 'Invalid token', data: null });
+    assert.equal(response.headers.get('error-detail'), detail);
   }
 });

@@ -26,15 +26,15 @@ describe('An issued token', () => {
   });
 
   test('is valid', async () => {
-    assert.equal(await tokens.verify(await tokens.issue()), true);
+    assert.equal(await tokens.verify(await tokens.issue()), 'valid');
   });
 
   test('is valid with the same key, however short, and with no other', async () => {
     const short = new Tokens(new Secret('k'), now);
     const token = await short.issue();
-    assert.equal(await new Tokens(new Secret('k'), now).verify(token), true);
-    assert.equal(await new Tokens(new Secret('K'), now).verify(token), false);
-    assert.equal(await tokens.verify(token), false);
+    assert.equal(await new Tokens(new Secret('k'), now).verify(token), 'valid');
+    assert.notEqual(await new Tokens(new Secret('K'), now).verify(token), 'valid');
+    assert.notEqual(await tokens.verify(token), 'valid');
   });
 });
 
@@ -58,8 +58,8 @@ describe('A token is accepted', () => {
   for (const [which, token] of Object.entries(ACCEPTED)) {
     for (const [how, verifier] of Object.entries(VERIFIERS)) {
       test(which + how, async () => {
-        assert.equal(await verifier.verify(token), true);
-        assert.equal(await verifier.verify(token), true, 'the second time');
+        assert.equal(await verifier.verify(token), 'valid');
+        assert.equal(await verifier.verify(token), 'valid', 'the second time');
       });
     }
   }
@@ -140,10 +140,20 @@ describe('A token is rejected', () => {
   for (const [which, token] of Object.entries(REJECTED)) {
     for (const [how, verifier] of Object.entries(VERIFIERS)) {
       test(which + how, async () => {
-        assert.equal(await verifier.verify(token), false);
-        assert.equal(await verifier.verify(token), false, 'the second time');
+        assert.notEqual(await verifier.verify(token), 'valid');
+        assert.notEqual(await verifier.verify(token), 'valid', 'the second time');
       });
     }
+  }
+});
+
+test('The verdict says why a token is rejected, and that it has expired only if the key has signed it', async () => {
+  const expired = { exp: NOW - 1 };
+  for (const verifier of Object.values(VERIFIERS)) {
+    assert.equal(await verifier.verify(make({ payload: expired })), 'expired');
+    assert.equal(await verifier.verify(make({ key: 'a third key', payload: expired })), 'wrong signature');
+    assert.equal(await verifier.verify(make({ payload: { nbf: NOW + 1 } })), 'invalid');
+    assert.equal(await verifier.verify('x'), 'invalid');
   }
 });
 
@@ -153,18 +163,21 @@ describe('The previous key', () => {
 
   test('does not sign', async () => {
     const token = await changing.issue();
-    assert.equal(await new Tokens(new Secret(OTHER), now).verify(token), true);
-    assert.equal(await tokens.verify(token), false);
+    assert.equal(await new Tokens(new Secret(OTHER), now).verify(token), 'valid');
+    assert.notEqual(await tokens.verify(token), 'valid');
   });
 
   test('does not affect tokens of the current key', async () => {
-    assert.equal(await changing.verify(make({ key: OTHER })), true);
-    assert.equal(await changing.verify(make({ key: OTHER, payload: { exp: NOW } })), false);
+    assert.equal(await changing.verify(make({ key: OTHER })), 'valid');
+    assert.notEqual(await changing.verify(make({ key: OTHER, payload: { exp: NOW } })), 'valid');
   });
 
   test('verifies nothing if it or the current key is empty', async () => {
-    assert.equal(await new Tokens(new Secret(OTHER), now, new Secret('')).verify(make({ key: '' })), false);
-    assert.equal(await new Tokens(new Secret(''), now, new Secret(KEY)).verify(make()), false);
+    assert.notEqual(
+      await new Tokens(new Secret(OTHER), now, new Secret('')).verify(make({ key: '' })),
+      'valid',
+    );
+    assert.notEqual(await new Tokens(new Secret(''), now, new Secret(KEY)).verify(make()), 'valid');
   });
 });
 
@@ -176,8 +189,8 @@ describe('An empty key', () => {
   });
 
   test('verifies nothing', async () => {
-    assert.equal(await keyless.verify(make({ key: '' })), false);
-    assert.equal(await keyless.verify(make()), false);
+    assert.notEqual(await keyless.verify(make({ key: '' })), 'valid');
+    assert.notEqual(await keyless.verify(make()), 'valid');
   });
 });
 
@@ -186,13 +199,13 @@ describe('A verified token', () => {
     let seconds = NOW;
     const clocked = new Tokens(new Secret(KEY), () => seconds * 1_000);
     const token = await clocked.issue();
-    assert.equal(await clocked.verify(token), true);
+    assert.equal(await clocked.verify(token), 'valid');
 
     seconds = NOW + 899;
-    assert.equal(clocked.verify(token), true);
+    assert.equal(clocked.verify(token), 'valid');
     seconds = NOW + 900;
-    assert.equal(clocked.verify(token), false);
-    assert.equal(await clocked.verify(token), false);
+    assert.equal(clocked.verify(token), 'expired');
+    assert.equal(await clocked.verify(token), 'expired');
   });
 
   test('stays cached when other tokens are rejected', async () => {
@@ -200,27 +213,27 @@ describe('A verified token', () => {
     const token = make();
     await own.verify(token);
     for (const other of [`${token}.`, token.slice(0, -1), withSpareBit(token)]) {
-      assert.equal(await own.verify(other), false);
+      assert.notEqual(await own.verify(other), 'valid');
     }
-    assert.equal(own.verify(token), true);
+    assert.equal(own.verify(token), 'valid');
   });
 
   test('is removed from the cache, the oldest first, beyond 10,000', async () => {
     const own = new Tokens(new Secret(KEY), now);
     const many = Array.from({ length: 10_001 }, (_, index) => make({ payload: { exp: NOW + 1 + index } }));
-    for (const token of many) assert.equal(await own.verify(token), true);
+    for (const token of many) assert.equal(await own.verify(token), 'valid');
 
-    assert.equal(own.verify(many[1] ?? ''), true);
-    assert.equal(own.verify(many[10_000] ?? ''), true);
+    assert.equal(own.verify(many[1] ?? ''), 'valid');
+    assert.equal(own.verify(many[10_000] ?? ''), 'valid');
     const oldest = own.verify(many[0] ?? '');
     assert.ok(oldest instanceof Promise);
-    assert.equal(await oldest, true);
+    assert.equal(await oldest, 'valid');
   });
 
   test('is not cached if it is long', async () => {
     const own = new Tokens(new Secret(KEY), now);
     const token = make({ payload: { sub: 'x'.repeat(2_000) } });
-    assert.equal(await own.verify(token), true);
+    assert.equal(await own.verify(token), 'valid');
     assert.ok(own.verify(token) instanceof Promise);
   });
 });
