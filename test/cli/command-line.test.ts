@@ -75,8 +75,8 @@ describe('The command line', { concurrency: 2 }, () => {
     }
     const [, , zsh, fish] = pages;
     assert.match(zsh?.stdout ?? '', / backup\) .*'1:FILE:_files'/);
-    assert.doesNotMatch(zsh?.stdout ?? '', / completion\) .*'1:FILE:_files'/);
-    assert.match(fish?.stdout ?? '', /seen_subcommand_from completion' -f$/m);
+    assert.match(zsh?.stdout ?? '', / completion\) .*'1:SHELL:\(bash zsh fish\)'/);
+    assert.match(fish?.stdout ?? '', /seen_subcommand_from completion' -f -a 'bash zsh fish'$/m);
   });
 
   test('completes commands, options and files in bash', async () => {
@@ -91,6 +91,9 @@ describe('The command line', { concurrency: 2 }, () => {
     assert.equal(await complete('res'), 'restore-book restore');
     assert.equal(await complete('import', '--s'), '--skip-existing --strict');
     assert.equal(await complete('import', 'books.csv', '--dry'), '--dry-run');
+    assert.equal(await complete('completion', ''), 'bash zsh fish');
+    assert.equal(await complete('help', 'res'), 'restore-book restore');
+    assert.equal(await complete('help', '--m'), '--man');
     // The shell completes file names itself.
     assert.equal(await complete('import', 'comp'), '');
   });

@@ -13,15 +13,16 @@ const SHELLS = { bash, zsh, fish };
 const ENTRIES = Object.entries<Command>(COMMANDS);
 const NAMES = Object.keys(COMMANDS).join(' ');
 
+/** The possible operands of commands that do not take a file. */
+const OPERANDS: Readonly<Record<string, string>> = { completion: Object.keys(SHELLS).join(' '), help: NAMES };
+
 function bash(): string {
-  const cases = ENTRIES.map(
-    ([name, { options }]) =>
-      `    ${name}) options="${Object.keys(options)
-        .map((option) => `--${option} `)
-        .join('')}--help" ;;`,
-  );
+  const cases = ENTRIES.map(([name, { options }]) => {
+    const words = [...Object.keys(options), 'help'].map((option) => `--${option}`).join(' ');
+    return `    ${name}) options="${words}" operands="${OPERANDS[name] ?? ''}" ;;`;
+  });
   return `_bookkeeping() {
-  local options word=\${COMP_WORDS[COMP_CWORD]}
+  local options operands word=\${COMP_WORDS[COMP_CWORD]}
   COMPREPLY=()
   if (( COMP_CWORD == 1 )); then
     COMPREPLY=($(compgen -W "${NAMES} --help --version" -- "$word"))
@@ -31,7 +32,8 @@ function bash(): string {
 ${cases.join('\n')}
     *) return ;;
   esac
-  if [[ $word == -* ]]; then COMPREPLY=($(compgen -W "$options" -- "$word")); fi
+  if [[ $word == -* ]]; then operands=$options; fi
+  COMPREPLY=($(compgen -W "$operands" -- "$word"))
 }
 complete -o default -F _bookkeeping bookkeeping`;
 }
@@ -44,7 +46,9 @@ function zsh(): string {
         `--${option}[${description.replace(/[[\]\\:]/g, '\\$&')}]${value === undefined ? '' : `:${value}:_files`}`,
       ),
     );
-    return `    ${name}) _arguments ${[...specs, "'--help[describes the command]'", ...(takesFile(command) ? ["'1:FILE:_files'"] : [])].join(' ')} ;;`;
+    const words = OPERANDS[name] === undefined ? [] : [`'1:${command.operand}:(${OPERANDS[name]})'`];
+    const operand = takesFile(command) ? ["'1:FILE:_files'"] : words;
+    return `    ${name}) _arguments ${[...specs, "'--help[describes the command]'", ...operand].join(' ')} ;;`;
   });
   return `#compdef bookkeeping
 _bookkeeping() {
@@ -74,7 +78,7 @@ function fish(): string {
         ([option, { value, description }]) =>
           `${inCommand} -l ${option} -d ${quote(description)}${value === undefined ? '' : ' -r'}`,
       ),
-      ...(takesFile(command) ? [] : [`${inCommand} -f`]),
+      ...(takesFile(command) ? [] : [`${inCommand} -f${name in OPERANDS ? ` -a '${OPERANDS[name]}'` : ''}`]),
     ];
   });
   return lines.join('\n');
