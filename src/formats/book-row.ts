@@ -1,7 +1,7 @@
 import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK } from '../book/book.ts';
 import { BODY_BYTES_MAX } from '../book/contract.ts';
 import { InvalidJson, isText, readJsonObject, toAsciiLowerCase } from '../book/json-object.ts';
-import type { Mapping } from './mapping.ts';
+import { type Mapping, otherYearColumn } from './mapping.ts';
 import { unescapeFormula } from './rendering.ts';
 import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';
 import { readInteger, readYear } from './year.ts';
@@ -30,6 +30,7 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
   const titleAt = indexOf('title');
   const authorAt = indexOf('author');
   const yearAt = indexOf('year');
+  const otherYearAt = columns.indexOf(otherYearColumn(columns, mapping) ?? '');
   const idAt = indexOf('id');
   const expected = columns.length;
 
@@ -40,7 +41,7 @@ function cellsReader(columns: readonly string[], mapping: Mapping) {
     if (!isShaped) return { kind: 'cell-count', found, expected };
     const title = unescapeFormula(cells[titleAt] ?? EMPTY_BOOK.title);
     const author = unescapeFormula(cells[authorAt] ?? EMPTY_BOOK.author);
-    const yearText = cells[yearAt] ?? '';
+    const yearText = cells[yearAt] || cells[otherYearAt] || '';
     const year = readYear(yearText);
     if (!isText(title)) return { kind: 'text', field: 'title' };
     if (!isText(author)) return { kind: 'text', field: 'author' };

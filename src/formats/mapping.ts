@@ -35,6 +35,15 @@ export function guessMapping(columns: readonly string[], given: Partial<Mapping>
   return mapping as Mapping;
 }
 
+/**
+ * The column of the year for rows in which that of `mapping` is empty: Goodreads has the original year of some books only,
+ * and the year of the edition of nearly all.
+ */
+export function otherYearColumn(columns: readonly string[], { year = '' }: Mapping): string | undefined {
+  if (normalize(year) !== 'originalpublicationyear') return undefined;
+  return columns.find((column) => normalize(column) === 'yearpublished');
+}
+
 function normalize(name: string): string {
   return name
     .normalize('NFKD')

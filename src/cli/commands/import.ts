@@ -37,8 +37,8 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   }
   const mapping = chooseColumns(file.columns, format !== 'csv', named, keepsIds);
   const isGuessed = FIELDS.some((field) => mapping[field]?.toLowerCase() !== field && !named.has(field));
-  if (isDryRun && !isJson) console.log(`columns: ${describeColumns(mapping)}`);
-  else if (isGuessed) console.error(`columns: ${describeColumns(mapping)}`);
+  if (isDryRun && !isJson) console.log(`columns: ${describeColumns(file.columns, mapping)}`);
+  else if (isGuessed) console.error(`columns: ${describeColumns(file.columns, mapping)}`);
 
   await using archive = isDryRun ? undefined : await engine.openArchive();
   const importer = new Importer(archive, { keepsIds, isStrict, mapping });

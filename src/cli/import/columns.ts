@@ -1,5 +1,5 @@
 import { displayText } from '../../formats/book-row.ts';
-import { guessMapping, type Mapping } from '../../formats/mapping.ts';
+import { guessMapping, type Mapping, otherYearColumn } from '../../formats/mapping.ts';
 import { FIELDS, type Field } from '../../formats/row.ts';
 import { CommandError, UsageError } from '../command.ts';
 
@@ -68,9 +68,11 @@ function describeMissing(
 }
 
 /** Such as `title = Titel, author = Autor, year omitted`. */
-export function describeColumns(mapping: Mapping): string {
+export function describeColumns(columns: readonly string[], mapping: Mapping): string {
   const fields = [...(mapping.id === undefined ? [] : ['id' as const]), ...FIELDS];
+  const otherYear = otherYearColumn(columns, mapping);
   return fields
     .map((field) => (mapping[field] === undefined ? `${field} omitted` : `${field} = ${mapping[field]}`))
+    .concat(otherYear === undefined ? [] : `or ${otherYear} where that is empty`)
     .join(', ');
 }
