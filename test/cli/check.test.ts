@@ -97,6 +97,21 @@ describe('bookkeeping check reports', { concurrency: 2 }, () => {
     assert.equal((await readFile(join(folder.path, 'list.db'))).length, 25_000);
   });
 
+  test('rows of SQLite that GORM has marked as deleted', async () => {
+    await using folder = await createFolder();
+    using database = new DatabaseSync(join(folder.path, 'books.db'));
+    database.exec(`
+      create table books (id integer primary key autoincrement, deleted_at datetime, title text, author text, year integer);
+      insert into books (title, deleted_at) values ('The Iliad', null), ('A mistake', '2026-11-22');
+    `);
+    const { code, stdout } = await check(folder.path, { ...SECRETS, DB_URL: 'sqlite:books.db' });
+    assert.match(
+      stdout,
+      / has 2 books; deleted_at marks 1 book as deleted, [^\n]* see docs\/migrating\.md\n$/,
+    );
+    assert.equal(code, 0);
+  });
+
   test('an unreachable PostgreSQL server, a table with other columns, and missing privileges', async () => {
     await using folder = await createFolder();
     const nowhere = await check(folder.path, {
@@ -118,7 +133,12 @@ describe('bookkeeping check reports', { concurrency: 2 }, () => {
     await database.query(`create role ${role} login password 'hunter2'; grant select on books to ${role}`);
     const DB_URL = Object.assign(new URL(database.url), { username: role, password: 'hunter2' }).href;
     const reader = await check(folder.path, { ...SECRETS, DB_URL });
+    await database.query(`grant insert, update, delete on books to ${role}`);
+    const user = await check(folder.path, { ...SECRETS, DB_URL });
     await database.query(`drop owned by ${role}; drop role ${role}`);
+    const remarks = 'this user may not create tables: [^;]+; this user may not create a search index: [^;]+';
+    assert.match(user.stdout, new RegExp(`^store: ok; [^\n]+ has 0 books; ${remarks}\n$`, 'm'));
+    assert.equal(user.code, 0);
     assert.match(reader.stdout, /^store: this user may not insert, update, delete in the table books$/m);
   });
 });

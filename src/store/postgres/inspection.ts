@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../store-errors.ts';
-import { COUNTED_MAX, formatBookCount } from '../store-limits.ts';
+import { COUNTED_MAX, describeMarked, formatBookCount } from '../store-limits.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
-import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
+import { emptyIfUnsupported, expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
@@ -31,8 +31,43 @@ async function describe(client: ClientBase, hasBooks: boolean): Promise<string> 
   }
   await expectPrivileges(client);
   await expectBooks(client);
-  const counted = await client.query<{ count: number }>(
-    `select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1}) as books`,
+  return [
+    `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
+    ...describeMarked(await countMarked(client)),
+    ...(await describeMissing(client)),
+  ].join('; ');
+}
+
+async function count(client: ClientBase, condition: string): Promise<number> {
+  const { rows } = await client.query<{ count: number }>(
+    `select count(*) as count from (select 1 from books where ${condition} limit ${COUNTED_MAX + 1}) as books`,
   );
-  return `the PostgreSQL database has ${formatBookCount(counted.rows[0]?.count ?? 0)}`;
+  return rows[0]?.count ?? 0;
+}
+
+async function countMarked(client: ClientBase): Promise<number> {
+  const { rows } = await client.query(
+    `select 1 from pg_attribute where attrelid = to_regclass('books') and attname = 'deleted_at' and not attisdropped`,
+  );
+  return rows.length > 0 ? count(client, 'deleted_at is not null') : 0;
+}
+
+/** What the service cannot create. Citus has no search index. */
+const SELECT_MISSING = `
+  select to_regclass('idempotency_keys') is null and not may_create as "hasNoKeys",
+    to_regclass('book_search') is null and to_regclass('pg_dist_partition') is null
+      and not (may_create and has_table_privilege(to_regclass('books'), 'trigger')) as "hasNoIndex"
+  from (select has_schema_privilege(current_schema(), 'create') as may_create) as privileges
+`;
+
+async function describeMissing(client: ClientBase): Promise<string[]> {
+  const [missing] = await client
+    .query<{ hasNoKeys: boolean; hasNoIndex: boolean }>(SELECT_MISSING)
+    .then(({ rows }) => rows, emptyIfUnsupported);
+  return [
+    ...(missing?.hasNoKeys ? ['this user may not create tables: requests with Idempotency-Key get 503'] : []),
+    ...(missing?.hasNoIndex
+      ? ['this user may not create a search index: searches read the whole table']
+      : []),
+  ];
 }

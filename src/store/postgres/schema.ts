@@ -105,7 +105,7 @@ const ADVANCE_WITHOUT_LOCK = [
 ];
 
 /** For checks that some PostgreSQL-compatible servers do not support. */
-function emptyIfUnsupported(error: unknown): [] {
+export function emptyIfUnsupported(error: unknown): [] {
   if (!isUnsupported(error)) throw error;
   return [];
 }

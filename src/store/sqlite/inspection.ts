@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { COUNTED_MAX, formatBookCount } from '../store-limits.ts';
+import { COUNTED_MAX, describeMarked, formatBookCount } from '../store-limits.ts';
 import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
 import { hasTable, readVersion } from './migrations.ts';
@@ -27,10 +27,17 @@ function describe(database: DatabaseSync, path: string): string {
   if (!hasTable(database, 'books'))
     return `the SQLite file ${path} has no table books yet; it will be created`;
   expectBooks(database);
-  const counted = database
-    .prepare(`select count(*) as count from (select 1 from books limit ${COUNTED_MAX + 1})`)
-    .get() as { count: number };
-  return `the SQLite file ${path} has ${formatBookCount(counted.count)}`;
+  const count = (condition: string) => {
+    const rows = `select 1 from books where ${condition} limit ${COUNTED_MAX + 1}`;
+    return Number(database.prepare(`select count(*) as count from (${rows})`).get()?.count);
+  };
+  const canBeMarked = database
+    .prepare(`select 1 from pragma_table_info('books') where name = 'deleted_at'`)
+    .get();
+  const marked = canBeMarked ? count('deleted_at is not null') : 0;
+  return [`the SQLite file ${path} has ${formatBookCount(count('true'))}`, ...describeMarked(marked)].join(
+    '; ',
+  );
 }
 
 function nearestExistingFolder(path: string): string {
