@@ -52,7 +52,6 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
 
 test('Error-Detail tells an expired token from one of another secret, and says nothing else of a signature', async () => {
   await using service = await startService();
-  const issue = (secret: string, seconds: number) => new Tokens(new Secret(secret), Date.now).issue(seconds);
   for (const [token, detail] of [
     [await issue(SECRET, -1), 'the token has expired'],
     [await issue('another secret', 900), 'the token is signed with another secret'],
@@ -64,3 +63,7 @@ test('Error-Detail tells an expired token from one of another secret, and says n
     assert.equal(response.headers.get('error-detail'), detail);
   }
 });
+
+function issue(secret: string, seconds: number): Promise<string> {
+  return new Tokens(new Secret(secret), Date.now).issue(seconds);
+}
