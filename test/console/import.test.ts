@@ -84,6 +84,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     if (size === 'a desktop') await assertAccessible(page, 'import result');
     await dialog.getByRole('button', { name: 'Show the newest' }).click();
     await waitForCount(page, '4 books');
+    await page.getByRole('table', { name: 'Books by decade' }).getByText('1890s', { exact: true }).waitFor();
     assert.deepEqual(await booksOf(service), [
       ['Effi Briest', 'Theodor Fontane', 1895],
       ['<img src=x onerror=alert(1)>', '', 1900],

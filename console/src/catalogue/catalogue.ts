@@ -222,6 +222,6 @@ export function isHidden({ id }: Book): boolean {
 
 /** Loads and counts the books again, after some were added or deleted. */
 export function refresh(): void {
-  countRevision.value++;
   void reload();
+  countRevision.value++;
 }
