@@ -11,7 +11,8 @@ import { barsOfYears, heightOf } from '../../console/src/chart/decades.ts';
 describe('The bars of the chart', () => {
   test('are the decades from the first year to the last', () => {
     assert.deepEqual(barsOf([1985, 2001], 24), ['1980 to 1989: 1', '1990 to 1999: 0', '2000 to 2009: 1']);
-    assert.deepEqual(barsOf([-5, -12], 24), ['-20 to -11: 1', '-10 to -1: 1']);
+    assert.deepEqual(barsOf([-750, -759], 24), ['-759 to -750: 2']);
+    assert.deepEqual(barsOf([-5, -12], 24), ['-19 to -10: 1', '-9 to -1: 1']);
   });
 
   test('are one for all books BC, if there are others, and one for the books of unknown year', () => {

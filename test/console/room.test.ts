@@ -112,6 +112,16 @@ test('The chart is a table with a row for each bar and one tab stop; books of un
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Tab');
   assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), '1920s: 4 books');
+  await page.getByRole('searchbox').fill('Homer');
+  await chart.getByRole('button', { name: '750s BC: 1 book' }).waitFor();
+  for (const [language, decade] of [
+    ['de', '750er v. Chr.'],
+    ['es', 'Década de 750 a. C.'],
+    ['fr', 'Années 750 av. J.-C.'],
+  ] as const) {
+    await page.locator('.preferences select').first().selectOption(language);
+    await page.getByRole('rowheader', { name: decade, exact: true }).waitFor();
+  }
 });
 
 describe('The edge of a column', () => {

@@ -109,15 +109,18 @@ function labelOf({ kind, from, to }: Bar): string {
   const t = allTexts.value;
   if (kind === 'unknown') return t.unknownYear;
   if (kind === 'older') return formatMessage(t.upTo, { year: formatYear(to) });
-  return kind === 'newer'
-    ? formatMessage(t.since, { year: formatYear(from) })
-    : formatMessage(t.decade, { year: formatYear(from) });
+  if (kind === 'newer') return formatMessage(t.since, { year: formatYear(from) });
+  const nearest = to < 0 ? -to : from;
+  const decade = formatMessage(t.decade, { year: String(nearest - (nearest % 10)) });
+  return to < 0 ? formatMessage(t.beforeCommonEra, { year: decade }) : decade;
 }
 
 function shortLabelOf({ kind, from, to }: Bar): string {
   if (kind === 'unknown') return '?';
-  if (to === -1) return formatMessage(allTexts.value.beforeCommonEra, { year: '' }).trim();
-  return kind === 'older' ? `…${formatYear(to)}` : formatYear(from);
+  if (kind !== 'older') return formatYear(to < 0 ? to : from);
+  return to === -1
+    ? formatMessage(allTexts.value.beforeCommonEra, { year: '' }).trim()
+    : `…${formatYear(to)}`;
 }
 
 /** Every label, or those of every second decade if they would overlap. */

@@ -37,7 +37,7 @@ function decadesOf({ first: firstYear, last: lastYear }: Years, thisYear: number
   const bars: Bar[] = [];
   for (let from = first; from <= last; from += DECADE_YEARS) {
     // The year 0 is that of books whose year is not known.
-    bars.push({ from: from || 1, to: from + DECADE_YEARS - 1, kind: 'decade', count: 0 });
+    bars.push({ from: from || 1, to: from + DECADE_YEARS - 1 || -1, kind: 'decade', count: 0 });
   }
   const [oldest, newest] = [bars[0], bars.at(-1)];
   if (newest && lastYear > newest.to) bars.splice(-1, 1, { ...newest, to: lastYear, kind: 'newer' });
@@ -72,6 +72,9 @@ export function heightOf(count: number, bars: readonly Bar[]): number {
   return count === 0 ? 0 : Math.max(0.04, Math.sqrt(count / most));
 }
 
+/** The first year of a decade: 1890 of the 1890s, -759 of the 750s BC. */
 function decadeOf(year: number): number {
-  return Math.floor(year / DECADE_YEARS) * DECADE_YEARS;
+  return year < 0
+    ? 1 - Math.ceil((1 - year) / DECADE_YEARS) * DECADE_YEARS
+    : Math.floor(year / DECADE_YEARS) * DECADE_YEARS;
 }
