@@ -67,10 +67,15 @@ export function closeCell(): void {
   openCell.value = undefined;
 }
 
+/** The last save of each book. Each waits for the one before, which changes the version of the book. */
+const lastSaves = new Map<EditSession['id'], Promise<void>>();
+
 async function save(edit: CellEdit): Promise<void> {
   const { session } = edit;
   saving.value = [...saving.value, edit];
-  await session.save();
+  const saved = (lastSaves.get(session.id) ?? Promise.resolve()).then(() => session.save());
+  lastSaves.set(session.id, saved);
+  await saved;
   saving.value = saving.value.filter((other) => other !== edit);
   if (session.state.value.kind === 'saved') return;
   // The user may be typing in another cell.
