@@ -22,14 +22,14 @@ interface Query {
   readonly after: Book | undefined;
 }
 
-const NAMES = words(`q title author year year_from year_to sort limit after count
+const NAMES = words(`q title author year year_from year_to sort limit after offset count
   Q q[] %71 %FF page __proto__ constructor toString`);
 
 /** Each of these makes a query invalid, in any position. */
 const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q=a %71=&q=
   year= year=x year=1.0 year=+1 year=1e3 year=%D9%A1 year=9007199254740992 year_from=%20 year_to=--1
   sort= sort=publisher sort=--id sort=ID sort=id,title limit= limit=0 limit=-1 limit=1001 limit=x limit=1&limit=1
-  count= count=1 count=TRUE after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
+  count= count=1 count=TRUE offset= offset=-1 offset=x offset=0&after=x after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
   sort=-year&after=${writeCursor('title', { key: 'a', id: 1 })}
   sort=year&after=${writeCursor('year', { key: 'a', id: 1 })}
   sort=id&after=${writeCursor('id', { key: 2, id: 1 })}
@@ -77,18 +77,19 @@ const validSearches = fc
   )
   .map(([parameters, position, ignored]): Search & { query: Query } => {
     const { sort = 'id' } = parameters;
-    const after = position && {
-      id: position.id,
-      title: position.text,
-      author: position.text,
-      year: position.year,
-    };
+    const after = parameters.offset === undefined &&
+      position && {
+        id: position.id,
+        title: position.text,
+        author: position.text,
+        year: position.year,
+      };
     const cursor = after && { after: writeCursor(sort, positionOf(after, sort)) };
     const pieces = Object.entries({ ...parameters, ...cursor }).map(
       ([name, text]) => `${name}=${encodeURIComponent(text)}`,
     );
     const path = `/books?${pieces.join('&')}${ignored}`;
-    return { path, query: { parameters, after: after ?? undefined } };
+    return { path, query: { parameters, after: after || undefined } };
   });
 
 const invalidSearches = fc
@@ -131,9 +132,11 @@ export function assertFound(
   { parameters, after }: Query,
   { headers, body }: RawResponse,
 ): void {
-  const { sort = 'id', limit, count } = parameters;
-  const matches = expectedBooks(books, parameters);
-  const following = after ? expectedBooks(booksAfter(books, sort, after), parameters) : matches;
+  const { sort = 'id', limit, count, offset = 0 } = parameters;
+  const matches = expectedBooks(books, { ...parameters, offset: '0' });
+  const following = after
+    ? expectedBooks(booksAfter(books, sort, after), parameters)
+    : matches.slice(Number(offset));
   const page = following.slice(0, limit === undefined ? following.length : Number(limit));
   const last = page.at(-1);
   const cursor =

@@ -117,6 +117,8 @@ export interface BookQuery {
   /** The range of years, inclusive. */
   readonly yearFrom: number;
   readonly yearTo: number;
+  /** The number of matches after the position that a search does not return. */
+  readonly skip?: number;
 }
 
 /** A position in the order of a query: after the book with this key and id, whether or not it exists. */
@@ -154,6 +156,8 @@ export interface SearchPage {
   readonly last: BookPosition | undefined;
   /** Whether a matching book follows `last`; unknown when the time of the call was up. */
   readonly more: 'no' | 'yes' | 'unknown';
+  /** The `skip` of the call that continues at `last`. */
+  readonly skip: number;
 }
 
 /** The number of matching books up to a position; `last` is undefined when all have been scanned. */

@@ -19,6 +19,8 @@ export interface BookQuery {
   readonly limit?: number | undefined;
   /** The `next` of a page of a list in the same order, to start after that page. */
   readonly after?: string | undefined;
+  /** Instead of `after`: the number of books before the first page. */
+  readonly offset?: number | undefined;
   /** Whether pages have `total`. */
   readonly count?: boolean | undefined;
 }

@@ -50,7 +50,7 @@ test(`${SEARCHES_MAX} searches run concurrently; one more gets 503 until one has
     running++;
     if (running === SEARCHES_MAX) full.resolve();
     await released.promise;
-    return { json: new Uint8Array(), count: 0, last: undefined, more: 'no' };
+    return { json: new Uint8Array(), count: 0, last: undefined, more: 'no', skip: 0 };
   };
   await using service = await startServiceOn({ search } as BookStore);
   const ask = () => service.fetch('GET', '/books?limit=1');
@@ -86,7 +86,8 @@ for (const engine of engines) {
 
 describe('503 Service unavailable', () => {
   test('is the response after 10 seconds of a search or count without a result', async () => {
-    const rest = { json: new Uint8Array(), count: 0, last: { key: 1, id: 1 }, more: 'unknown' } as const;
+    const last = { key: 1, id: 1 };
+    const rest = { json: new Uint8Array(), count: 0, last, more: 'unknown', skip: 0 } as const;
     const store: Partial<BookStore> = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
     await using service = await startServiceOn(store as BookStore);
     const paths = ['/books?limit=1', '/books?sort=id', '/books?limit=1&count=true'];

@@ -111,6 +111,8 @@ const TEXTS = fc.oneof(
 );
 const YEARS = fc.integer({ min: -800, max: 2_050 }).map(String);
 
+export const ORDERS = ['id', '-id', 'title', '-title', 'author', '-author', 'year', '-year'];
+
 /** Random queries. */
 export const PARAMETERS: fc.Arbitrary<Parameters> = fc
   .record(
@@ -121,7 +123,8 @@ export const PARAMETERS: fc.Arbitrary<Parameters> = fc
       year: YEARS,
       year_from: YEARS,
       year_to: YEARS,
-      sort: fc.constantFrom('id', '-id', 'title', '-title', 'author', '-author', 'year', '-year'),
+      sort: fc.constantFrom(...ORDERS),
+      offset: fc.oneof(fc.nat(10), fc.nat(200)).map(String),
     },
     { requiredKeys: [] },
   )

@@ -6,7 +6,7 @@ export type Parameters = Readonly<Record<string, string>>;
 
 /** The books that `GET /books` returns for these parameters, without `limit` and `after`. */
 export function expectedBooks(books: readonly Book[], parameters: Parameters): Book[] {
-  const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id' } = parameters;
+  const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id', offset } = parameters;
   const key = sort.replace('-', '') as keyof Book;
   const direction = sort.startsWith('-') ? -1 : 1;
   const prefixes = wordsIn(q);
@@ -19,7 +19,8 @@ export function expectedBooks(books: readonly Book[], parameters: Parameters): B
     .filter((book) => year === undefined || book.year === Number(year))
     .filter((book) => year_from === undefined || book.year >= Number(year_from))
     .filter((book) => year_to === undefined || book.year <= Number(year_to))
-    .toSorted((a, b) => direction * compare(a[key], b[key]) || a.id - b.id);
+    .toSorted((a, b) => direction * compare(a[key], b[key]) || a.id - b.id)
+    .slice(Number(offset ?? 0));
 }
 
 function lower(text: string): string {

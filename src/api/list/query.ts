@@ -33,6 +33,12 @@ export const listParameters = {
     description: 'The maximum number of books in a page.',
   },
   after: { type: 'string', minLength: 1, description: 'The cursor in the Link of the previous page.' },
+  offset: {
+    type: 'integer',
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'The number of matches before the page, instead of after.',
+  },
   count: {
     type: 'boolean',
     default: false,
@@ -95,6 +101,7 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
   const after = cursor === undefined ? undefined : readCursor(cursor, sort);
   if (cursor !== undefined && after === undefined)
     return new Invalid(`after must be a cursor of sort=${sort}`);
+  if (given.has('after') && given.has('offset')) return new Invalid('after and offset exclude each other');
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
   return {
     query: {
@@ -105,6 +112,7 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
       ...(q !== undefined && { q }),
       yearFrom: Math.max(number('year') ?? -YEAR_MAX, number('year_from') ?? -YEAR_MAX),
       yearTo: Math.min(number('year') ?? YEAR_MAX, number('year_to') ?? YEAR_MAX),
+      ...(given.has('offset') && { skip: Number(given.get('offset')) }),
     },
     sort,
     limit: number('limit'),
@@ -113,13 +121,16 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
   };
 }
 
-/** The query of the next page: the same with another cursor, escaped for a header. */
+/** The query of the next page: the same with the cursor as its start, escaped for a header. */
 export function queryAfter(target: string, cursor: string): string {
   const others = piecesOf(target)
-    .filter((piece) => nameOf(piece) !== 'after')
+    .filter((piece) => !STARTS.includes(nameOf(piece)))
     .map((piece) => piece.replace(NOT_IN_QUERY, encodeURIComponent));
   return [...others, `after=${cursor}`].join('&');
 }
+
+/** The parameters that say where a page begins. */
+const STARTS = ['after', 'offset'];
 
 /** Characters that are invalid in a query (RFC 3986, section 3.4), or would end a link or a header. */
 const NOT_IN_QUERY = /[^\w.~!$'()*+,;:@/?=%-]/g;

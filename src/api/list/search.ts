@@ -10,7 +10,7 @@ import {
 /** Runs one query, until it takes too long or the client disconnects. */
 export class Search {
   readonly #store: BookStore;
-  readonly #query: BookQuery;
+  #query: BookQuery;
   readonly #waitMs: number;
   /** Costs less than the signals of `AbortSignal.any` and `AbortSignal.timeout`. */
   readonly #controller = new AbortController();
@@ -47,6 +47,7 @@ export class Search {
   async next(limit: number, after: BookPosition | undefined): Promise<SearchPage> {
     for (let position = after; ; ) {
       const page = await this.#store.search(this.#query, limit, position, this.#signal);
+      this.#query = { ...this.#query, skip: page.skip };
       if (page.more !== 'unknown' || page.count > 0) return page;
       position = page.last;
     }

@@ -65,6 +65,13 @@ export function orderOf(query: BookQuery): string {
   return query.sort === 'id' ? order : `${order}, id`;
 }
 
+/** Selects the position of the `number`-th book that meets a condition: engines find it by an index alone. */
+export function selectPosition(query: BookQuery, books: string, condition: string, number: string): string {
+  return `
+    select id, ${keyColumnOf(query)} as key from ${books} where ${condition}
+    order by ${orderOf(query)} limit 1 offset ${number} - 1`;
+}
+
 export function matchColumns(query: BookQuery): string {
   return `id, ${keyColumnOf(query)} as key, bytes`;
 }

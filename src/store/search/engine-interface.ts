@@ -9,6 +9,12 @@ export interface SearchEngine {
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
   /** Reads the next books that meet the {@link fieldCondition} of a query, by id or year, without the index. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
+  /** The position of the `number`-th of these books; undefined when there are fewer. */
+  positionAt(
+    query: BookQuery,
+    after: BookPosition | undefined,
+    number: number,
+  ): Promise<BookPosition | undefined>;
   countBooks(query: BookQuery): Promise<number>;
   /** Renders books as in {@link SearchPage}, without those that no longer exist. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
@@ -49,6 +55,9 @@ export interface IndexDialect {
 
   /** What follows `from` in a statement that selects the first books, in the order of the query, that meet a condition. */
   firstBooks(condition: string, limit: number): string;
+
+  /** The position of the `number`-th book of a range, in the order of the query; undefined when there are fewer. */
+  positionAt(range: Condition, number: number): Promise<BookPosition | undefined>;
 
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** The most rows that a statement must select for so many matches. */

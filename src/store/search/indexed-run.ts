@@ -10,7 +10,14 @@ import {
   Parameters,
   rangesAfter,
 } from './conditions.ts';
-import type { IndexDialect, Match, Row, SearchEngine, TextSize } from './engine-interface.ts';
+import type {
+  ComparedMatches,
+  IndexDialect,
+  Match,
+  Row,
+  SearchEngine,
+  TextSize,
+} from './engine-interface.ts';
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
@@ -36,8 +43,8 @@ export class IndexedRun {
 
   async find(limit: number, position: BookPosition | undefined): Promise<PageBuilder> {
     const after = position?.sorting ? position.sorting.after : position;
-    const page = new PageBuilder(limit, after);
-    const matches = await this.#sortCandidates(after, page.limit + 1);
+    const page = new PageBuilder(limit, after, this.#query.skip);
+    const matches = await this.#sortCandidates(after, page.selectedNext);
     if (!matches) await this.#walk(page);
     else if (page.addAll(matches)) page.end();
     return page;
@@ -51,8 +58,12 @@ export class IndexedRun {
 
   async #countAll(): Promise<number | undefined> {
     if (this.#needles) return (await this.#dialect.countWords?.()) ?? (await this.#countCandidates());
+    return this.#countIn(() => 'true');
+  }
+
+  async #countIn(range: Condition): Promise<number> {
     const parameters = new Parameters(this.#dialect.parameterSign);
-    const sql = `select count(*) as count from book_search where ${this.#match(parameters)}`;
+    const sql = `select count(*) as count from book_search where ${range(parameters)} and ${this.#match(parameters)}`;
     const [row] = await this.#dialect.rows(sql, parameters);
     return Number(row?.count);
   }
@@ -120,8 +131,8 @@ export class IndexedRun {
     let ranges = rangesAfter(this.#query, page.last);
     for (let range = ranges.shift(); range; range = ranges.shift()) {
       const { matches, end } = isComparing
-        ? await this.#dialect.compareIn(range, this.#match, page.limit + 1)
-        : { matches: await this.#booksIn(range, page.limit + 1), end: undefined };
+        ? await this.#dialect.compareIn(range, this.#match, page.selectedNext)
+        : await this.#readIn(range, page);
       if (!page.addAll(matches)) return;
       if (!end) continue;
       if (!page.skipTo(end)) return;
@@ -130,15 +141,24 @@ export class IndexedRun {
     page.end();
   }
 
-  async #booksIn(range: Condition, limit: number): Promise<readonly Match[]> {
+  /** Skips or reads the first books of a range, all of which match but for their key. */
+  async #readIn(range: Condition, page: PageBuilder): Promise<ComparedMatches> {
+    const match: Condition = (parameters) =>
+      `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
+    if (page.skip > 0) {
+      const number = page.skippedNext;
+      const end = await this.#dialect.positionAt(match, number);
+      page.skip -= end ? number : Math.min(number, await this.#countIn(range));
+      return { matches: [], end };
+    }
     const parameters = new Parameters(this.#dialect.parameterSign);
-    const isWithin = `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
-    const books = this.#dialect.firstBooks(isWithin, limit);
+    const limit = page.limit + 1;
+    const books = this.#dialect.firstBooks(match(parameters), limit);
     const rows = await this.#dialect.rows(
       `select ${matchColumns(this.#query)} from ${books} order by ${orderOf(this.#query)} limit ${limit}`,
       parameters,
     );
-    return rows as unknown as Match[];
+    return { matches: rows as unknown as Match[], end: undefined };
   }
 }
 

@@ -5,18 +5,34 @@ import type { Match } from './engine-interface.ts';
 /** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;
 
+/** The most books that a statement skips. */
+const SKIPPED_MAX = 20_000;
+
 /** Builds the page of one call of a search from matches in the order of the query. */
 export class PageBuilder {
   readonly ids: number[] = [];
   last: BookPosition | undefined;
   more: SearchPage['more'] = 'unknown';
+  /** The number of matches that are still to be skipped. */
+  skip: number;
   readonly limit: number;
   readonly #deadline = performance.now() + CALL_MS_MAX;
   #bytes = 0;
 
-  constructor(limit: number, after: BookPosition | undefined) {
+  constructor(limit: number, after: BookPosition | undefined, skip = 0) {
     this.limit = Math.min(limit, PAGE_BOOKS_MAX);
     this.last = after;
+    this.skip = skip;
+  }
+
+  /** The number of matches that the next statement skips. */
+  get skippedNext(): number {
+    return Math.min(this.skip, SKIPPED_MAX);
+  }
+
+  /** The number of matches that the next statement selects, with one more to know whether another page follows. */
+  get selectedNext(): number {
+    return this.skippedNext + this.limit + 1;
   }
 
   /** Adds the next matches until the page is full. @returns whether all were added */
@@ -35,6 +51,11 @@ export class PageBuilder {
   }
 
   #add({ key, id, bytes }: Match): boolean {
+    if (this.skip > 0) {
+      this.skip--;
+      this.last = { key, id };
+      return true;
+    }
     const isLong = this.ids.length > 0 && this.#bytes + bytes > PAGE_TEXT_BYTES_MAX;
     if (isLong || this.ids.length >= this.limit) {
       this.more = 'yes';

@@ -1,4 +1,5 @@
 import type { BookCount, BookPosition, BookQuery, Sorting } from '../../book/book-store-interface.ts';
+import { PAGE_BOOKS_MAX } from '../store-limits.ts';
 import { isText } from './conditions.ts';
 import type { Match, SearchEngine } from './engine-interface.ts';
 import { compareSortKeys, isMatch, type Needles, sortKeyOf } from './folding.ts';
@@ -20,13 +21,22 @@ export class ScanRun {
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
     if (isText(this.#query.sort)) return this.#sort(limit, after, this.#query.sort);
-    const page = new PageBuilder(limit, after);
+    const page = new PageBuilder(limit, after, this.#query.skip);
     for (;;) {
-      const { matches, last } = await this.#next(this.#query, page.last, page.limit + 1);
+      const { matches, last } =
+        page.skip > 0 && !this.#needles
+          ? await this.#skip(page)
+          : await this.#next(this.#query, page.last, page.selectedNext);
       if (!page.addAll(matches)) return page;
       if (!last) page.end();
       if (!last || !page.skipTo(last)) return page;
     }
+  }
+
+  async #skip(page: PageBuilder) {
+    const number = page.skippedNext;
+    page.skip -= number;
+    return { matches: [], last: await this.#engine.positionAt(this.#query, page.last, number) };
   }
 
   async count(after: BookPosition | undefined): Promise<BookCount> {
@@ -37,7 +47,10 @@ export class ScanRun {
     });
   }
 
-  /** Engines cannot fold texts: reads all books by id, and keeps the first ones in the order of the query. */
+  /**
+   * Engines cannot fold texts: reads all books by id, and keeps the first ones in the order of the query. To skip more than
+   * a page, it reads all books again for each.
+   */
   async #sort(
     limit: number,
     position: BookPosition | undefined,
@@ -46,7 +59,8 @@ export class ScanRun {
     const start: Sorting = position?.sorting ?? { after: position, first: [], lastId: undefined };
     const { after } = start;
     let { first, lastId } = start;
-    const page = new PageBuilder(limit, after);
+    const page = new PageBuilder(limit, after, this.#query.skip);
+    const count = Math.min(page.selectedNext, PAGE_BOOKS_MAX + 1);
     for (;;) {
       const read = lastId === undefined ? undefined : { key: lastId, id: lastId };
       const { matches, last } = await this.#next(this.#byId, read, undefined, true);
@@ -55,9 +69,9 @@ export class ScanRun {
         id,
         bytes,
       }));
-      first = this.#firstOf(first, keyed, after, page.limit + 1);
+      first = this.#firstOf(first, keyed, after, count);
       if (!last) {
-        if (page.addAll(first)) page.end();
+        if (page.addAll(first) && first.length < count) page.end();
         return page;
       }
       lastId = last.id;

@@ -17,10 +17,10 @@ export class Searcher {
 
   search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
     return this.#run(query, async (run) => {
-      const { ids, last, more } = await run.find(limit, after);
+      const { ids, last, more, skip } = await run.find(limit, after);
       const rendered =
         ids.length === 0 ? { json: new Uint8Array(), count: 0 } : await this.#engine.render(ids);
-      return { ...rendered, last, more };
+      return { ...rendered, last, more, skip };
     });
   }
 

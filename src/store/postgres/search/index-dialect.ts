@@ -10,6 +10,7 @@ import {
   matchColumns,
   orderOf,
   Parameters,
+  selectPosition,
 } from '../../search/conditions.ts';
 import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import { isFoldedMatch, type Needles } from '../../search/folding.ts';
@@ -62,6 +63,17 @@ export class PostgresIndexDialect implements IndexDialect {
 
   firstBooks(condition: string, limit: number): string {
     return `(${firstBooks(this.#query, condition, limit)}) as first_books`;
+  }
+
+  /** In descending order, the index finds the key first, then the same number of ids in ascending order. */
+  async positionAt(range: Condition, number: number): Promise<BookPosition | undefined> {
+    const parameters = new Parameters('$');
+    const condition = range(parameters);
+    const nth = parameters.add(number);
+    const sql = isBackwards(this.#query)
+      ? selectPositionBackwards(keyColumnOf(this.#query), condition, nth)
+      : selectPosition(this.#query, 'book_search', condition, nth);
+    return (await this.rows(sql, parameters))[0] as BookPosition | undefined;
   }
 
   rows(sql: string, { values }: Parameters): Promise<Row[]> {
@@ -182,6 +194,18 @@ function firstBooks(query: BookQuery, condition: string, limit: number): string 
       order by ${key}, id limit ${limit}
     )
     order by ${orderOf(query)} limit ${limit}`;
+}
+
+function selectPositionBackwards(key: string, condition: string, number: string): string {
+  const equal = `from book_search where ${condition} and ${key} = found.key`;
+  return `
+    with found as materialized (
+      select id, ${key} as key from book_search where ${condition}
+      order by ${key} desc, id desc limit 1 offset ${number} - 1
+    )
+    select key, (
+      select id ${equal} order by ${key}, id limit 1 offset (select count(*) - 1 ${equal} and id >= found.id)
+    ) as id from found`;
 }
 
 function isBackwards({ sort, isDescending }: BookQuery): boolean {

@@ -5,6 +5,7 @@ import {
   matchColumns,
   orderOf,
   Parameters,
+  selectPosition,
 } from '../../search/conditions.ts';
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
@@ -64,6 +65,17 @@ export class PostgresSearchEngine implements SearchEngine {
       books: rows as unknown as ScannedBooks['books'],
       isEnd: read < limit && rows.length === read,
     };
+  }
+
+  async positionAt(
+    query: BookQuery,
+    after: BookPosition | undefined,
+    number: number,
+  ): Promise<BookPosition | undefined> {
+    const parameters = new Parameters('$');
+    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
+    const sql = selectPosition(query, BOOKS_TO_SCAN, condition, parameters.add(number));
+    return (await this.#rows(sql, parameters.values))[0] as BookPosition | undefined;
   }
 
   async countBooks(query: BookQuery): Promise<number> {

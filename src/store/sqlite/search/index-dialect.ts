@@ -5,10 +5,10 @@ import {
   type Condition,
   fieldCondition,
   hasFieldCondition,
-  keyColumnOf,
   matchColumns,
   orderOf,
   Parameters,
+  selectPosition,
 } from '../../search/conditions.ts';
 import type { AccessPath, ComparedMatches, IndexDialect, Match, Row } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
@@ -69,6 +69,12 @@ export class SqliteIndexDialect implements IndexDialect {
     return `book_search where ${condition}`;
   }
 
+  async positionAt(range: Condition, number: number): Promise<BookPosition | undefined> {
+    const parameters = new Parameters('?');
+    const sql = selectPosition(this.#query, 'book_search', range(parameters), parameters.add(number));
+    return (await this.rows(sql, parameters))[0] as BookPosition | undefined;
+  }
+
   async rows(sql: string, { values }: Parameters): Promise<Row[]> {
     this.#functions.begin(this.#needles, WINDOW_LENGTH);
     return this.#prepare(sql).all(...(values as (string | number)[]));
@@ -109,14 +115,8 @@ export class SqliteIndexDialect implements IndexDialect {
       `select ${matchColumns(this.#query)} from ${window} where ${match(parameters)} limit ${limit}`;
     const { size, rows } = await this.#inWindow(range, order, select);
     const matches = rows as unknown as Match[];
-    if (matches.length === limit) return { matches, end: undefined };
-    const parameters = new Parameters('?');
-    const [end] = await this.rows(
-      `select id, ${keyColumnOf(this.#query)} as key from book_search
-       where ${range(parameters)} order by ${order} limit 1 offset ${size - 1}`,
-      parameters,
-    );
-    return { matches, end: end as BookPosition | undefined };
+    const end = matches.length === limit ? undefined : await this.positionAt(range, size);
+    return { matches, end };
   }
 
   async countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount> {

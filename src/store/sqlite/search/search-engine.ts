@@ -11,6 +11,7 @@ import {
   matchColumns,
   orderOf,
   Parameters,
+  selectPosition,
 } from '../../search/conditions.ts';
 import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
@@ -101,6 +102,18 @@ export class SqliteSearchEngine implements SearchEngine {
       books.push(book);
     }
     return { books, isEnd: books.length < limit };
+  }
+
+  async positionAt(
+    query: BookQuery,
+    after: BookPosition | undefined,
+    number: number,
+  ): Promise<BookPosition | undefined> {
+    const parameters = new Parameters('?');
+    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
+    const sql = selectPosition(query, booksToScan(query), condition, parameters.add(number));
+    this.#functions.begin(undefined, 0);
+    return this.#prepare(sql).get(...(parameters.values as number[])) as BookPosition | undefined;
   }
 
   async countBooks(query: BookQuery): Promise<number> {

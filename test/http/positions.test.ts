@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { Book } from '../../src/book/book.ts';
+import { engines } from '../support/engines.ts';
+import * as sql from '../support/sql.ts';
+import { booksIn, createBooks, idsOf, linkOf, pathOf, walk } from './search-answers.ts';
+import { CORPUS, makeBooks, ORDERS } from './search-corpus.ts';
+import { expectedBooks, type Parameters } from './search-reference.ts';
+import { type Service, startService } from './service.ts';
+
+const FILTERS: readonly Parameters[] = [
+  {},
+  { q: 'the' },
+  { title: 'r', year_from: '1900' },
+  { year_to: '1910' },
+];
+
+for (const engine of engines) {
+  suite(`A page of GET /books that begins anywhere, on ${engine.name}`, () => {
+    test('begins after `offset` matches, in every order and with every filter', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(150)]);
+      const deleted = books.filter((_, index) => index % 5 === 2);
+      for (const { id } of deleted) await service.fetch('DELETE', `/book/${id}`);
+      const left = books.filter((book) => !deleted.includes(book));
+      for (const sort of ORDERS) {
+        for (const filter of FILTERS) {
+          const matches = expectedBooks(left, { ...filter, sort });
+          for (const offset of [0, 41, matches.length - 1, 9_007_199_254_740_991])
+            await assertPage(service, left, { ...filter, sort, offset: `${offset}`, limit: '3' });
+        }
+        const parameters = { sort, offset: '37', limit: '17' };
+        assert.deepEqual(await walk(service, parameters), expectedBooks(left, parameters));
+      }
+    });
+
+    test('is right without the search index, also when more than a page is skipped', async () => {
+      await using address = await engine.createAddress();
+      await using service = await startService({ dbUrl: address.dbUrl });
+      const books: object[] = makeBooks(1_300);
+      assert.equal((await service.fetch('POST', '/books', JSON.stringify(books))).status, 201);
+      await sql.query(address.dbUrl, 'create table book_changes (other text)');
+      const all = await booksIn(await service.fetch('GET', '/books'));
+      for (const sort of ORDERS) {
+        for (const offset of ['499', '750', '1299', '1300'])
+          await assertPage(service, all, { sort, offset, limit: '600' });
+        await assertPage(service, all, { sort, offset: '333', limit: '5', q: 'river' });
+      }
+    });
+
+    test('has no further books, and no Link, beyond the end', async () => {
+      await using service = await startService({ engine: engine.name });
+      await createBooks(service, CORPUS);
+      const response = await service.fetch('GET', '/books?limit=1&count=true&offset=1000');
+      assert.equal(response.headers.get('link'), null);
+      assert.equal(response.headers.get('x-total-count'), `${CORPUS.length}`);
+      assert.deepEqual(await booksIn(response), []);
+    });
+
+    test('begins in one place only: anything else gets 400', async () => {
+      await using service = await startService({ engine: engine.name });
+      await createBooks(service, CORPUS);
+      const cursor = linkOf(await service.fetch('GET', '/books?limit=1'))?.split('after=')[1];
+      for (const [query, detail] of [
+        ['offset=-1', 'offset must be an integer from 0 to 9007199254740991'],
+        ['offset=', 'offset must be an integer from 0 to 9007199254740991'],
+        ['offset=1&offset=1', 'offset is repeated'],
+        [`offset=0&after=${cursor}`, 'after and offset exclude each other'],
+      ]) {
+        const response = await service.fetch('GET', `/books?limit=1&${query}`);
+        assert.equal(response.headers.get('error-detail'), detail);
+        assert.deepEqual(await response.json(), { status: 400, message: 'Invalid query', data: null });
+      }
+    });
+  });
+}
+
+/** Asserts a page with a limit, and that it has a Link if another follows, without the start of this one. */
+async function assertPage(service: Service, books: readonly Book[], parameters: Parameters): Promise<void> {
+  const expected = expectedBooks(books, parameters);
+  const limit = Number(parameters.limit);
+  const response = await service.fetch('GET', pathOf(parameters));
+  const label = JSON.stringify(parameters);
+  assert.deepEqual(idsOf(await booksIn(response)), idsOf(expected.slice(0, limit)), label);
+  const next = linkOf(response);
+  assert.equal(next !== undefined, expected.length > limit, label);
+  assert.doesNotMatch(next ?? '', /offset/);
+}
