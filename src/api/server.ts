@@ -19,7 +19,7 @@ import { ListHandler } from './list/list-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
 
 /** Makes a server of the API, its documentation and the web console. */
-export function createServer(options: ServerOptions): ApiServer {
+export function createServer(options: ServerOptions) {
   const { store, limits, metrics } = options;
   const server = new HttpServer({
     ...options,
@@ -76,8 +76,9 @@ export function createServer(options: ServerOptions): ApiServer {
   }
 
   return {
-    listen: (port, host) => server.listen(port, host),
+    listen: (port: number, host?: string) => server.listen(port, host),
     close: () => server.close(),
+    /** The part of the metrics that is not counted. */
     state: () => ({
       connections: server.connections.counts,
       heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
@@ -90,7 +91,7 @@ export function createServer(options: ServerOptions): ApiServer {
 
 const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
-export interface ServerOptions
+interface ServerOptions
   extends Pick<HttpServerOptions, 'limits' | 'corsOrigins' | 'trustProxy' | 'logStream' | 'logLevel'> {
   readonly store: BookStore;
   readonly tokens: Tokens;
@@ -100,27 +101,10 @@ export interface ServerOptions
 }
 
 /** Metrics, served without a token and without the envelope. */
-export interface ServedMetrics {
+interface ServedMetrics {
   readonly requests: RequestObserver;
   /** The media type of the text. */
   readonly type: string;
   /** All metrics as text; undefined when those of other processes do not arrive in time. */
   expose(): Promise<string | undefined>;
-}
-
-export interface ApiServer extends Pick<HttpServer, 'listen' | 'close'> {
-  /** The current values of the metrics that are not counted. */
-  state(): ServerState;
-}
-
-export interface ServerState {
-  /** The number of connections; active ones have a pending response. */
-  readonly connections: { readonly active: number; readonly idle: number };
-  /** The memory of long request bodies, and of responses that clients have not read yet. */
-  readonly heldBytes: { readonly bodies: number; readonly responses: number };
-  /** The number of searches that are running or being sent. */
-  readonly searches: number;
-  /** Absent when the history is not recorded. */
-  readonly followers: Followers['state'] | undefined;
-  readonly logins: TokenHandlers['logins'];
 }

@@ -3,11 +3,15 @@ import { RequestMetrics } from './requests.ts';
 import { RuntimeMetrics } from './runtime.ts';
 import { StoreMetrics } from './store.ts';
 
-/** The state of the server at the time of a scrape: `ServerState` of src/api/server.ts, and the use of the token cache. */
-export interface ServerSnapshot {
+/** The state of the server at the time of a scrape. */
+interface ServerSnapshot {
+  /** Active connections have a pending response. */
   readonly connections: { readonly active: number; readonly idle: number };
+  /** The memory of long request bodies, and of responses that clients have not read yet. */
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
+  /** The searches that are running or being sent. */
   readonly searches: number;
+  /** Absent when the history is not recorded. */
   readonly followers: { readonly count: number; readonly behind: number } | undefined;
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
