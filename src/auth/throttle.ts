@@ -1,4 +1,4 @@
-import { isIP, isIPv6 } from 'node:net';
+import { isIP, isIPv6, SocketAddress } from 'node:net';
 
 export interface ThrottleLimits {
   /** Failed logins from a network within one window. */
@@ -66,7 +66,7 @@ const NAME_LENGTH_MAX = 64;
 export function networkOf(client: string): string {
   const address = plainAddress(client);
   if (!isIPv6(address)) return address.slice(0, NAME_LENGTH_MAX);
-  const [left = [], right = []] = canonical(address)
+  const [left = [], right = []] = address
     .split('::')
     .map((half) => half.split(':').filter((group) => group !== ''));
   const zeros = Array.from({ length: 8 - left.length - right.length }, () => '0');
@@ -79,20 +79,9 @@ export function addressOf(client: string): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** Without the port that some proxies add, and as IPv4 if it is mapped into IPv6 (RFC 4291, section 2.5.5.2). */
+/** In the form of RFC 5952, without a zone and the port that some proxies add, and as IPv4 if it is mapped into IPv6. */
 function plainAddress(client: string): string {
-  const [, ipv6, ipv4] = /^(?:\[([^\]]*)\](?::[0-9]+)?|([0-9.]+):[0-9]+)$/.exec(client) ?? [];
-  const address = ipv6 ?? ipv4 ?? client;
-  if (!isIPv6(address)) return address;
-  const [, ...mapped] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(canonical(address)) ?? [];
-  const bytes = mapped.flatMap((group) => [
-    Number.parseInt(group, 16) >> 8,
-    Number.parseInt(group, 16) & 0xff,
-  ]);
-  return mapped.length > 0 ? bytes.join('.') : address;
-}
-
-/** An IPv6 address in hexadecimal and without a zone (RFC 5952). */
-function canonical(address: string): string {
-  return new URL(`http://[${address.replace(/%.*$/, '')}]`).hostname.slice(1, -1);
+  const unzoned = client.replace(/%[^\]]*/, '');
+  const { address } = SocketAddress.parse(isIPv6(unzoned) ? `[${unzoned}]` : unzoned) ?? { address: client };
+  return address.replace(/^::ffff:(?=[0-9.]+$)/, '');
 }
