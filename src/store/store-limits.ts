@@ -15,9 +15,9 @@ export const BATCH_LIMITS = {
   queueTextMax: 48 * 1_024 * 1_024,
 };
 
-/** The interval at which old changes are removed, and the most in one step, as other writes may wait for it. */
-export const CHANGE_REMOVAL_MS = 60_000;
-export const CHANGE_REMOVAL_MAX = 500;
+/** The interval at which old keys and changes are removed, and the most in one step, as other writes may wait for it. */
+export const REMOVAL_MS = 60_000;
+export const REMOVAL_MAX = 500;
 
 /** The length of a book's texts, in UTF-16 code units. */
 export function textLength({ title = '', author = '' }: Partial<BookFields>): number {

@@ -5,7 +5,7 @@ import type { BookHistory, ChangePage, ChangeRequest } from '../../book/book-his
 import { BatchQueue } from '../batch-queue.ts';
 import type { StoreObserver } from '../observer.ts';
 import { type ChangeRow, readChangePages, toChangePage, valuesOf } from '../page.ts';
-import { BATCH_LIMITS, CHANGE_REMOVAL_MAX, CHANGE_REMOVAL_MS } from '../store-limits.ts';
+import { BATCH_LIMITS, REMOVAL_MAX, REMOVAL_MS } from '../store-limits.ts';
 import { sqlState, toStoreError } from './errors.ts';
 import { REMOVE_OLD, RESTORE, SELECT_LAST, selectOf } from './history/history-sql.ts';
 import { STOP_RECORDING, startRecording } from './history/history-triggers.ts';
@@ -100,7 +100,7 @@ export class PostgresHistory implements BookHistory {
       return [row?.restored ?? undefined];
     };
     this.#restores = new BatchQueue(restore, { ...options, batchItemsMax: 1, name: 'restore' });
-    this.#removal = setInterval(() => void this.#removeOld(), CHANGE_REMOVAL_MS).unref();
+    this.#removal = setInterval(() => void this.#removeOld(), REMOVAL_MS).unref();
     void this.#removeOld();
   }
 
@@ -136,7 +136,7 @@ export class PostgresHistory implements BookHistory {
   async #removeOld(): Promise<void> {
     while (!this.#isClosed) {
       const { rowCount } = await this.#pool.query(REMOVE_OLD).catch(() => ({ rowCount: 0 }));
-      if (rowCount !== CHANGE_REMOVAL_MAX) return;
+      if (rowCount !== REMOVAL_MAX) return;
       await sleep(PAUSE_MS);
     }
   }

@@ -1,7 +1,7 @@
 import type { BookFields } from '../../book/book.ts';
-import { KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX } from '../idempotency.ts';
+import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
 import type { PageRow } from '../page.ts';
-import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
+import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../store-limits.ts';
 
 /** The statements on books. The items of a batch are arrays, one for each column. */
 
@@ -87,7 +87,7 @@ export const DELETE_EXPIRED_KEYS: Statement = {
   name: 'remove keys',
   text: `
   delete from idempotency_keys
-  where key in (select key from idempotency_keys where ${IS_EXPIRED} order by created_at limit ${KEY_REMOVAL_MAX})
+  where key in (select key from idempotency_keys where ${IS_EXPIRED} order by created_at limit ${REMOVAL_MAX})
   returning key
 `,
 };

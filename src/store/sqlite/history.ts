@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ChangePage, ChangeRequest } from '../../book/book-history.ts';
 import { type ChangeRow, toChangePage, untilLong, valuesOf } from '../page.ts';
-import { CHANGE_REMOVAL_MAX } from '../store-limits.ts';
+import { REMOVAL_MAX } from '../store-limits.ts';
 import { transact } from './files/connection.ts';
 import { hasTable } from './migrations.ts';
 import { CHANGE_LOG } from './search/search-schema.ts';
@@ -166,7 +166,7 @@ export const REMOVE_OLD = `
     select max(note) as note
     from (
       select note, at from book_changes where note > (select removed from book_history)
-      order by note limit ${CHANGE_REMOVAL_MAX}
+      order by note limit ${REMOVAL_MAX}
     )
     where at < (unixepoch() - (select days from book_history) * 86400) * 1000
   ) as old
@@ -177,6 +177,6 @@ export const DELETE_REMOVED = `
   where note in (
     select note from book_changes
     where note <= (select removed from book_history) and (select days from book_history) is not null
-    order by note limit ${CHANGE_REMOVAL_MAX}
+    order by note limit ${REMOVAL_MAX}
   )
 `;

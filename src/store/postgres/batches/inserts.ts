@@ -1,7 +1,8 @@
 import type { Book, BookFields } from '../../../book/book.ts';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { fingerprintOf, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
+import { fingerprintOf } from '../../idempotency.ts';
 import { IdsExhausted } from '../../store-errors.ts';
+import { REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
@@ -97,9 +98,9 @@ export class Inserts {
   /** Deletes expired keys at intervals; a failed deletion is repeated at the next one. */
   async #removeExpiredKeys(): Promise<void> {
     if (performance.now() < this.#removalDueAt) return;
-    this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;
+    this.#removalDueAt = performance.now() + REMOVAL_MS;
     const removed = await this.#database.query(DELETE_EXPIRED_KEYS, []).catch(() => []);
-    if (removed.length === KEY_REMOVAL_MAX) this.#removalDueAt = performance.now();
+    if (removed.length === REMOVAL_MAX) this.#removalDueAt = performance.now();
   }
 }
 

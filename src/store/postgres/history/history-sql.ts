@@ -1,6 +1,6 @@
 import type { ChangeRequest } from '../../../book/book-history.ts';
 import { untilLong } from '../../page.ts';
-import { CHANGE_REMOVAL_MAX } from '../../store-limits.ts';
+import { REMOVAL_MAX } from '../../store-limits.ts';
 import { BOOK_COLUMNS, type Statement } from '../sql.ts';
 
 /** The identity of the log: that of a restored dump differs by its server or its table. A standby has that of its primary. */
@@ -76,7 +76,7 @@ export const RESTORE: Statement = {
 
 export const REMOVE_OLD = `
   with first as (
-    select note, at from book_history_changes order by note limit ${CHANGE_REMOVAL_MAX}
+    select note, at from book_history_changes order by note limit ${REMOVAL_MAX}
   ), old as (
     select max(note) as note from first cross join book_history
     where at < now() - days * interval '1 day' or note <= removed

@@ -1,13 +1,13 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { BookFields } from '../../../book/book.ts';
-import { fingerprintOf, KEY_LIFETIME_SECONDS, KEY_REMOVAL_MAX, KEY_REMOVAL_MS } from '../../idempotency.ts';
+import { fingerprintOf, KEY_LIFETIME_SECONDS } from '../../idempotency.ts';
+import { REMOVAL_MAX } from '../../store-limits.ts';
 
 /** The idempotency keys, read and written in the transactions of the write thread. */
 export class IdempotencyKeys {
   readonly #select: StatementSync;
   readonly #replace: StatementSync;
   readonly #deleteExpired: StatementSync;
-  #removalDueAt = 0;
 
   constructor(database: DatabaseSync) {
     const isExpired = `created_at <= unixepoch() - ${KEY_LIFETIME_SECONDS}`;
@@ -19,7 +19,7 @@ export class IdempotencyKeys {
     `);
     this.#deleteExpired = database.prepare(`
       delete from idempotency_keys
-      where key in (select key from idempotency_keys where ${isExpired} order by created_at limit ${KEY_REMOVAL_MAX})
+      where key in (select key from idempotency_keys where ${isExpired} order by created_at limit ${REMOVAL_MAX})
     `);
   }
 
@@ -34,9 +34,8 @@ export class IdempotencyKeys {
     this.#replace.run(key, fingerprintOf(fields), id);
   }
 
-  maintain(): void {
-    if (performance.now() < this.#removalDueAt) return;
-    this.#removalDueAt = performance.now() + KEY_REMOVAL_MS;
-    if (this.#deleteExpired.run().changes === KEY_REMOVAL_MAX) this.#removalDueAt = 0;
+  /** Removes expired keys. @returns whether there may be more of them */
+  removeExpired(): boolean {
+    return this.#deleteExpired.run().changes === REMOVAL_MAX;
   }
 }

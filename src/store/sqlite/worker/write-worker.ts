@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { CHANGE_REMOVAL_MAX, CHANGE_REMOVAL_MS, performUntilTextMax } from '../../store-limits.ts';
+import { performUntilTextMax, REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
@@ -60,8 +60,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   maintain(): void {
     this.#files.check();
     try {
-      this.#keys.maintain();
-      this.#removeOldChanges();
+      this.#removeOld();
       this.#checkpoint();
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : error;
@@ -72,13 +71,18 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     this.#database.close();
   }
 
-  #removeOldChanges(): void {
+  #removeOld(): void {
     if (performance.now() < this.#removalDueAt) return;
-    this.#removalDueAt = performance.now() + CHANGE_REMOVAL_MS;
-    if (!hasTable(this.#database, 'book_history')) return;
+    this.#removalDueAt = performance.now() + REMOVAL_MS;
+    const hasMoreKeys = this.#keys.removeExpired();
+    if (this.#removeOldChanges() || hasMoreKeys) this.#removalDueAt = 0;
+  }
+
+  /** @returns whether there may be more of them */
+  #removeOldChanges(): boolean {
+    if (!hasTable(this.#database, 'book_history')) return false;
     this.#database.exec(REMOVE_OLD);
-    const { changes } = this.#database.prepare(DELETE_REMOVED).run();
-    if (changes === CHANGE_REMOVAL_MAX) this.#removalDueAt = 0;
+    return this.#database.prepare(DELETE_REMOVED).run().changes === REMOVAL_MAX;
   }
 
   #perform(write: Write): WriteResult {
