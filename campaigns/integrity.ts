@@ -20,7 +20,7 @@ async function inspectSqlite(dbUrl: string): Promise<string[]> {
 /** Reads every row completely, and checks table and index when the server has the extension amcheck. */
 async function inspectPostgres(url: string): Promise<string[]> {
   // The address may list several hosts, which the driver does not support.
-  const { client } = await Servers.connect(parseConninfo(url));
+  const { client } = await Servers.connect(parseConninfo(url), async () => {});
   try {
     await client.query(
       'set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off',

@@ -13,7 +13,7 @@ test('A timeout while all connections are in use does not probe the hosts again'
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
   const url = `${withHosts(database.url, [relay.port, relay.port])}?connect_timeout=3`;
-  const { servers, client } = await Servers.connect(parseConninfo(url));
+  const { servers, client } = await Servers.connect(parseConninfo(url), async () => {});
   await client.end();
   const pool = new ConnectionPool(servers, { connectionsMax: 1, statementTimeoutMs: 60_000 });
 

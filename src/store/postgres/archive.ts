@@ -1,7 +1,7 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
-import { type PageRow, readPages } from '../page.ts';
+import { type PageRow, readPage } from '../page.ts';
 import { IdsExhausted } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
@@ -62,8 +62,7 @@ async function open(
 
 class PostgresArchive implements BookArchive {
   readonly #client: Client;
-  readonly #pageBooksMax: number | undefined;
-  readonly #readRow: (after: number, limit: number) => Promise<RenderedRow[]>;
+  readonly #citusPages: CitusPages | undefined;
   #isInTransaction = false;
   /** Whether the transaction has inserted given ids; it has locked ids then, until its end, if the server supports that. */
   #hasGivenIds = false;
@@ -71,25 +70,19 @@ class PostgresArchive implements BookArchive {
 
   constructor(client: Client, isDistributed: boolean) {
     this.#client = client;
-    this.#pageBooksMax = isDistributed ? CITUS_PAGE_BOOKS : undefined;
-    const pages = new CitusPages((statement, values) => this.#query(statement.text, values));
-    this.#readRow = isDistributed
-      ? (after, limit) => pages.read(after, limit)
-      : (after, limit) => this.#query(SELECT_PAGE.text, [after, limit]);
+    if (isDistributed)
+      this.#citusPages = new CitusPages((statement, values) => this.#query(statement.text, values));
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
     await this.#query('begin transaction isolation level repeatable read read only');
     try {
+      const booksMax = this.#citusPages && CITUS_PAGE_BOOKS;
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const [page] = await readPages(
-          [after],
-          (last, limit) => this.#readPage(last, limit),
-          this.#pageBooksMax,
-        );
-        if (page && page.json.length > 0) yield page.json;
-        after = page?.last;
+        const page = await readPage(after, (last, limit) => this.#readRow(last, limit), booksMax);
+        if (page.json.length > 0) yield page.json;
+        after = page.last;
       }
     } finally {
       await this.#query('rollback');
@@ -133,8 +126,10 @@ class PostgresArchive implements BookArchive {
     await this.#client.end();
   }
 
-  async #readPage(after: number, limit: number): Promise<PageRow> {
-    return toPageRow(await this.#readRow(after, limit));
+  async #readRow(after: number, limit: number): Promise<PageRow> {
+    const rows =
+      this.#citusPages?.read(after, limit) ?? this.#query<RenderedRow>(SELECT_PAGE.text, [after, limit]);
+    return toPageRow(await rows);
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {

@@ -53,6 +53,12 @@ export function isUnsupported(error: unknown): boolean {
   return hasState(error, /^(0A|42|22023|55P02)/);
 }
 
+/** For queries that some PostgreSQL-compatible servers do not support. */
+export function emptyIfUnsupported(error: unknown): [] {
+  if (!isUnsupported(error)) throw error;
+  return [];
+}
+
 /** A short name of an error for operators. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error);

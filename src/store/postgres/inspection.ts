@@ -1,10 +1,11 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../store-errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../store-limits.ts';
+import { emptyIfUnsupported } from './errors.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
-import { emptyIfUnsupported, expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
+import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
@@ -13,7 +14,7 @@ export async function inspectStore(conninfo: Conninfo): Promise<string> {
     await connected.query('begin transaction read only');
     description = await describe(connected, relations.has('books'));
   };
-  const { client } = await Servers.connect(conninfo, inspect, 'inspected');
+  const { client } = await Servers.connect(conninfo, inspect);
   await client.end();
   return description;
 }

@@ -3,7 +3,7 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 import { StoreNotReady } from '../store-errors.ts';
-import { isReadOnly, isUnsupported, reasonOf, sqlState } from './errors.ts';
+import { emptyIfUnsupported, isReadOnly, isUnsupported, reasonOf, sqlState } from './errors.ts';
 import { retry } from './pool/pool.ts';
 
 /** Keeps ids exact; violated when no id is left. */
@@ -114,7 +114,7 @@ export async function readState(client: ClientBase, migrations = MIGRATIONS): Pr
  * @throws StoreNotReady when the schema is newer than this version of the service, or a required statement fails
  */
 export async function migrate(client: ClientBase, version: number, migrations = MIGRATIONS): Promise<void> {
-  if (version < migrations.length) await client.query(ORDERED_KEYS).catch(ignoreIfUnsupported);
+  if (version < migrations.length) await client.query(ORDERED_KEYS).catch(emptyIfUnsupported);
   for (let next = version + 1; next <= migrations.length; next++) {
     if (!(await apply(client, next, migrations))) return;
   }
@@ -161,10 +161,6 @@ async function applyOneByOne(
     }
   }
   return true;
-}
-
-function ignoreIfUnsupported(error: unknown): void {
-  if (!isUnsupported(error)) throw error;
 }
 
 /** Whether the server does not allow a statement; a standby is read-only. */

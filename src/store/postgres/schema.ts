@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
 import { distributeKeys, findShards, type Shards } from './citus/shards.ts';
-import { isUnsupported } from './errors.ts';
+import { emptyIfUnsupported, isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
 /**
@@ -103,12 +103,6 @@ const ADVANCE_WITHOUT_LOCK = [
   `select setval(${ID_SEQUENCE}, (select max(id) from books)) where (select max(id) from books) - ${DRAWN_IDS} > ${LAST_ID}`,
   `select max(nextval(${ID_SEQUENCE})) from generate_series(1, (select max(id) from books) - ${LAST_ID})`,
 ];
-
-/** For checks that some PostgreSQL-compatible servers do not support. */
-export function emptyIfUnsupported(error: unknown): [] {
-  if (!isUnsupported(error)) throw error;
-  return [];
-}
 
 async function expectColumns(client: ClientBase): Promise<void> {
   const [table] = await query<{ isTable: boolean }>(

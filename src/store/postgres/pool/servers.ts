@@ -39,19 +39,18 @@ export class Servers {
   /** @throws StoreNotReady when no host has a suitable server that accepts the connection, or `prepare` fails */
   static async connect(
     conninfo: Conninfo,
-    prepare?: (client: Client) => Promise<void>,
-    task: 'prepared' | 'inspected' = 'prepared',
+    prepare: (client: Client) => Promise<void>,
   ): Promise<{ servers: Servers; client: Client }> {
     const { client, ...server } = await findServer(conninfo).catch((error: unknown) => {
       throw error instanceof NoServer ? error.toStoreNotReady(conninfo) : error;
     });
     try {
-      await prepare?.(client);
+      await prepare(client);
       return { servers: new Servers(conninfo, server), client };
     } catch (error) {
       await client.end();
       if (error instanceof StoreNotReady) throw error;
-      throw new StoreNotReady(`the table books cannot be ${task} (${reasonOf(error)})`);
+      throw new StoreNotReady(`the table books cannot be used (${reasonOf(error)})`);
     }
   }
 

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { isUnsupported, sqlState } from '../errors.ts';
+import { emptyIfUnsupported, isUnsupported, sqlState } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 
 /** Commits must be on disk before the server acknowledges them. */
@@ -36,9 +36,7 @@ export async function configure(client: ClientBase, statementTimeoutMs: number):
     if (!isUnsupported(error)) throw error;
     await client.query(`select ${DURABLE}`);
     for (const setting of [timeout, ...values.map((value) => applied([value]))]) {
-      await client.query(`select ${setting}`).catch((rejection: unknown) => {
-        if (!isUnsupported(rejection)) throw rejection;
-      });
+      await client.query(`select ${setting}`).catch(emptyIfUnsupported);
     }
   }
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { DegradablePart, FailureCause } from '../../observer.ts';
-import { isReadOnly, reasonOf, sqlState, toStoreError } from '../errors.ts';
+import { isReadOnly, isUnsupported, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../pool/pool.ts';
 import { applyChanges } from './apply-changes.ts';
@@ -15,8 +15,6 @@ const CLOSE_WAITS_MS = 1_000;
 /** The pause between transactions in the background, for other users of the database. */
 const PAUSE_MS = 5;
 
-/** The server does not permit an index, or its tables belong to another user. */
-const DENIED = /^42/;
 /** A busy server may permit an index later, and another process may create it at the same time. */
 const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
 
@@ -53,7 +51,7 @@ export class SearchIndex {
       if (isUpToDate) this.#part.failure = undefined;
       return isUpToDate;
     } catch (error) {
-      if (DENIED.test(sqlState(error) ?? '')) return this.#disable(reasonOf(error));
+      if (isUnsupported(error)) return this.#disable(reasonOf(error));
       if (!isReadOnly(error) && !(error instanceof VersionMismatch)) throw error;
       this.#part.failure = causeOf(error);
       return false;
