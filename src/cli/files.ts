@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import { FORMATS, type Format, formatOfName } from '../formats/file-format.ts';
@@ -34,7 +34,7 @@ const CHUNK_BYTES = 64 * 1_024;
 export async function openInput(path: string): Promise<Input> {
   const isStandard = path === STANDARD_STREAM;
   const fail = (error: unknown) =>
-    toCommandError(error, `${isStandard ? 'standard input' : path} cannot be read`);
+    toFileError(error, `${isStandard ? 'standard input' : path} cannot be read`);
   const status = isStandard
     ? undefined
     : await stat(path).catch((error: unknown) => {
@@ -85,7 +85,7 @@ export async function openOutput(path: string): Promise<Output> {
     try {
       return await operation();
     } catch (error) {
-      throw toCommandError(error, `${path} cannot be written`);
+      throw toFileError(error, `${path} cannot be written`);
     }
   };
   const file = await attempt(() => open(temporaryPath, 'w'));
@@ -104,7 +104,16 @@ export async function openOutput(path: string): Promise<Output> {
   };
 }
 
-function toCommandError(error: unknown, message: string): unknown {
+/** Reads a whole short file. @throws CommandError when it cannot be read */
+export function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw toFileError(error, `${path} cannot be read`);
+  }
+}
+
+export function toFileError(error: unknown, message: string): unknown {
   return error instanceof Error && 'code' in error
     ? new CommandError(`${message} (${String(error.code)})`)
     : error;

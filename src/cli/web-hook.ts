@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BookChange } from '../client/index.ts';
 import { CommandError } from './command.ts';
+import { readText } from './files.ts';
 
 const TIMEOUT_MS = 20_000;
 /** The longest wait before the second attempt; it doubles for each further one, up to a limit. */
@@ -59,13 +59,7 @@ export class WebHook {
 }
 
 function readSecret(path: string): Buffer {
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8').trim();
-  } catch (error) {
-    throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
+  const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(readText(path)) ?? [];
   const key = Buffer.from(encoded, 'base64');
   if (key.length < 24 || key.length > 64)
     throw new CommandError(`${path} must have whsec_ and 24 to 64 bytes in base64`);

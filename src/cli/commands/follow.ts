@@ -1,8 +1,7 @@
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
+import { EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
-import { openOutput, STANDARD_STREAM } from '../files.ts';
+import { openOutput, readText, STANDARD_STREAM, toFileError } from '../files.ts';
 import { Interruption } from '../interruption.ts';
 import { openClient, toCommandError } from '../service-client.ts';
 import { WebHook } from '../web-hook.ts';
@@ -18,7 +17,7 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
     throw new UsageError('follow: --post must be an http or https URL without a password');
   const webHook = post !== undefined && secretFile !== undefined ? new WebHook(post, secretFile) : undefined;
   const client = openClient(url);
-  const after = file === undefined ? undefined : await readCursor(file);
+  const after = file !== undefined && existsSync(file) ? readText(file) || undefined : undefined;
   using interruption = new Interruption();
   const { signal } = interruption;
   await using output = await openOutput(STANDARD_STREAM);
@@ -36,15 +35,6 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
   }
 }
 
-async function readCursor(file: string): Promise<string | undefined> {
-  if (!existsSync(file)) return undefined;
-  try {
-    return (await readFile(file, 'utf8')).trim() || undefined;
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
 /** Writes without waiting for other work, since there may be many changes. */
 function keepCursor(file: string, cursor: string): void {
   // The next start overwrites the temporary file of a killed process.
@@ -53,6 +43,6 @@ function keepCursor(file: string, cursor: string): void {
     writeFileSync(draft, `${cursor}\n`, { flush: true });
     renameSync(draft, file);
   } catch (error) {
-    throw new CommandError(`${file} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+    throw toFileError(error, `${file} cannot be written`);
   }
 }
