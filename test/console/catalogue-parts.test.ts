@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
 import { matchedParts, searchedWords } from '../../console/src/book/matched-parts.ts';
 import { visibleText } from '../../console/src/book/visible-text.ts';
 
-import { type ListEnd, ListEnds } from '../../console/src/catalogue/list-ends.ts';
+import { LoadedPages } from '../../console/src/catalogue/loaded-pages.ts';
 import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
-import { visibleRows } from '../../console/src/catalogue/visible-rows.ts';
+import { ListHeight, visibleRows } from '../../console/src/catalogue/visible-rows.ts';
 import { barsOfYears, heightOf } from '../../console/src/chart/decades.ts';
+import type { Book } from '../../src/client/index.ts';
 
 describe('The bars of the chart', () => {
   test('are the decades from the first year to the last', () => {
@@ -68,50 +70,115 @@ describe('The drawn rows', () => {
   });
 });
 
-describe('A list that is loaded from both ends', () => {
-  for (const [total, rowsMax, canReadTail] of [
-    [0, 1_000, true],
-    [7, 1_000, true],
-    [1_000, 1_000, true],
-    [990, 1_000, false],
-    [5_000, 1_000, true],
-    [5_000, 1_000, false],
-  ] as const) {
-    test(`has each row once, in any order of loading: ${total} books, ${rowsMax} rows, ${canReadTail ? 'both ends' : 'one end'}`, () => {
-      const ends = new ListEnds(rowsMax, canReadTail);
-      const rows = Math.min(total, rowsMax);
-      const part = ends.shownPart(total);
-      const shown = Array.from({ length: total }, (_, n) => n + 1).filter(
-        (id) => !part || id <= part.first || id > total - part.last,
-      );
-      for (const start of [0, rows - 20, 480, 300, 700, 0, rows - 20]) {
-        const [from, to] = [Math.max(0, Math.min(start, rows)), Math.max(0, Math.min(start + 40, rows))];
-        for (let next = ends.missing(from, to, total); next; next = ends.missing(from, to, total)) {
-          assert.ok(next.count > 0);
-          readPage(ends, next.end, total, 70);
-        }
-        for (let row = from; row < to; row++) assert.equal(ends.at(row, total)?.id, shown[row]);
-      }
-    });
-  }
-
-  test('is loaded from the nearer end', () => {
-    const ends = new ListEnds(1_000, true);
-    assert.equal(ends.missing(960, 1_000, 1_000)?.end, ends.tail);
-    assert.equal(ends.missing(0, 40, 1_000)?.end, ends.head);
-    assert.equal(ends.missing(960, 1_000)?.end, ends.head);
-    assert.equal(new ListEnds(1_000, false).missing(960, 1_000, 1_000)?.count, 1_000);
+describe('The scroll bar of a list', () => {
+  test('moves pixel by pixel when the list is as high as its element', () => {
+    const height = new ListHeight(1_000_000, 800);
+    assert.equal(height.element, 1_000_000);
+    for (const place of [-50, 0, 500, 999_200]) {
+      assert.equal(height.shiftAt(place), 0);
+      assert.equal(height.scrolledAt(place), place);
+    }
   });
 
-  test('removes books and restores them, at both ends', () => {
-    const ends = new ListEnds(1_000, true);
-    for (const end of [ends.head, ends.tail]) readPage(ends, end, 7, 5);
-    const restore = ends.remove(new Set([2, 4, 5]));
-    const ids = (total: number) => Array.from({ length: total }, (_, row) => ends.at(row, total)?.id);
-    assert.deepEqual(ids(4), [1, 3, 6, 7]);
-    restore?.();
-    assert.deepEqual(ids(7), [1, 2, 3, 4, 5, 6, 7]);
-    assert.equal(ends.remove(new Set([8])), undefined);
+  test('reaches each place of a higher list, and its ends exactly', () => {
+    const height = new ListHeight(80_000_000, 800);
+    assert.ok(height.element < 10_000_000);
+    const lowest = height.element - 800;
+    for (let scrolled = 0; scrolled <= lowest; scrolled += 7_919) {
+      const position = scrolled + height.shiftAt(scrolled);
+      assert.ok(Math.abs(height.scrolledAt(position) - scrolled) <= 1);
+      assert.ok(Math.abs(position / (80_000_000 - 800) - scrolled / lowest) < 0.02);
+    }
+    assert.equal(height.shiftAt(-200), 0);
+    assert.equal(lowest + height.shiftAt(lowest), 80_000_000 - 800);
+    assert.equal(height.scrolledAt(80_000_000 - 800), lowest);
+  });
+});
+
+describe('The loaded pages of a list', () => {
+  test('have the books of each requested row, in any order of loading', () => {
+    fc.assert(
+      fc.property(fc.nat(3_000), fc.array(fc.nat(3_000), { maxLength: 12 }), (total, rows) => {
+        const stored = numbered(total);
+        const pages = new LoadedPages();
+        for (const row of rows) {
+          const [start, end] = [Math.min(row, total), Math.min(row + 40, total)];
+          assert.ok(loadAll(pages, stored, start, end) <= 3);
+          assert.deepEqual(booksAt(pages, start, end), stored.slice(start, end));
+        }
+        const all = Array.from({ length: total }, (_, row) => pages.at(row));
+        assert.ok(all.every((book, row) => book === undefined || book === stored[row]));
+        assert.equal(pages.isWhole, all.every(Boolean) && pages.isAtEnd);
+      }),
+    );
+  });
+
+  test('meet again after the list has changed: each book is there once, and none is missing', () => {
+    const changes = fc.array(fc.record({ place: fc.nat(2_000), isNew: fc.boolean() }), { maxLength: 5 });
+    fc.assert(
+      fc.property(fc.nat(1_900), changes, (row, changed) => {
+        let stored = numbered(2_000);
+        const pages = new LoadedPages();
+        loadAll(pages, stored, 0, 40);
+        loadAll(pages, stored, row, row + 40);
+        for (const [index, { place, isNew }] of changed.entries())
+          stored = isNew ? withBook(stored, place, -1 - index) : stored.toSpliced(place, 1);
+        while (!pages.isWhole) loadAll(pages, stored, 0, Math.max(stored.length, pages.end + 1));
+        const ids = pages.books().map(({ id }) => id);
+        assert.equal(new Set(ids).size, ids.length);
+        const kept = stored.filter(({ id }) => id > 0).map(({ id }) => id);
+        assert.deepEqual(
+          kept.filter((id) => !ids.includes(id)),
+          [],
+        );
+      }),
+    );
+  });
+
+  test('are few enough, and those near the last row that was read', () => {
+    const pages = new LoadedPages();
+    const stored = numbered(50_000);
+    for (let row = 0; row < 50_000; row += 100) loadAll(pages, stored, row, row + 40);
+    assert.ok(pages.count <= 20_000);
+    assert.deepEqual(booksAt(pages, 49_900, 49_940), stored.slice(49_900, 49_940));
+    loadAll(pages, stored, 0, 40);
+    assert.ok(pages.count <= 20_000);
+    assert.deepEqual(booksAt(pages, 0, 40), stored.slice(0, 40));
+  });
+
+  test('move up where books are removed; former pages can be put back', () => {
+    const pages = new LoadedPages();
+    loadAll(pages, numbered(2_000), 0, 40);
+    loadAll(pages, numbered(2_000), 1_000, 1_040);
+    const before = pages.pages;
+    assert.deepEqual(
+      [...pages.remove([2, 4, 1_005, 1_999])],
+      [
+        [2, 1],
+        [4, 2],
+        [1_005, 1_002],
+      ],
+    );
+    assert.deepEqual(
+      booksAt(pages, 0, 3).map((each) => each?.id),
+      [1, 3, 5],
+    );
+    assert.deepEqual(
+      booksAt(pages, 1_001, 1_003).map((each) => each?.id),
+      [1_004, 1_006],
+    );
+    pages.pages = before;
+    assert.deepEqual(
+      booksAt(pages, 1_004, 1_005).map((each) => each?.id),
+      [1_005],
+    );
+  });
+
+  test('end before rows that no longer exist', () => {
+    const pages = new LoadedPages();
+    loadAll(pages, numbered(5_000), 4_900, 4_940);
+    pages.add({ start: 4_000, after: undefined }, { books: [], next: undefined });
+    assert.deepEqual(pages.pages, []);
   });
 });
 
@@ -164,15 +231,36 @@ function barsOf(years: readonly number[], barsMax: number): string[] {
   );
 }
 
-/** Loads a page of the books 1 to `total`. */
-function readPage(ends: ListEnds, end: ListEnd, total: number, limit: number): void {
-  const after = Number(end.next ?? 0);
-  const books = Array.from({ length: Math.min(limit, total - after) }, (_, n) => ({
-    id: end === ends.head ? after + n + 1 : total - after - n,
+/** Books in the order of their years. */
+function numbered(total: number): Book[] {
+  return Array.from({ length: total }, (_, index) => ({
+    id: index + 1,
     title: '',
     author: '',
-    year: 0,
+    year: index + 1,
   }));
-  const read = after + books.length;
-  ends.add(end, { books, next: read < total ? String(read) : undefined });
+}
+
+function withBook(books: readonly Book[], place: number, id: number): Book[] {
+  const year = ((books[place - 1]?.year ?? 0) + (books[place]?.year ?? 10_000)) / 2;
+  return books.toSpliced(place, 0, { id, title: '', author: '', year });
+}
+
+function booksAt(pages: LoadedPages, start: number, end: number): (Book | undefined)[] {
+  return Array.from({ length: end - start }, (_, index) => pages.at(start + index));
+}
+
+/** Loads rows as the service lists these books. @returns the number of pages */
+function loadAll(pages: LoadedPages, stored: readonly Book[], start: number, end: number): number {
+  let count = 0;
+  for (let rows = pages.missing(start, end); rows; rows = pages.missing(start, end)) {
+    const { after, limit } = rows;
+    const offset = after === undefined ? rows.start : stored.findIndex(({ year }) => year > Number(after));
+    const books = offset < 0 ? [] : stored.slice(offset, offset + limit);
+    const last = books.at(-1);
+    pages.add(rows, { books, next: last && last !== stored.at(-1) ? String(last.year) : undefined });
+    if (books.length === 0) break;
+    count++;
+  }
+  return count;
 }

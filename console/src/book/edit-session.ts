@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { type Book, type BookFields, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
-import { hide, refresh, replace } from '../catalogue/catalogue.ts';
+import { hide, refresh, replace, uncount } from '../catalogue/catalogue.ts';
 import { client } from '../session/session.ts';
 import { changesOf, type FormFields, formFieldsOf, isSame, merge, yearOf } from './fields.ts';
 
@@ -155,5 +155,6 @@ export class EditSession {
 
 function missing(id: number): EditState {
   hide(new Set([id]));
+  uncount(id);
   return { kind: 'missing' };
 }

@@ -1,5 +1,5 @@
 import { type Book, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
-import { hide, refresh, replace } from '../catalogue/catalogue.ts';
+import { hide, refresh, replace, uncount } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
@@ -50,7 +50,9 @@ export function deleteLater(
   const deletion: Deletion = {
     sendOnUnload,
     async send() {
-      if (end()) await send(restore);
+      if (!end()) return;
+      await send(restore);
+      for (const { id } of books) uncount(id);
     },
   };
   pending.add(deletion);

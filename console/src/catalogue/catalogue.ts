@@ -1,9 +1,9 @@
 import { batch, computed, effect, signal, untracked } from '@preact/signals';
 import type { Book, BookPage, BookQuery } from '../../../src/client/index.ts';
+import { countedHidden, hiddenIds, isHidden, offsetOf } from '../book/hidden-books.ts';
 import { queryOf, view } from '../page/address.ts';
 import { client, signInState } from '../session/session.ts';
-import { type ListEnd, ListEnds, type ShownPart } from './list-ends.ts';
-import { reverseOf } from './sort.ts';
+import { LoadedPages, type MissingRows } from './loaded-pages.ts';
 
 /** Incremented when the loaded books change, as they are not a signal. */
 export const revision = signal(0);
@@ -14,9 +14,9 @@ export const counted = signal<number | undefined>(undefined);
 /** The number of matches without pending deletions; undefined while it is unknown. */
 export const total = computed(() => {
   void revision.value;
-  if (ends.head.isComplete) return ends.head.books.length;
+  if (loaded.isWhole) return loaded.end;
   if (loadedQuery === undefined || counted.value === undefined) return undefined;
-  return Math.max(counted.value - countedHiddenIds.size, ends.head.books.length + 1);
+  return Math.max(counted.value - countedHidden.size, loaded.count);
 });
 
 /** Whether the first page of the current query is being loaded. */
@@ -32,19 +32,12 @@ export const countRevision = signal(0);
 
 /** The first page is short, to fill a screen quickly. */
 const FIRST_PAGE_BOOKS = 100;
-const PAGE_BOOKS = 1_000;
+/** The rows that are drawn below the loaded ones while the number of matches is unknown. */
+const UNCOUNTED_ROWS = 1_000;
 /** The rows that are drawn before the first page. */
 const SKELETON_ROWS = 12;
 
-/** The limit of the list: browsers limit the height of a page, and these books take about 40 MB. */
-export const BOOKS_MAX = 300_000;
-
-/** The ids of books that are deleted, or will be, and are not shown. */
-export const hiddenIds = new Set<number>();
-/** Those of them that `counted` includes. */
-export const countedHiddenIds = new Set<number>();
-
-export let ends = new ListEnds(BOOKS_MAX, false);
+export let loaded = new LoadedPages();
 
 let controller = new AbortController();
 /** The query of the loaded books. */
@@ -63,6 +56,7 @@ effect(() => {
   if (signInState.value === 'out') {
     shownQuery = '';
     controller.abort();
+    countedHidden.clear();
     untracked(clear);
   } else if (key !== shownQuery) {
     shownQuery = key;
@@ -72,30 +66,28 @@ effect(() => {
 
 /** The book of a row, from 0; undefined when it is not loaded. */
 export function bookAt(row: number): Book | undefined {
-  return ends.at(row, total.value);
+  return loaded.at(row);
 }
 
 /** The number of rows, including those whose books are not loaded. */
 export function rowCount(): number {
   void revision.value;
-  const estimate = ends.head.books.length + (loadedQuery === undefined ? SKELETON_ROWS : PAGE_BOOKS);
-  return Math.min(total.value ?? estimate, BOOKS_MAX);
+  const { end, isAtEnd } = loaded;
+  if (isAtEnd) return end;
+  if (loadedQuery === undefined) return SKELETON_ROWS;
+  return counted.value === undefined
+    ? end + UNCOUNTED_ROWS
+    : Math.max(counted.value - countedHidden.size, end + 1);
 }
 
-/** The shown part of the list; undefined when all of it is shown. */
-export function shownPart(): ShownPart | undefined {
-  void revision.value;
-  return ends.shownPart(total.value);
-}
-
-/** Loads the books of these rows, from the nearer end of the list. */
+/** Loads the books of these rows. */
 export function loadRows(start: number, end: number): void {
   requestedRows = { start, end };
   if (!isFetching && !isLoading.value && loadError.value === undefined)
     void fetchRequestedRows(controller.signal);
 }
 
-/** Loads the current query from the beginning. The loaded books stay until the response arrives, also after an error. */
+/** Loads the visible rows of the current query. The loaded books stay until the response arrives, also after an error. */
 export async function reload(): Promise<void> {
   controller.abort();
   controller = new AbortController();
@@ -106,12 +98,15 @@ export async function reload(): Promise<void> {
   const key = JSON.stringify(query);
   const count = countMatches(query, abort);
   try {
-    const page = await firstPage({ ...query, limit: FIRST_PAGE_BOOKS }, abort);
+    const start = key === loadedQuery ? requestedRows.start : 0;
+    const offset = start === 0 ? undefined : offsetOf(start);
+    const page = await firstPage({ ...query, limit: FIRST_PAGE_BOOKS, offset }, abort);
     batch(() => {
+      if (key !== loadedQuery) countedHidden.clear();
       clear();
       counted.value = undefined;
       loadedQuery = key;
-      add(ends.head, page);
+      add({ start, after: undefined }, page);
       isLoading.value = false;
       loadError.value = undefined;
     });
@@ -132,9 +127,7 @@ export function retry(): void {
 }
 
 function clear(): void {
-  ends = new ListEnds(BOOKS_MAX, /^-?id$/.test(view.peek().sort));
-  countedHiddenIds.clear();
-  requestedRows = { start: 0, end: 0 };
+  loaded = new LoadedPages();
   loadedQuery = undefined;
   revision.value++;
 }
@@ -151,14 +144,17 @@ async function fetchRequestedRows(abort: AbortSignal): Promise<void> {
   isFetching = true;
   try {
     for (;;) {
-      const missing = ends.missing(requestedRows.start, requestedRows.end, total.value);
+      const missing = loaded.missing(requestedRows.start, Math.min(requestedRows.end, rowCount()));
       if (!missing) break;
-      const { end } = missing;
-      const limit = missing.count < FIRST_PAGE_BOOKS ? 2 * FIRST_PAGE_BOOKS : PAGE_BOOKS;
-      const sort = end === ends.head ? view.value.sort : reverseOf(view.value.sort);
-      const page = await firstPage({ ...queryOf(view.value), sort, limit, after: end.next }, abort);
+      const { after, limit } = missing;
+      const query = queryOf(view.value);
+      const offset = after === undefined ? offsetOf(missing.start) : undefined;
+      const page = await firstPage({ ...query, limit, after, offset }, abort);
+      const isBehindEnd = offset !== undefined && page.books.length === 0 && page.next === undefined;
+      const matches = isBehindEnd ? await countMatches(query, abort) : undefined;
       batch(() => {
-        add(end, page);
+        if (isBehindEnd) counted.value = Math.min(offset, matches ?? offset);
+        add(missing, page);
         loadError.value = undefined;
       });
     }
@@ -176,36 +172,46 @@ export async function firstPage(query: BookQuery, abort: AbortSignal) {
   return value ?? { books: [], total: undefined, next: undefined };
 }
 
-function add(end: ListEnd, page: BookPage): void {
-  for (const { id } of page.books.filter(isHidden)) countedHiddenIds.add(id);
-  ends.add(end, { ...page, books: page.books.filter((book) => !isHidden(book)) });
+function add(rows: Pick<MissingRows, 'start' | 'after'>, { books, next }: BookPage): void {
+  const shown: Book[] = [];
+  for (const book of books) {
+    if (isHidden(book)) countedHidden.set(book.id, rows.start + shown.length);
+    else shown.push(book);
+  }
+  loaded.add(rows, { books: shown, next });
   revision.value++;
 }
 
 /** Shows other versions of books. */
 export function replace(books: readonly Book[]): void {
-  ends.replace(new Map(books.map((book) => [book.id, book])));
+  loaded.change(new Map(books.map((book) => [book.id, book])));
   reportChange();
 }
 
 /** Hides books from the list. @returns a function that shows them, or some of them, again */
 export function hide(ids: ReadonlySet<number>): (shown?: ReadonlySet<number>) => void {
-  const restore = ends.remove(ids);
-  const { signal: abort } = controller;
+  const { pages: before } = loaded;
+  const rows = loaded.remove(ids);
+  const { pages: after } = loaded;
   for (const id of ids) {
     hiddenIds.add(id);
-    if (restore) countedHiddenIds.add(id);
+    if (rows.size > 0) countedHidden.set(id, rows.get(id) ?? Number.POSITIVE_INFINITY);
   }
   reportChange();
   return (shown = ids) => {
     const wereHidden = [...shown].filter((id) => hiddenIds.delete(id));
     if (wereHidden.length === 0) return;
-    if (restore && !abort.aborted && shown === ids) {
-      restore();
-      for (const id of ids) countedHiddenIds.delete(id);
+    for (const id of wereHidden) countedHidden.delete(id);
+    if (shown === ids && loaded.pages === after) {
+      loaded.pages = before;
       reportChange();
     } else refresh();
   };
+}
+
+/** Counts a book no longer that the service has deleted. @param isListed whether it was in the list, and not hidden */
+export function uncount(id: number, isListed = false): void {
+  if ((countedHidden.delete(id) || isListed) && counted.value !== undefined) counted.value--;
 }
 
 export function reportChange(): void {
@@ -213,11 +219,6 @@ export function reportChange(): void {
     revision.value++;
     countRevision.value++;
   });
-}
-
-/** Whether a book has a pending deletion. */
-export function isHidden({ id }: Book): boolean {
-  return hiddenIds.has(id);
 }
 
 /** Loads and counts the books again, after some were added or deleted. */

@@ -16,6 +16,7 @@ interface KeptTable {
   /** The row at which a selected range starts. */
   readonly anchor: { current: number };
   readonly focusActive: () => void;
+  readonly scrollBy: (pixels: number) => void;
 }
 
 /** How far a book is searched from its former row. */
@@ -27,13 +28,13 @@ const DISTANCE_MAX = 1_000;
  * @returns a function to call after each change and each scroll, with the height of the list above the window
  */
 export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
-  const { body, rowHeight, active, anchor, focusActive } = table;
+  const { body, rowHeight, active, anchor, focusActive, scrollBy } = table;
   const places = useRef<{ query?: string; top?: Place | undefined; focus?: Place | undefined }>({});
   return (hiddenHeight) => {
     const query = JSON.stringify(queryOf(view.peek()));
     const { top, focus } = places.current.query === query ? places.current : {};
     const scrolled = distanceOf(top);
-    if (scrolled !== 0) scrollBy(0, scrolled * rowHeight.peek());
+    if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
     const moved = distanceOf(focus);
     if (focus && moved !== 0) {
       active.value = { ...active.peek(), row: focus.row + moved };

@@ -20,7 +20,3 @@ export function directionOf(column: Column, sort: Sort): 'ascending' | 'descendi
 export function nextSort(column: Column, sort: Sort): Sort {
   return sort === column ? `-${column}` : column;
 }
-
-export function reverseOf(sort: Sort): Sort {
-  return nextSort(columnOf(sort), sort);
-}

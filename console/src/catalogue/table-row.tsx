@@ -28,8 +28,6 @@ interface RowProps {
   readonly book: Book | undefined;
   /** The cell that Tab moves the focus to, if it is in this row. */
   readonly activeColumn: number | undefined;
-  /** Whether the books before it are not shown. */
-  readonly isAfterGap: boolean;
   readonly onClick: (event: MouseEvent) => void;
   readonly onEdit: (column: number) => void;
   readonly onEditorKey: (event: KeyboardEvent) => void;
@@ -38,13 +36,13 @@ interface RowProps {
 /** A book, or a placeholder while it is loaded. */
 export function TableRow(row: RowProps) {
   const t = texts.value;
-  const { index, top, isAfterGap, onClick } = row;
+  const { index, top, onClick } = row;
   const book = row.book && withSaving(row.book);
   const failure = book && failures.value.get(book.id);
   return (
     <div
       role="row"
-      class={`row ${book ? '' : 'loading'} ${isAfterGap ? 'after-gap' : ''} ${failure ? 'failed' : ''}`}
+      class={`row ${book ? '' : 'loading'} ${failure ? 'failed' : ''}`}
       aria-rowindex={index + 2}
       aria-selected={book ? isSelected(book) : false}
       data-index={index}

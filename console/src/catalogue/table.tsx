@@ -4,13 +4,14 @@ import { FIELDS } from '../../../src/formats/row.ts';
 import { isNarrow } from '../chart/chart-toggle.tsx';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
-import { isSelected, selectRange, setSelected } from '../selection/selection.ts';
-import { deleteSelectedOr } from '../selection/selection-panel.tsx';
-import { bookAt, isLoading, loadError, loadRows, revision, rowCount, shownPart } from './catalogue.ts';
+import { isSelected, setSelected } from '../selection/selection.ts';
+import { deleteSelectedOr, selectRange } from '../selection/selection-panel.tsx';
+import { bookAt, isLoading, loadError, loadRows, revision, rowCount } from './catalogue.ts';
 import { closeCell, editCell, neighbour, openCell, saveCell } from './cell-edit.ts';
 import { CELL_MOVES, ROW_MOVES, rowArea } from './cell-moves.ts';
 import { widthProperties } from './column-width.tsx';
 import { useKeptPlace } from './kept-place.ts';
+import { useListScroll } from './list-scroll.ts';
 import { CELLS, TableHead, TableRow } from './table-row.tsx';
 import { type RowRange, visibleRows } from './visible-rows.ts';
 
@@ -35,10 +36,11 @@ export function Table() {
   /** The row at which Shift starts a range. */
   const anchor = useRef(0);
   const count = useComputed(rowCount);
-  const keepPlace = useKeptPlace({ body, rowHeight, active, anchor, focusActive });
+  const scroll = useListScroll(body, rowHeight, count, draw);
+  const keepPlace = useKeptPlace({ body, rowHeight, active, anchor, focusActive, scrollBy: scroll.scrollBy });
 
   function draw(): void {
-    const top = body.current?.getBoundingClientRect().top ?? 0;
+    const top = scroll.top();
     const { start, end } = visibleRows(top, innerHeight, rowHeight.value, count.value);
     if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
     loadRows(start, end);
@@ -47,17 +49,16 @@ export function Table() {
 
   useEffect(() => {
     const measure = () => {
-      rowHeight.value = grid.current?.querySelector<HTMLElement>('.row-measure')?.offsetHeight || 48;
+      const height = grid.current?.querySelector<HTMLElement>('.row-measure')?.offsetHeight || 48;
+      const isChanged = height !== rowHeight.value;
+      rowHeight.value = height;
+      if (isChanged) scroll.reset();
       draw();
     };
     const observer = new ResizeObserver(measure);
     for (const element of [grid.current, grid.current?.querySelector('.row-measure')])
       if (element) observer.observe(element);
-    addEventListener('scroll', draw, { passive: true });
-    return () => {
-      observer.disconnect();
-      removeEventListener('scroll', draw);
-    };
+    return () => observer.disconnect();
   }, []);
   useSignalEffect(() => {
     void [revision.value, isLoading.value];
@@ -73,18 +74,14 @@ export function Table() {
     anchor.current = 0;
     const top = grid.current?.getBoundingClientRect().top ?? 0;
     if (top < 0) scrollBy(0, top);
+    scroll.reset();
   }, [query.value]);
 
   function move(to: number, column: number): void {
     const first = grid.current?.querySelector<HTMLElement>('.head')?.offsetHeight ? -1 : 0;
     const row = Math.min(Math.max(to, first), count.value - 1);
     active.value = { row, column };
-    const rect = body.current?.getBoundingClientRect();
-    if (!rect) return;
-    const top = rect.top + Math.max(row, 0) * rowHeight.value;
-    const { upper, lower } = rowArea();
-    if (top < upper) scrollBy(0, top - upper);
-    else if (top + rowHeight.value > lower) scrollBy(0, top + 2 * rowHeight.value - lower);
+    scroll.show(Math.max(row, 0));
     draw();
     focusActive(); // The next key may come before the next frame, in which new rows and editors are there.
     requestAnimationFrame(() => focusActive());
@@ -177,11 +174,13 @@ export function Table() {
   }
 
   const { start, end } = drawn.value;
-  const part = shownPart();
   const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
   // The focused row stays in the document when it is scrolled out of view.
   const { row: activeRow, column: activeColumn } = active.value;
   if (activeRow >= 0 && activeRow < count.value && !indexes.includes(activeRow)) indexes.push(activeRow);
+  // No row is outside of the element, so that it does not lengthen the page.
+  const lowest = scroll.elementHeight.value - rowHeight.value;
+  const topOf = (row: number) => Math.min(Math.max(row * rowHeight.value - scroll.shift.value, 0), lowest);
   void revision.value;
   return (
     <div
@@ -202,16 +201,15 @@ export function Table() {
       }}
     >
       <TableHead sort={view.value.sort} activeColumn={activeRow === -1 ? activeColumn : undefined} />
-      <div ref={body} class="rows" role="rowgroup" style={{ height: `${count.value * rowHeight.value}px` }}>
+      <div ref={body} class="rows" role="rowgroup" style={{ height: `${scroll.elementHeight.value}px` }}>
         <div class="row row-measure" aria-hidden="true" />
         {indexes.map((index) => (
           <TableRow
             key={index}
             index={index}
-            top={index * rowHeight.value}
+            top={topOf(index)}
             book={bookAt(index)}
             activeColumn={index === activeRow ? activeColumn : undefined}
-            isAfterGap={index === part?.first}
             onClick={(event) => clickRow(index, event)}
             onEdit={(column) => edit(index, column)}
             onEditorKey={handleEditorKey}

@@ -1,6 +1,6 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
-import { bookAt, countRevision, firstPage, isLoading, rowCount, total } from '../catalogue/catalogue.ts';
+import { countRevision, firstPage, isLoading, loaded } from '../catalogue/catalogue.ts';
 import { view } from '../page/address.ts';
 import { signInState } from '../session/session.ts';
 import { isChartShown, isNarrow } from './chart-toggle.tsx';
@@ -61,11 +61,9 @@ async function yearsOf(query: BookQuery, abort: AbortSignal): Promise<Years | un
 /** The years of all matching books; undefined when some are not loaded. */
 function loadedYears(): number[] | undefined {
   const { from, to } = view.peek();
-  if (from !== undefined || to !== undefined || total.peek() !== rowCount()) return undefined;
-  const books = Array.from({ length: rowCount() }, (_, index) => bookAt(index));
-  return books.every((book) => book !== undefined) && books.length <= COUNTED_LOCALLY_MAX
-    ? books.map(({ year }) => year)
-    : undefined;
+  if (from !== undefined || to !== undefined || !loaded.isWhole || loaded.count > COUNTED_LOCALLY_MAX)
+    return undefined;
+  return loaded.books().map(({ year }) => year);
 }
 
 const COUNTED_LOCALLY_MAX = 1_000;

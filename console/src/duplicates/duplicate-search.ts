@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import type { Book, BookFields } from '../../../src/client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
+import { isHidden } from '../book/hidden-books.ts';
 import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, type Outcome } from '../book/stored-books.ts';
-import { firstPage, isHidden, replace } from '../catalogue/catalogue.ts';
+import { firstPage, replace } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
 import { deleteInBackground } from '../selection/commands.ts';

@@ -1,15 +1,15 @@
 import { batch, effect, signal } from '@preact/signals';
 import type { Book, BookChange } from '../../../src/client/index.ts';
+import { hiddenIds } from '../book/hidden-books.ts';
 import {
   counted,
-  countedHiddenIds,
-  ends,
   firstPage,
-  hiddenIds,
   isLoading,
+  loaded,
   reload,
   reportChange,
   revision,
+  uncount,
 } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
@@ -52,14 +52,18 @@ export function applyChanges(changes: readonly BookChange[]): void {
   for (const { type, book } of changes) if (type === 'created') wereNew.add(book.id);
   const deleted = [...last.values()].filter(({ type }) => type === 'deleted').map(({ book }) => book);
   const stored = [...last.values()].filter(({ type }) => type !== 'deleted').map(({ book }) => book);
-  const loaded = loadedAmong(last);
   batch(() => {
-    for (const { id } of deleted) remove(id, loaded.has(id), wereNew.has(id));
-    ends.remove(new Set(deleted.map(({ id }) => id)));
+    const rows = loaded.remove(deleted.map(({ id }) => id));
+    for (const { id } of deleted) {
+      const isOfRest = isAll() && !loaded.isWhole && !wereNew.has(id) && !hiddenIds.has(id);
+      uncount(id, rows.has(id) || isOfRest);
+      // Pages that are being loaded may have it.
+      hiddenIds.add(id);
+    }
     setSelected(deleted, false);
     for (const { id } of stored) hiddenIds.delete(id);
-    ends.replace(new Map(stored.map((book) => [book.id, book])));
-    for (const book of stored) if (!loaded.has(book.id) && wereNew.has(book.id)) append(book);
+    const stillListed = loaded.change(new Map(stored.map((book) => [book.id, book])));
+    for (const book of stored) if (!stillListed.has(book.id) && wereNew.has(book.id)) append(book);
     revision.value++;
   });
   if (isCountPlanned) return;
@@ -67,25 +71,12 @@ export function applyChanges(changes: readonly BookChange[]): void {
   setTimeout(() => void countAgain(), Math.max(0, countedAt + COUNT_MS - Date.now()));
 }
 
-function loadedAmong(ids: ReadonlyMap<number, unknown>): ReadonlySet<number> {
-  const books = [...ends.head.books, ...ends.tail.books];
-  return new Set(books.filter(({ id }) => ids.has(id)).map(({ id }) => id));
-}
-
-function remove(id: number, isLoaded: boolean, wasNew: boolean): void {
-  const isOfRest = isAll() && !ends.head.isComplete && !wasNew;
-  const wasCounted = countedHiddenIds.delete(id) || isLoaded || isOfRest;
-  if (wasCounted && counted.value !== undefined) counted.value--;
-  // Pages that are being loaded may have it.
-  hiddenIds.add(id);
-}
-
 /** Adds a book where no other moves: at the end of the list. */
 function append(book: Book): void {
-  const { books, isComplete } = ends.head;
-  const isLast = (books.at(-1)?.id ?? 0) < book.id;
-  if (!isAll() || view.value.sort !== 'id' || !isComplete || !isLast) return;
-  books.push(book);
+  const { isAtEnd, pages } = loaded;
+  const isLast = (pages.at(-1)?.books.at(-1)?.id ?? 0) < book.id;
+  if (!isAll() || view.value.sort !== 'id' || !isAtEnd || !isLast) return;
+  loaded.append(book);
   if (counted.value !== undefined) counted.value++;
 }
 
@@ -105,7 +96,7 @@ async function countAgain(): Promise<void> {
     if (view.value === before && !isLoading.value && total !== undefined && counted.value !== undefined) {
       newBooks.value = Math.max(0, total - counted.value);
       // Books that were not loaded were deleted, or no longer match.
-      if (total < counted.value && !ends.head.isComplete) counted.value = total;
+      if (total < counted.value && !loaded.isWhole) counted.value = total;
     }
   } catch {
     // The next change counts again.

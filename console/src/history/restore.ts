@@ -1,7 +1,8 @@
 import { type Book, type BookFields, RefusedError, type VersionedBook } from '../../../src/client/index.ts';
 import { isSame } from '../book/fields.ts';
+import { hiddenIds } from '../book/hidden-books.ts';
 import { deleteBook, nameOf, UNDO_MS } from '../book/pending-deletions.ts';
-import { hiddenIds, refresh } from '../catalogue/catalogue.ts';
+import { refresh } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
 import { showBriefly } from '../page/toasts.tsx';

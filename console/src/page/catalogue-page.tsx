@@ -1,13 +1,12 @@
 import { useEffect } from 'preact/hooks';
 import { sendPendingDeletions } from '../book/pending-deletions.ts';
-import { isEmpty, isLoading, loadError, retry, shownPart } from '../catalogue/catalogue.ts';
+import { isEmpty, isLoading, loadError, retry } from '../catalogue/catalogue.ts';
 import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
 import { isChartShown } from '../chart/chart-toggle.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openDuplicates, openExport, openImport } from '../files/opened-dialog.ts';
 import { RecentlyDeleted } from '../history/history-views.tsx';
-import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { BookCount } from '../search/book-count.tsx';
 import { numberedBook } from '../search/found-books.ts';
@@ -47,12 +46,10 @@ export function CataloguePage() {
         <Chart />
         <LoadError />
         {!isEmpty.value && <SortMenu />}
-        <ShownPartNote />
         <section id="books" aria-label={t.books}>
           <NumberedBook />
           {isEmpty.value ? !numberedBook.value && <Empty /> : <Table />}
         </section>
-        <ShownPartNote />
       </main>
       <footer class="bottom">
         <SelectionPanel />
@@ -97,12 +94,6 @@ function BookDialog() {
   const isNeeded = !isLoading.value || view.value.book !== undefined;
   const module = useModule(isNeeded, () => import('../book/book-dialog.tsx'), closeBook);
   return module && <module.BookDialog />;
-}
-
-/** The note, above and below the list, that the list is too long to show. */
-function ShownPartNote() {
-  const part = shownPart();
-  return part && <p class="shown-part">{formatMessage(texts.value.shownPart, { ...part })}</p>;
 }
 
 /** The error of loading the list, which is retried until it succeeds. */

@@ -1,7 +1,8 @@
 import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Book } from '../../../src/client/index.ts';
+import { isHidden } from '../book/hidden-books.ts';
 import { searchedWords } from '../book/matched-parts.ts';
-import { countRevision, firstPage, isEmpty, isHidden, isLoading, total } from '../catalogue/catalogue.ts';
+import { countRevision, firstPage, isEmpty, isLoading, total } from '../catalogue/catalogue.ts';
 import { queryOf, view } from '../page/address.ts';
 import { client, signInState } from '../session/session.ts';
 

@@ -1,17 +1,21 @@
 import { batch, signal } from '@preact/signals';
 import { type Book, type BookFields, RefusedError } from '../../../src/client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
+import { isHidden, offsetOf } from '../book/hidden-books.ts';
 import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, deleteIfUnchanged, forEachBook, type Outcome } from '../book/stored-books.ts';
 import { replace } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
+import { queryOf, view } from '../page/address.ts';
 import { showBriefly } from '../page/toasts.tsx';
 import { client } from '../session/session.ts';
 import {
   clearSelection,
   type Failure,
   failures,
+  PAGE_BOOKS,
+  searchOf,
   selectedCount,
   selectedPages,
   setSelected,
@@ -46,6 +50,23 @@ export function stopCommand(): void {
 addEventListener('beforeunload', (event) => {
   if (progress.value) event.preventDefault();
 });
+
+/** Reads the books of rows, and selects them, unless others are searched meanwhile. */
+export async function selectRows(start: number, count: number): Promise<void> {
+  const query = { ...queryOf(view.value), offset: offsetOf(start), limit: PAGE_BOOKS };
+  const search = searchOf(view.value);
+  let done = 0;
+  await begin('reading', count, async (stop) => {
+    for await (const { books } of client.list(query, { signal: stop }).pages()) {
+      if (searchOf(view.value) !== search) return;
+      const shown = books.filter((book) => !isHidden(book)).slice(0, count - done);
+      setSelected(shown, true);
+      done += shown.length;
+      showDone(done);
+      if (done === count) return;
+    }
+  });
+}
 
 /** Hides the selected books, and deletes them when that can no longer be undone. */
 export async function deleteSelected(): Promise<void> {

@@ -1,7 +1,8 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { Book, RefusedError } from '../../../src/client/index.ts';
-import { bookAt, isHidden, isLoading, loadRows, revision, rowCount, total } from '../catalogue/catalogue.ts';
-import { queryOf, view } from '../page/address.ts';
+import { isHidden } from '../book/hidden-books.ts';
+import { loaded, rowCount, total } from '../catalogue/catalogue.ts';
+import { queryOf, type View, view } from '../page/address.ts';
 import { client, signInState } from '../session/session.ts';
 
 /** Why a selected book has not been changed: it was deleted or changed by another user, or the refusal of the service. */
@@ -24,16 +25,20 @@ export const selectedCount = computed(() => {
   return isInverse ? Math.max((total.value ?? rowCount()) - books.size, 0) : books.size;
 });
 
-const PAGE_BOOKS = 1_000;
+export const PAGE_BOOKS = 1_000;
 
 let shownSearch: string | undefined;
 // Books that do not match the search are never selected: the user would not see them.
 effect(() => {
-  const { q, from, to } = view.value;
-  const search = JSON.stringify([signInState.value === 'out', q.trim(), from, to]);
+  const search = signInState.value === 'out' ? '' : searchOf(view.value);
   if (search !== shownSearch) clearSelection();
   shownSearch = search;
 });
+
+/** What is searched, in any order of the list. */
+export function searchOf({ q, from, to }: View): string {
+  return JSON.stringify([q.trim(), from, to]);
+}
 
 export function isSelected({ id }: Book): boolean {
   void changes.value;
@@ -46,12 +51,6 @@ export function setSelected(changed: Iterable<Book>, isNowSelected: boolean): vo
     else books.set(book.id, book);
   }
   changes.value++;
-}
-
-/** Selects the books of all rows between two rows, once they are loaded. */
-export async function selectRange(one: number, other: number): Promise<void> {
-  const [start, end] = [Math.min(one, other), Math.max(one, other) + 1];
-  if (await loadRange(start, end)) setSelected(booksOf(start, end), true);
 }
 
 export function selectAll(): void {
@@ -71,7 +70,7 @@ export function clearSelection(): void {
 export async function* selectedPages(abort: AbortSignal): AsyncGenerator<readonly Book[], void> {
   if (!isInverse) {
     // The list has the current versions.
-    const listed = new Map(booksOf(0, rowCount()).map((book) => [book.id, book]));
+    const listed = new Map(loaded.books().map((book) => [book.id, book]));
     const unlisted = [...books.values()].filter((book) => !listed.has(book.id) && !isHidden(book));
     yield [...listed.values()].filter(({ id }) => books.has(id)).concat(unlisted);
     return;
@@ -81,27 +80,4 @@ export async function* selectedPages(abort: AbortSignal): AsyncGenerator<readonl
     .list({ ...queryOf(view.value), limit: PAGE_BOOKS }, { signal: abort })
     .pages())
     yield page.books.filter((book) => !excluded.has(book.id) && !isHidden(book));
-}
-
-/** The loaded books of the rows from `start` to before `end`. */
-function booksOf(start: number, end: number): Book[] {
-  const loaded: Book[] = [];
-  for (let row = start; row < end; row++) {
-    const book = bookAt(row);
-    if (book) loaded.push(book);
-  }
-  return loaded;
-}
-
-/** Loads the books of rows. @returns false when the list is loaded again meanwhile */
-function loadRange(start: number, end: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const stop = effect(() => {
-    void revision.value;
-    if (isLoading.value) resolve(false);
-    else if (booksOf(start, end).length === end - start) resolve(true);
-    else loadRows(start, end);
-  });
-  void promise.then(stop);
-  return promise;
 }

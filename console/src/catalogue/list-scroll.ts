@@ -1,0 +1,76 @@
+import { type ReadonlySignal, type Signal, useComputed, useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { rowArea } from './cell-moves.ts';
+import { ListHeight } from './visible-rows.ts';
+
+export interface ListScroll {
+  /** By how many pixels the rows are drawn above their places in the list. */
+  readonly shift: ReadonlySignal<number>;
+  readonly elementHeight: ReadonlySignal<number>;
+  /** The upper edge of the first row in the viewport. */
+  readonly top: () => number;
+  readonly scrollBy: (pixels: number) => void;
+  /** Scrolls as far as needed to show a row. */
+  readonly show: (row: number) => void;
+  /** Shows the part of the list of the scroll bar's place. */
+  readonly reset: () => void;
+}
+
+/** Scrolls a list of any height with the scroll bar of the window. @param draw is called when the window is scrolled */
+export function useListScroll(
+  body: { readonly current: HTMLElement | null },
+  rowHeight: Signal<number>,
+  count: ReadonlySignal<number>,
+  draw: () => void,
+): ListScroll {
+  const height = useComputed(() => new ListHeight(count.value * rowHeight.value, rowArea().lower));
+  const wanted = useSignal(0);
+  const shift = useComputed(() => Math.min(wanted.value, height.value.excess));
+  const elementHeight = useComputed(() => height.value.element);
+  const last = useRef(0);
+  const scrolled = () => -(body.current?.getBoundingClientRect().top ?? 0);
+  const top = () => -scrolled() - shift.value;
+
+  function scrollList(pixels: number): void {
+    const position = scrolled() + shift.value + pixels;
+    scrollBy(0, height.value.scrolledAt(position) - scrolled());
+    last.current = scrolled();
+    wanted.value = Math.max(0, position - last.current);
+  }
+
+  function show(row: number): void {
+    const rowTop = top() + row * rowHeight.value;
+    const { upper, lower } = rowArea();
+    if (rowTop < upper) scrollList(rowTop - upper);
+    else if (rowTop + rowHeight.value > lower) scrollList(rowTop + 2 * rowHeight.value - lower);
+  }
+
+  function reset(): void {
+    last.current = scrolled();
+    wanted.value = height.value.shiftAt(last.current);
+  }
+
+  function handleScroll(): void {
+    const { element, excess } = height.value;
+    const now = scrolled();
+    const isAtStart = now <= 0 && shift.value > 0;
+    const isAtEnd = now >= element - rowArea().lower && shift.value < excess;
+    // The scroll bar has moved by at least half a pixel.
+    if (Math.abs(now - last.current) > element / innerHeight / 2) reset();
+    else if (isAtStart || isAtEnd) scrollList(0);
+    last.current = scrolled();
+    draw();
+  }
+
+  useEffect(() => {
+    const handleScrollEnd = () => scrollList(0);
+    addEventListener('scroll', handleScroll, { passive: true });
+    addEventListener('scrollend', handleScrollEnd);
+    return () => {
+      removeEventListener('scroll', handleScroll);
+      removeEventListener('scrollend', handleScrollEnd);
+    };
+  }, []);
+
+  return { shift, elementHeight, top, scrollBy: scrollList, show, reset };
+}
