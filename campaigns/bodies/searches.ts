@@ -22,14 +22,15 @@ interface Query {
   readonly after: Book | undefined;
 }
 
-const NAMES = words(`q title author year year_from year_to sort limit after offset count
+const NAMES = words(`q title author year year_from year_to sort limit after offset from count
   Q q[] %71 %FF page __proto__ constructor toString`);
 
 /** Each of these makes a query invalid, in any position. */
 const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q=a %71=&q=
   year= year=x year=1.0 year=+1 year=1e3 year=%D9%A1 year=9007199254740992 year_from=%20 year_to=--1
   sort= sort=publisher sort=--id sort=ID sort=id,title limit= limit=0 limit=-1 limit=1001 limit=x limit=1&limit=1
-  count= count=1 count=TRUE offset= offset=-1 offset=x offset=0&after=x after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
+  count= count=1 count=TRUE offset= offset=-1 offset=x offset=0&after=x
+  from=x offset=1&from=1 sort=year&from= sort=-id&from=1.0 sort=title&from=%ff after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
   sort=-year&after=${writeCursor('title', { key: 'a', id: 1 })}
   sort=year&after=${writeCursor('year', { key: 'a', id: 1 })}
   sort=id&after=${writeCursor('id', { key: 2, id: 1 })}
@@ -67,29 +68,33 @@ const validParameters: fc.Arbitrary<Parameters> = fc
       { requiredKeys: [] },
     ),
   )
-  .map(([filters, others]) => ({ ...filters, ...others }));
+  .map(([filters, others]) => ({ ...withoutStart(filters), ...others }));
 
 const validSearches = fc
   .tuple(
     validParameters,
     fc.option(fc.record({ id: fc.integer({ min: 1, max: 60 }), text: texts, year: years.map(Number) })),
+    fc.constantFrom('after', 'after', 'offset', 'from'),
     fc.constantFrom('', '', '&page=%ff', '&Q=%', '&&'),
   )
-  .map(([parameters, position, ignored]): Search & { query: Query } => {
-    const { sort = 'id' } = parameters;
-    const after = parameters.offset === undefined &&
-      position && {
-        id: position.id,
-        title: position.text,
-        author: position.text,
-        year: position.year,
-      };
-    const cursor = after && { after: writeCursor(sort, positionOf(after, sort)) };
-    const pieces = Object.entries({ ...parameters, ...cursor }).map(
-      ([name, text]) => `${name}=${encodeURIComponent(text)}`,
-    );
+  .map(([filters, position, start, ignored]): Search & { query: Query } => {
+    const { sort = 'id' } = filters;
+    const book = position && {
+      id: position.id,
+      title: position.text,
+      author: position.text,
+      year: position.year,
+    };
+    const starts = book && {
+      after: writeCursor(sort, positionOf(book, sort)),
+      offset: `${book.id}`,
+      from: `${book[sort.replace('-', '') as keyof Book]}`,
+    };
+    const given = { ...filters, ...(starts && { [start]: starts[start] }) };
+    const pieces = Object.entries(given).map(([name, text]) => `${name}=${encodeURIComponent(text)}`);
     const path = `/books?${pieces.join('&')}${ignored}`;
-    return { path, query: { parameters, after: after || undefined } };
+    const { after, ...parameters } = given as Parameters;
+    return { path, query: { parameters, after: after === undefined ? undefined : (book ?? undefined) } };
   });
 
 const invalidSearches = fc
@@ -132,11 +137,10 @@ export function assertFound(
   { parameters, after }: Query,
   { headers, body }: RawResponse,
 ): void {
-  const { sort = 'id', limit, count, offset = 0 } = parameters;
-  const matches = expectedBooks(books, { ...parameters, offset: '0' });
-  const following = after
-    ? expectedBooks(booksAfter(books, sort, after), parameters)
-    : matches.slice(Number(offset));
+  const { sort = 'id', limit, count, offset, from } = parameters;
+  const matches = expectedBooks(books, withoutStart(parameters));
+  const following = expectedBooks(after ? booksAfter(books, sort, after) : books, parameters);
+  const hasOffset = count === 'true' && (offset ?? from) !== undefined;
   const page = following.slice(0, limit === undefined ? following.length : Number(limit));
   const last = page.at(-1);
   const cursor =
@@ -144,7 +148,12 @@ export function assertFound(
   const message = 'Books retrieved successfully';
   assert.equal(body, JSON.stringify({ status: 200, message, data: page }));
   assert.equal(headers.get('x-total-count'), count === 'true' ? `${matches.length}` : null);
+  assert.equal(headers.get('x-offset'), hasOffset ? `${matches.length - following.length}` : null);
   assert.equal(/[?&]after=([\w-]+)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1], cursor);
+}
+
+function withoutStart({ offset: _offset, from: _from, ...filters }: Parameters): Parameters {
+  return filters;
 }
 
 /** The books after a position in an order. */

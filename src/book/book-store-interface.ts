@@ -136,6 +136,8 @@ export interface Sorting {
   /** With the length of their texts. */
   readonly first: readonly (BookPosition & { readonly bytes: number })[];
   readonly lastId: number | undefined;
+  /** The number of all matches after the position. */
+  readonly count: number;
 }
 
 /** A page of all books, rendered by the engine. */

@@ -21,7 +21,12 @@ export interface BookQuery {
   readonly after?: string | undefined;
   /** Instead of `after`: the number of books before the first page. */
   readonly offset?: number | undefined;
-  /** Whether pages have `total`. */
+  /**
+   * Instead of `after`: the first page begins at the first book whose title, author, id or year, whichever is the order, is not
+   * before this one. Texts are compared by their words.
+   */
+  readonly from?: string | number | undefined;
+  /** Whether pages have `total` and, with `offset` or `from`, the first page `offset`. */
   readonly count?: boolean | undefined;
 }
 
@@ -30,6 +35,8 @@ export interface BookPage {
   readonly books: readonly Book[];
   /** The number of books in the whole list, if the query has `count`. */
   readonly total: number | undefined;
+  /** The number of books of the list before this page, if the query has `count`, and `offset` or `from`. */
+  readonly offset: number | undefined;
   /** The value of `after` for the next page; undefined when there is none. */
   readonly next: string | undefined;
 }
@@ -52,6 +59,7 @@ export function createBookList(query: BookQuery, read: (path: string) => Promise
       yield {
         books: data as Book[],
         total: readNumber(headers.get('X-Total-Count')),
+        offset: readNumber(headers.get('X-Offset')),
         next: new URLSearchParams(search).get('after') ?? undefined,
       };
     }

@@ -124,7 +124,7 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
     origin: [...origins],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
     exposedHeaders:
-      'ETag, Error-Detail, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count',
+      'ETag, Error-Detail, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Offset, X-Request-Id, X-Total-Count',
     maxAge: 600,
     strictPreflight: false,
   });

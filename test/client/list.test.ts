@@ -105,10 +105,27 @@ describe('Pages', () => {
     const pages = [];
     for await (const one of hasty(server).client.list({ limit: 3, count: true }).pages()) pages.push(one);
     assert.deepEqual(pages, [
-      { books: BOOKS.slice(0, 3), total: 5, next: 'a==' },
-      { books: BOOKS.slice(3), total: 5, next: undefined },
+      { books: BOOKS.slice(0, 3), total: 5, offset: undefined, next: 'a==' },
+      { books: BOOKS.slice(3), total: 5, offset: undefined, next: undefined },
     ]);
     assert.equal(server.requests[0]?.path, '/books?limit=3&count=true');
+  });
+
+  test('begin anywhere, and have the number of the books before them', async () => {
+    const rest = page(BOOKS.slice(3), { 'X-Total-Count': '5', 'X-Offset': '3' });
+    await using server = await ScriptedServer.start([rest, rest]);
+    const { client } = hasty(server);
+    for (const query of [{ offset: 3 }, { sort: 'title', from: 'm' }] as const) {
+      const { value } = (await client
+        .list({ ...query, count: true })
+        .pages()
+        .next()) as { value: unknown };
+      assert.deepEqual(value, { books: BOOKS.slice(3), total: 5, offset: 3, next: undefined });
+    }
+    assert.deepEqual(
+      server.requests.map(({ path }) => path),
+      ['/books?limit=500&count=true&offset=3', '/books?limit=500&count=true&sort=title&from=m'],
+    );
   });
 
   test('can be continued later', async () => {
@@ -121,7 +138,7 @@ describe('Pages', () => {
   test('have no total by default', async () => {
     await using server = await ScriptedServer.start([page(BOOKS)]);
     const { value } = (await hasty(server).client.list().pages().next()) as { value: unknown };
-    assert.deepEqual(value, { books: BOOKS, total: undefined, next: undefined });
+    assert.deepEqual(value, { books: BOOKS, total: undefined, offset: undefined, next: undefined });
   });
 });
 

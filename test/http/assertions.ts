@@ -25,7 +25,7 @@ export const REQUEST_ID = /^[0-9a-f]{12}-[0-9a-z]+$/;
 /** The headers that responses may have. */
 const HEADERS = new Set(
   `content-type x-content-type-options cache-control www-authenticate allow retry-after etag error-detail invalid-index link
-    x-total-count x-request-id vary
+    x-total-count x-offset x-request-id vary
     content-length transfer-encoding connection keep-alive date`.split(/\s+/),
 );
 

@@ -69,6 +69,7 @@ describe('An origin in CORS_ORIGINS', () => {
         'Link',
         'Retry-After',
         'WWW-Authenticate',
+        'X-Offset',
         'X-Request-Id',
         'X-Total-Count',
       ]);

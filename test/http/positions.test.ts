@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { Book } from '../../src/book/book.ts';
+import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import * as sql from '../support/sql.ts';
 import { booksIn, createBooks, idsOf, linkOf, pathOf, walk } from './search-answers.ts';
-import { CORPUS, makeBooks, ORDERS } from './search-corpus.ts';
+import { CORPUS, LONG, makeBooks, ORDERS } from './search-corpus.ts';
 import { expectedBooks, type Parameters } from './search-reference.ts';
 import { type Service, startService } from './service.ts';
 
@@ -34,6 +34,30 @@ for (const engine of engines) {
       }
     });
 
+    test('begins at the first book that is not before `from`, by words or numbers', async () => {
+      await using service = await startService({ engine: engine.name });
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(150)]);
+      const starts = [
+        { sorts: ['id', '-id'], keys: ['-1', '0', '007', '100', '9007199254740991'] },
+        { sorts: ['year', '-year'], keys: ['-9007199254740991', '-726', '-725', '1905', '3000'] },
+        {
+          sorts: ['title', '-title'],
+          keys: ['', '...', 'g', 'ÉMIGRÉS', 'The riv', 'xx', '\u{10FFFF}', LONG],
+        },
+        { sorts: ['author', '-author'], keys: ['the', 'O’Neill', 'ZZZ', 'ö', `${LONG}x`] },
+      ];
+      for (const { sorts, keys } of starts) {
+        for (const sort of sorts) {
+          for (const from of keys) {
+            await assertPage(service, books, { sort, from, limit: '3' });
+            await assertPage(service, books, { sort, from, limit: '3', q: 'the' });
+          }
+          const parameters = { sort, from: keys.at(-2) ?? '', limit: '17' };
+          assert.deepEqual(await walk(service, parameters), expectedBooks(books, parameters));
+        }
+      }
+    });
+
     test('is right without the search index, also when more than a page is skipped', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
@@ -42,9 +66,12 @@ for (const engine of engines) {
       await sql.query(address.dbUrl, 'create table book_changes (other text)');
       const all = await booksIn(await service.fetch('GET', '/books'));
       for (const sort of ORDERS) {
-        for (const offset of ['499', '750', '1299', '1300'])
+        for (const offset of ['499', '750', '1300'])
           await assertPage(service, all, { sort, offset, limit: '600' });
         await assertPage(service, all, { sort, offset: '333', limit: '5', q: 'river' });
+        const from = /title|author/.test(sort) ? 'golden' : sort === 'year' ? '1920' : '650';
+        await assertPage(service, all, { sort, from, limit: '600' });
+        await assertPage(service, all, { sort, from, limit: '5', q: 'river' });
       }
     });
 
@@ -54,6 +81,7 @@ for (const engine of engines) {
       const response = await service.fetch('GET', '/books?limit=1&count=true&offset=1000');
       assert.equal(response.headers.get('link'), null);
       assert.equal(response.headers.get('x-total-count'), `${CORPUS.length}`);
+      assert.equal(response.headers.get('x-offset'), `${CORPUS.length}`);
       assert.deepEqual(await booksIn(response), []);
     });
 
@@ -65,7 +93,10 @@ for (const engine of engines) {
         ['offset=-1', 'offset must be an integer from 0 to 9007199254740991'],
         ['offset=', 'offset must be an integer from 0 to 9007199254740991'],
         ['offset=1&offset=1', 'offset is repeated'],
-        [`offset=0&after=${cursor}`, 'after and offset exclude each other'],
+        [`offset=0&after=${cursor}`, 'after, offset, from exclude each other'],
+        ['from=1&offset=0', 'after, offset, from exclude each other'],
+        ['from=m', `from must be an integer from -${YEAR_MAX} to ${YEAR_MAX} with sort=id`],
+        ['sort=title&from=%00', 'from must be text in percent-encoded UTF-8, without U+0000'],
       ]) {
         const response = await service.fetch('GET', `/books?limit=1&${query}`);
         assert.equal(response.headers.get('error-detail'), detail);
@@ -75,14 +106,17 @@ for (const engine of engines) {
   });
 }
 
-/** Asserts a page with a limit, and that it has a Link if another follows, without the start of this one. */
+/** Asserts a page with a limit, the number of matches before it, and a Link, without its start, if another follows. */
 async function assertPage(service: Service, books: readonly Book[], parameters: Parameters): Promise<void> {
   const expected = expectedBooks(books, parameters);
   const limit = Number(parameters.limit);
-  const response = await service.fetch('GET', pathOf(parameters));
+  const response = await service.fetch('GET', pathOf({ ...parameters, count: 'true' }));
   const label = JSON.stringify(parameters);
   assert.deepEqual(idsOf(await booksIn(response)), idsOf(expected.slice(0, limit)), label);
+  const { offset: _, from: __, ...filters } = parameters;
+  const before = expectedBooks(books, filters).length - expected.length;
+  assert.equal(response.headers.get('x-offset'), `${before}`, label);
   const next = linkOf(response);
   assert.equal(next !== undefined, expected.length > limit, label);
-  assert.doesNotMatch(next ?? '', /offset/);
+  assert.doesNotMatch(next ?? '', /[?&](offset|from)=/);
 }

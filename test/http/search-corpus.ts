@@ -124,11 +124,19 @@ export const PARAMETERS: fc.Arbitrary<Parameters> = fc
       year_from: YEARS,
       year_to: YEARS,
       sort: fc.constantFrom(...ORDERS),
-      offset: fc.oneof(fc.nat(10), fc.nat(200)).map(String),
+      start: fc.record({
+        name: fc.constantFrom('offset', 'from'),
+        number: fc.oneof(fc.nat(10), fc.nat(200), fc.nat(2_050)),
+        text: TEXTS,
+      }),
     },
     { requiredKeys: [] },
   )
-  .map((parameters) => parameters as Parameters);
+  .map(({ start, ...parameters }): Parameters => {
+    if (!start) return parameters;
+    const isText = start.name === 'from' && /title|author/.test(parameters.sort ?? '');
+    return { ...parameters, [start.name]: isText ? start.text : `${start.number}` };
+  });
 
 /** Books made of a few words, so that many have equal keys. */
 export function makeBooks(count: number): BookFields[] {

@@ -6,7 +6,7 @@ export type Parameters = Readonly<Record<string, string>>;
 
 /** The books that `GET /books` returns for these parameters, without `limit` and `after`. */
 export function expectedBooks(books: readonly Book[], parameters: Parameters): Book[] {
-  const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id', offset } = parameters;
+  const { title = '', author = '', q = '', year, year_from, year_to, sort = 'id', offset, from } = parameters;
   const key = sort.replace('-', '') as keyof Book;
   const direction = sort.startsWith('-') ? -1 : 1;
   const prefixes = wordsIn(q);
@@ -20,7 +20,16 @@ export function expectedBooks(books: readonly Book[], parameters: Parameters): B
     .filter((book) => year_from === undefined || book.year >= Number(year_from))
     .filter((book) => year_to === undefined || book.year <= Number(year_to))
     .toSorted((a, b) => direction * compare(a[key], b[key]) || a.id - b.id)
+    .filter((book) => from === undefined || !isBefore(book[key], from, direction))
     .slice(Number(offset ?? 0));
+}
+
+/** Whether a key is before `from` in an order. A text that begins with its words is not. */
+function isBefore(key: string | number, from: string, direction: number): boolean {
+  if (typeof key === 'number') return direction * (key - Number(from)) < 0;
+  const words = Array.from(wordsIn(from).join(' ')).slice(0, SORT_KEY_LENGTH).join('');
+  if (keyOf(key).startsWith(words)) return false;
+  return direction * Buffer.compare(Buffer.from(keyOf(key)), Buffer.from(words)) < 0;
 }
 
 function lower(text: string): string {

@@ -19,6 +19,7 @@ describe('The query of GET /books', () => {
       sort: '-year',
       limit: 10,
       after: undefined,
+      isFrom: false,
       isCounted: true,
     });
   });
@@ -39,6 +40,13 @@ describe('The query of GET /books', () => {
     assert.equal(detailOf('/books?limit=1001'), 'limit must be an integer from 1 to 1000');
     assert.equal(detailOf('/books?q=a&q=b'), 'q is repeated');
     assert.equal(detailOf('/books?sort=-title&after=x'), 'after must be a cursor of sort=-title');
+    for (const query of ['from=m', 'from=', 'from=1.0', 'from=9007199254740992'])
+      assert.equal(
+        detailOf(`/books?sort=-year&${query}`),
+        `from must be an integer from -${YEAR_MAX} to ${YEAR_MAX} with sort=-year`,
+      );
+    for (const query of ['after=x&from=1', 'after=x&offset=1', 'offset=0&from=1', 'offset=0&from=x&after=x'])
+      assert.equal(detailOf(`/books?${query}`), 'after, offset, from exclude each other');
   });
 });
 
@@ -46,6 +54,7 @@ describe('The query of the next page', () => {
   test('has all parameters of the request, with another cursor', () => {
     assert.equal(queryAfter('/books?limit=1&after=x&q=a+b&&y', 'c'), 'limit=1&q=a+b&y&after=c');
     assert.equal(queryAfter('/books?%61fter=x&limit=1', 'c'), 'limit=1&after=c');
+    assert.equal(queryAfter('/books?offset=5&limit=1&from=x', 'c'), 'limit=1&after=c');
   });
 
   test('has no characters that end the URL or the header', () => {

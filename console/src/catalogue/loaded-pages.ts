@@ -84,7 +84,7 @@ export class LoadedPages {
    */
   add(
     { start, after }: Pick<MissingRows, 'start' | 'after'>,
-    { books, next }: Omit<BookPage, 'total'>,
+    { books, next }: Pick<BookPage, 'books' | 'next'>,
   ): void {
     const previous = after === undefined ? undefined : this.pages.find((page) => page.next === after);
     if (after !== undefined && !previous) return;

@@ -155,6 +155,11 @@ export const LIST_HEADERS = {
     minimum: 0,
     description: 'The number of matching books, with `count=true`.',
   },
+  'X-Offset': {
+    type: 'integer',
+    minimum: 0,
+    description: 'The number of matches before the page, with `count=true` and `offset` or `from`.',
+  },
 };
 
 export const namedSchemas: Readonly<Record<string, Schema>> = {

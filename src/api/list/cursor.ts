@@ -1,5 +1,6 @@
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
+import { foldText, GAP } from '../../book/folded-text.ts';
 
 /** The version of the order of texts: cursors of another one are invalid. */
 const TEXT_ORDER = 2;
@@ -24,13 +25,35 @@ export function readCursor(text: string, sort: string): BookPosition | undefined
   return writeCursor(sort, { key, id }) === text ? { key, id } : undefined;
 }
 
+/**
+ * The position before the first book, in this order, whose key is not before the value of `from`.
+ *
+ * @returns undefined when a sort by number gets something else
+ */
+export function readFrom(text: string, sort: string): BookPosition | undefined {
+  const isDescending = sort.startsWith('-');
+  if (sort.endsWith('title') || sort.endsWith('author')) {
+    const [words = ''] = SORT_KEY_START.exec(foldText(text).trim().replaceAll(GAP, ' ')) ?? [];
+    return { key: isDescending ? words + LAST_TEXT : words, id: BEFORE_ALL_IDS };
+  }
+  const key = /^-?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
+  if (!isIntegerUpTo(key, YEAR_MAX)) return undefined;
+  if (sort.endsWith('year')) return { key, id: BEFORE_ALL_IDS };
+  return { key, id: isDescending ? key + 1 : key - 1 };
+}
+
+/** Not before any text of a key. */
+const LAST_TEXT = '\u{10FFFF}'.repeat(SORT_KEY_LENGTH);
+const BEFORE_ALL_IDS = -ID_MAX - 1;
+
 function isKey(key: unknown, id: number, sort: string): key is BookPosition['key'] {
   if (sort === 'id' || sort === '-id') return key === id;
   if (sort === 'year' || sort === '-year') return isIntegerUpTo(key, YEAR_MAX);
   return typeof key === 'string' && SORT_KEY.test(key) && key.isWellFormed() && !key.includes('\0');
 }
 
-const SORT_KEY = new RegExp(`^.{0,${SORT_KEY_LENGTH}}$`, 'su');
+const SORT_KEY_START = new RegExp(`^.{0,${SORT_KEY_LENGTH}}`, 'su');
+const SORT_KEY = new RegExp(`${SORT_KEY_START.source}$`, 'su');
 
 function isIntegerUpTo(value: unknown, max: number): value is number {
   return Number.isSafeInteger(value) && Math.abs(value as number) <= max;

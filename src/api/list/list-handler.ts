@@ -85,7 +85,7 @@ export class ListHandler {
     reply.raw.once('close', () => this.searches--);
     const search = new Search(this.#store, list.query, reply, this.#searchMs);
     const unread = new Reservation(this.#unread, reply.raw);
-    const headers = list.isCounted ? { 'x-total-count': `${await search.count()}` } : {};
+    const headers = list.isCounted ? await countMatches(search, list) : {};
     if (list.limit !== undefined) {
       const page = await readPage(search, unread, { ...list, limit: list.limit });
       if (!page) return { outcome: 'serviceUnavailable' };
@@ -100,6 +100,16 @@ export class ListHandler {
     const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, unread));
     return { outcome: 'booksRetrieved', json, headers };
   }
+}
+
+/** The headers of a list with `count`. */
+async function countMatches(search: Search, { query, after, isFrom }: ListRequest) {
+  const total = await search.count();
+  const offset = isFrom ? await search.countUpTo(after, total) : query.skip;
+  return {
+    'x-total-count': `${total}`,
+    ...(offset !== undefined && { 'x-offset': `${Math.min(offset, total)}` }),
+  };
 }
 
 async function* allMatches(

@@ -7,7 +7,7 @@ import {
   type SortKey,
 } from '../../book/book-store-interface.ts';
 import { Invalid } from '../../book/invalid.ts';
-import { readCursor } from './cursor.ts';
+import { readCursor, readFrom } from './cursor.ts';
 
 /** The query parameters of `GET /books`, all optional, as JSON Schema. Requests are validated by them. */
 export const listParameters = {
@@ -39,10 +39,16 @@ export const listParameters = {
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'The number of matches before the page, instead of after.',
   },
+  from: {
+    type: 'string',
+    description:
+      'Instead of after: the page begins at the first book whose key is not before this one, in the order of sort: words for title and author, which the sort key begins with, else an integer.',
+  },
   count: {
     type: 'boolean',
     default: false,
-    description: 'Whether X-Total-Count has the number of all matches.',
+    description:
+      'Whether X-Total-Count has the number of all matches and, with offset or from, X-Offset that of the matches before the page.',
   },
 } as const satisfies Record<string, ParameterSchema>;
 
@@ -64,6 +70,8 @@ export interface ListRequest {
   /** The maximum number of books; undefined for all. */
   readonly limit: number | undefined;
   readonly after: BookPosition | undefined;
+  /** Whether `after` is no cursor, so that the number of matches before it is unknown. */
+  readonly isFrom: boolean;
   readonly isCounted: boolean;
 }
 
@@ -97,11 +105,8 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
 
   const number = (name: Name) => (given.has(name) ? Number(given.get(name)) : undefined);
   const sort = (given.get('sort') ?? listParameters.sort.default) as Sort;
-  const cursor = given.get('after');
-  const after = cursor === undefined ? undefined : readCursor(cursor, sort);
-  if (cursor !== undefined && after === undefined)
-    return new Invalid(`after must be a cursor of sort=${sort}`);
-  if (given.has('after') && given.has('offset')) return new Invalid('after and offset exclude each other');
+  const after = readStart(given, sort);
+  if (after instanceof Invalid) return after;
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
   return {
     query: {
@@ -117,20 +122,34 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
     sort,
     limit: number('limit'),
     after,
+    isFrom: given.has('from'),
     isCounted: given.get('count') === 'true',
   };
+}
+
+/** The position after which the page begins; undefined for the start of the list. */
+function readStart(given: ReadonlyMap<Name, string>, sort: Sort): BookPosition | Invalid | undefined {
+  if (STARTS.filter((name) => given.has(name)).length > 1)
+    return new Invalid(`${STARTS.join(', ')} exclude each other`);
+  const [cursor, from] = [given.get('after'), given.get('from')];
+  if (cursor !== undefined)
+    return readCursor(cursor, sort) ?? new Invalid(`after must be a cursor of sort=${sort}`);
+  if (from === undefined) return undefined;
+  return (
+    readFrom(from, sort) ?? new Invalid(`from must be ${expectation(listParameters.year)} with sort=${sort}`)
+  );
 }
 
 /** The query of the next page: the same with the cursor as its start, escaped for a header. */
 export function queryAfter(target: string, cursor: string): string {
   const others = piecesOf(target)
-    .filter((piece) => !STARTS.includes(nameOf(piece)))
+    .filter((piece) => !STARTS.includes(nameOf(piece) as Name))
     .map((piece) => piece.replace(NOT_IN_QUERY, encodeURIComponent));
   return [...others, `after=${cursor}`].join('&');
 }
 
 /** The parameters that say where a page begins. */
-const STARTS = ['after', 'offset'];
+const STARTS: readonly Name[] = ['after', 'offset', 'from'];
 
 /** Characters that are invalid in a query (RFC 3986, section 3.4), or would end a link or a header. */
 const NOT_IN_QUERY = /[^\w.~!$'()*+,;:@/?=%-]/g;

@@ -65,6 +65,15 @@ export class Search {
     return total;
   }
 
+  /** The number of matching books up to a position: all but those that can be skipped after it. */
+  async countUpTo(position: BookPosition | undefined, total: number): Promise<number> {
+    const query = { ...this.#query, skip: total };
+    let page = await this.#store.search(query, 0, position, this.#signal);
+    while (page.more === 'unknown')
+      page = await this.#store.search({ ...query, skip: page.skip }, 0, page.last, this.#signal);
+    return page.skip;
+  }
+
   get #signal(): AbortSignal {
     const { signal } = this.#controller;
     signal.throwIfAborted();

@@ -15,7 +15,7 @@ export interface SearchEngine {
     after: BookPosition | undefined,
     number: number,
   ): Promise<BookPosition | undefined>;
-  countBooks(query: BookQuery): Promise<number>;
+  countBooks(query: BookQuery, after?: BookPosition): Promise<number>;
   /** Renders books as in {@link SearchPage}, without those that no longer exist. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
   close(): Promise<void>;

@@ -35,8 +35,9 @@ export class ScanRun {
 
   async #skip(page: PageBuilder) {
     const number = page.skippedNext;
-    page.skip -= number;
-    return { matches: [], last: await this.#engine.positionAt(this.#query, page.last, number) };
+    const last = await this.#engine.positionAt(this.#query, page.last, number);
+    page.skip -= last ? number : Math.min(number, await this.#engine.countBooks(this.#query, page.last));
+    return { matches: [], last };
   }
 
   async count(after: BookPosition | undefined): Promise<BookCount> {
@@ -56,44 +57,40 @@ export class ScanRun {
     position: BookPosition | undefined,
     column: 'title' | 'author',
   ): Promise<PageBuilder> {
-    const start: Sorting = position?.sorting ?? { after: position, first: [], lastId: undefined };
+    const start: Sorting = position?.sorting ?? { after: position, first: [], lastId: undefined, count: 0 };
     const { after } = start;
-    let { first, lastId } = start;
+    let { first, lastId, count } = start;
     const page = new PageBuilder(limit, after, this.#query.skip);
-    const count = Math.min(page.selectedNext, PAGE_BOOKS_MAX + 1);
+    const firstMax = Math.min(page.selectedNext, PAGE_BOOKS_MAX + 1);
     for (;;) {
       const read = lastId === undefined ? undefined : { key: lastId, id: lastId };
       const { matches, last } = await this.#next(this.#byId, read, undefined, true);
-      const keyed = matches.map(({ id, bytes, [column]: text = '' }) => ({
-        key: sortKeyOf(text),
-        id,
-        bytes,
-      }));
-      first = this.#firstOf(first, keyed, after, count);
+      const following = matches
+        .map(({ id, bytes, [column]: text = '' }) => ({ key: sortKeyOf(text), id, bytes }))
+        .filter((book) => !after || this.#compare(book, after) > 0);
+      count += following.length;
+      first = this.#firstOf(first, following, firstMax);
       if (!last) {
-        if (page.addAll(first) && first.length < count) page.end();
+        if (page.skip >= count) page.skip -= count;
+        else if (!page.addAll(first) || first.length === firstMax) return page;
+        page.end();
         return page;
       }
       lastId = last.id;
-      if (!page.skipTo({ ...last, sorting: { after, first, lastId } })) return page;
+      if (!page.skipTo({ ...last, sorting: { after, first, lastId, count } })) return page;
     }
   }
 
-  #firstOf(
-    first: readonly Match[],
-    others: readonly Match[],
-    after: BookPosition | undefined,
-    count: number,
-  ): readonly Match[] {
-    const direction = this.#query.isDescending ? -1 : 1;
-    const compare = (one: BookPosition, other: BookPosition) =>
-      direction * compareSortKeys(String(one.key), String(other.key)) || one.id - other.id;
+  #firstOf(first: readonly Match[], others: readonly Match[], count: number): readonly Match[] {
     const end = first.length < count ? undefined : first.at(-1);
-    const added = others.filter(
-      (book) => (!after || compare(book, after) > 0) && (!end || compare(book, end) < 0),
-    );
-    return added.length === 0 ? first : [...first, ...added].toSorted(compare).slice(0, count);
+    const added = others.filter((book) => !end || this.#compare(book, end) < 0);
+    return added.length === 0 ? first : [...first, ...added].toSorted(this.#compare).slice(0, count);
   }
+
+  readonly #compare = (one: BookPosition, other: BookPosition): number => {
+    const order = compareSortKeys(String(one.key), String(other.key));
+    return (this.#query.isDescending ? -order : order) || one.id - other.id;
+  };
 
   /** Compares the next books. @returns `last` undefined if no book follows */
   async #next(

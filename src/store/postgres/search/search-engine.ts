@@ -78,9 +78,9 @@ export class PostgresSearchEngine implements SearchEngine {
     return (await this.#rows(sql, parameters.values))[0] as BookPosition | undefined;
   }
 
-  async countBooks(query: BookQuery): Promise<number> {
+  async countBooks(query: BookQuery, after?: BookPosition): Promise<number> {
     const parameters = new Parameters('$');
-    const condition = fieldCondition(query, parameters);
+    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
     const [row] = await this.#rows(
       `select count(*) as count from ${BOOKS_TO_SCAN} where ${condition}`,
       parameters.values,

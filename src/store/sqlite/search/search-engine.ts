@@ -116,9 +116,9 @@ export class SqliteSearchEngine implements SearchEngine {
     return this.#prepare(sql).get(...(parameters.values as number[])) as BookPosition | undefined;
   }
 
-  async countBooks(query: BookQuery): Promise<number> {
+  async countBooks(query: BookQuery, after?: BookPosition): Promise<number> {
     const parameters = new Parameters('?');
-    const condition = fieldCondition(query, parameters);
+    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
     const sql = `select count(*) as count from ${booksToScan({ ...query, sort: 'id' })} where ${condition}`;
     return Number(this.#prepare(sql).get(...(parameters.values as (string | number)[]))?.count);
   }
