@@ -73,9 +73,42 @@ export function valuesOf({ id, isOfDeleted, after, limit }: ChangeRequest): numb
   return id === undefined ? values : [...values, id];
 }
 
-/** The rows of a subquery in the order of `number`, until their texts are long. */
-export function untilLong(rows: string): string {
-  return `(select * from (${rows}) as changes where number = 1 or total <= ${PAGE_TEXT_BYTES_MAX})`;
+/**
+ * Makes the statements that read changes, in the order of `number`, until their texts are long.
+ *
+ * @param isReadable the condition on changes that may be read
+ * @param parameters in the order of {@link valuesOf}
+ * @param statement joins the state of the log and `changes`, some of which are requested
+ */
+export function changeStatements(
+  table: string,
+  isReadable: string,
+  [after, limit, id]: readonly [after: string, limit: string, id: string],
+  statement: (changes: string, isRequested: string) => string,
+): (request: ChangeRequest) => string {
+  const select = (condition: string, order: 'asc' | 'desc', isRequested = 'true') =>
+    statement(
+      `(
+        select * from (
+          select *, row_number() over preceding as number,
+            sum(octet_length(title) + octet_length(author)) over preceding as total
+          from (
+            select * from ${table}
+            where note > (select removed from book_history) and ${isReadable} and ${condition}
+            order by note ${order} limit ${limit}
+          ) as readable
+          window preceding as (order by note ${order} rows unbounded preceding)
+        ) as numbered
+        where number = 1 or total <= ${PAGE_TEXT_BYTES_MAX}
+      ) as changes`,
+      isRequested,
+    );
+  const isLater = 'later.id = changes.id and later.note > changes.note';
+  const isStillDeleted = `not exists (select 1 from ${table} as later where ${isLater})`;
+  const all = select(`note > ${after}`, 'asc');
+  const ofBook = select(`note < ${after} and id = ${id}`, 'desc');
+  const ofDeleted = select(`note < ${after} and type = 'deleted'`, 'desc', isStillDeleted);
+  return (request) => (request.isOfDeleted ? ofDeleted : request.id === undefined ? all : ofBook);
 }
 
 /**

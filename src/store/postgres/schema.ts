@@ -77,6 +77,30 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
   }
 }
 
+/** The events of triggers on the books, and the rows that they see. */
+const TRIGGERS = {
+  insert: 'after insert on books referencing new table as added',
+  update: 'after update on books referencing old table as removed new table as added',
+  delete: 'after delete on books referencing old table as removed',
+  truncate: 'before truncate on books',
+};
+
+/** Creates the triggers that call a function after each statement on the books. */
+export function createTriggers(prefix: string, schema: string, name: string): string {
+  const triggers = Object.entries(TRIGGERS).map(
+    ([event, when]) => `
+    create trigger ${prefix}_${event} ${when.replace('books', `${schema}.books`)}
+      for each statement execute function ${schema}.${name}();`,
+  );
+  return `${dropTriggers(prefix, `${schema}.books`)}${triggers.join('')}`;
+}
+
+export function dropTriggers(prefix: string, table = 'books'): string {
+  return Object.keys(TRIGGERS)
+    .map((event) => `drop trigger if exists ${prefix}_${event} on ${table};`)
+    .join('\n');
+}
+
 const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;
 const LAST_ID = `coalesce(pg_sequence_last_value(${ID_SEQUENCE}::regclass), 0)`;
 const LAG = `(select max(id) from books) > ${LAST_ID}`;

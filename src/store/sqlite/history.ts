@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ChangePage, ChangeRequest } from '../../book/book-history.ts';
-import { type ChangeRow, toChangePage, untilLong, valuesOf } from '../page.ts';
+import { type ChangeRow, changeStatements, toChangePage, valuesOf } from '../page.ts';
 import { REMOVAL_MAX } from '../store-limits.ts';
 import { transact } from './files/connection.ts';
 import { hasTable } from './migrations.ts';
@@ -104,35 +104,16 @@ export const RENEW_LOG = 'update book_history set log = lower(hex(randomblob(8))
 export const LAST_CHANGE =
   "select coalesce(max(seq), 0) as last from sqlite_sequence where name = 'book_changes'";
 
-function selectChanges(condition: string, order: string, isRequested = 'true'): string {
-  const rows = `
-    select *, row_number() over preceding as number,
-      sum(octet_length(title) + octet_length(author)) over preceding as total
-    from (
-      select * from book_changes
-      where note > (select removed from book_history) and type is not null and ${condition}
-      order by note ${order} limit ?2
-    )
-    window preceding as (order by note ${order} rows unbounded preceding)`;
-  return `
+const selectOf = changeStatements(
+  'book_changes',
+  'type is not null',
+  ['?1', '?2', '?3'],
+  (changes, isRequested) => `
     select log, removed, days, last, last as newest, note, ${isRequested} as isRequested,
       type, at, id, title, author, year
-    from book_history cross join (${LAST_CHANGE}) left join ${untilLong(rows)} as changes
-    order by number`;
-}
-
-const SELECT_CHANGES = selectChanges('note > ?1', 'asc');
-const SELECT_CHANGES_OF_BOOK = selectChanges('note < ?1 and id = ?3', 'desc');
-const SELECT_DELETED = selectChanges(
-  "note < ?1 and type = 'deleted'",
-  'desc',
-  'not exists (select 1 from book_changes as later where later.id = changes.id and later.note > changes.note)',
+    from book_history cross join (${LAST_CHANGE}) left join ${changes}
+    order by number`,
 );
-
-function selectOf({ id, isOfDeleted }: ChangeRequest): string {
-  if (isOfDeleted) return SELECT_DELETED;
-  return id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
-}
 
 /** Makes a function that reads changes, from a database that has a log when it is called. */
 export function createChangeReader(database: DatabaseSync): (request: ChangeRequest) => ChangePage {

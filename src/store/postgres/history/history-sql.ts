@@ -1,5 +1,4 @@
-import type { ChangeRequest } from '../../../book/book-history.ts';
-import { untilLong } from '../../page.ts';
+import { changeStatements } from '../../page.ts';
 import { REMOVAL_MAX } from '../../store-limits.ts';
 import { BOOK_COLUMNS, type Statement } from '../sql.ts';
 
@@ -10,40 +9,19 @@ const LOG = `
 
 export const SELECT_LAST = 'select book_history_last() as last';
 
-function selectChanges(condition: string, order: string, isRequested = 'true'): string {
-  const rows = `
-    select *, row_number() over preceding as number,
-      sum(octet_length(title) + octet_length(author)) over preceding as total
-    from (
-      select * from book_history_changes
-      where note > (select removed from book_history) and note <= $1 and ${condition}
-      order by note ${order} limit $3
-    ) as next
-    window preceding as (order by note ${order} rows unbounded preceding)`;
-  return `
+/** Its values are the last final note, and those of `valuesOf`. */
+export const selectOf = changeStatements(
+  'book_history_changes',
+  'note <= $1',
+  ['$2', '$3', '$4'],
+  (changes, isRequested) => `
     select ${LOG} as log, removed, days, $1::bigint as last,
       greatest(removed, (select max(note) from book_history_changes)) as newest, note,
       ${isRequested} as "isRequested", type,
       floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
-    from book_history left join ${untilLong(rows)} as changes on true
-    order by number`;
-}
-
-const SELECT_CHANGES = selectChanges('note > $2', 'asc');
-const SELECT_CHANGES_OF_BOOK = selectChanges('note < $2 and id = $4', 'desc');
-const SELECT_DELETED = selectChanges(
-  "note < $2 and type = 'deleted'",
-  'desc',
-  `not exists (
-    select 1 from book_history_changes as later where later.id = changes.id and later.note > changes.note
-  )`,
+    from book_history left join ${changes} on true
+    order by number`,
 );
-
-/** Its values are the last final note, and those of `valuesOf`. */
-export function selectOf({ id, isOfDeleted }: ChangeRequest): string {
-  if (isOfDeleted) return SELECT_DELETED;
-  return id === undefined ? SELECT_CHANGES : SELECT_CHANGES_OF_BOOK;
-}
 
 /**
  * Stores a book as it was when it was deleted. It writes to that change, so that a statement that has waited for another

@@ -1,3 +1,5 @@
+import { createTriggers, dropTriggers } from '../schema.ts';
+
 /**
  * The log of changes, in which triggers record what any program writes, in its transaction.
  *
@@ -7,10 +9,7 @@
 
 /** Stops to record; what has been recorded stays, unless it was dropped by hand. */
 export const STOP_RECORDING = `
-  drop trigger if exists book_history_insert on books;
-  drop trigger if exists book_history_update on books;
-  drop trigger if exists book_history_delete on books;
-  drop trigger if exists book_history_truncate on books;
+  ${dropTriggers('book_history')}
   do $$ begin
     if to_regclass('book_history') is not null then update book_history set days = null; end if;
   end $$;
@@ -93,13 +92,6 @@ export function startRecording(schema: string): string {
     end
     $function$;
 
-    create trigger book_history_insert after insert on ${schema}.books
-      referencing new table as added for each statement execute function ${schema}.record_book_history();
-    create trigger book_history_update after update on ${schema}.books
-      referencing old table as removed new table as added for each statement execute function ${schema}.record_book_history();
-    create trigger book_history_delete after delete on ${schema}.books
-      referencing old table as removed for each statement execute function ${schema}.record_book_history();
-    create trigger book_history_truncate before truncate on ${schema}.books
-      for each statement execute function ${schema}.record_book_history();
+    ${createTriggers('book_history', schema, 'record_book_history')}
   `;
 }

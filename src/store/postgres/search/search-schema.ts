@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import { FOLDING_VERSION } from '../../search/folding.ts';
-import { END_IF_IDLE } from '../schema.ts';
+import { createTriggers, END_IF_IDLE } from '../schema.ts';
 import { TEXT_BYTES } from '../sql.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
@@ -130,18 +130,7 @@ function createTables(schema: string): string {
       return null;
     end
     $function$;
-    drop trigger if exists book_search_insert on ${schema}.books;
-    create trigger book_search_insert after insert on ${schema}.books
-      referencing new table as added for each statement execute function ${schema}.note_book_changes();
-    drop trigger if exists book_search_update on ${schema}.books;
-    create trigger book_search_update after update on ${schema}.books
-      referencing old table as removed new table as added for each statement execute function ${schema}.note_book_changes();
-    drop trigger if exists book_search_delete on ${schema}.books;
-    create trigger book_search_delete after delete on ${schema}.books
-      referencing old table as removed for each statement execute function ${schema}.note_book_changes();
-    drop trigger if exists book_search_truncate on ${schema}.books;
-    create trigger book_search_truncate after truncate on ${schema}.books
-      for each statement execute function ${schema}.note_book_changes();
+    ${createTriggers('book_search', schema, 'note_book_changes')}
   `;
 }
 
