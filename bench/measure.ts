@@ -8,7 +8,7 @@ import type { Service } from './services/service.ts';
 import { readCpuSeconds, readPeakMemoryBytes, resetPeakMemory, waitUntilIdle } from './services/usage.ts';
 import { type WorkloadName, workloads } from './workloads.ts';
 
-export interface Task {
+interface Task {
   readonly service: Service;
   readonly workload: WorkloadName;
   readonly connections: number;

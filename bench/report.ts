@@ -8,7 +8,7 @@ import { reaches, type Target, targets } from './targets.ts';
 import { type WorkloadName, workloads } from './workloads.ts';
 
 /** A completed run. */
-export interface Run {
+interface Run {
   readonly results: Results;
   readonly options: Options;
   readonly machine: Machine;

@@ -29,7 +29,7 @@ export interface Measurement extends Series {
 export type Metric = Exclude<keyof Measurement, keyof Series | 'round'>;
 
 /** The memory of a service's process, in bytes. */
-export interface Memory {
+interface Memory {
   /** 2 s after a start with a filled compile cache, which ends with one request. */
   readonly idle: number;
   /** 2 s after the last measurement. */

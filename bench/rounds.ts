@@ -5,7 +5,7 @@ import type { Results } from './results.ts';
 import type { Service } from './services/service.ts';
 import type { WorkloadName } from './workloads.ts';
 
-export interface RoundOptions {
+interface RoundOptions {
   readonly options: Options;
   readonly meter: Meter;
   readonly results: Results;

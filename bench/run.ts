@@ -17,7 +17,7 @@ import { type Dependencies, type Service, type ServiceName, startService } from 
 import { readMemoryBytes } from './services/usage.ts';
 import { createDatabase } from './tables/postgres.ts';
 
-export interface RunDependencies {
+interface RunDependencies {
   readonly generator: Generator;
   /** For temporary files. */
   readonly folder: string;

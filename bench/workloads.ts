@@ -2,7 +2,7 @@ import { BOOKS, makeBooks, seededRandom } from './books.ts';
 import { PASSWORD, USERNAME } from './services/credentials.ts';
 
 /** Requests that clients repeat. */
-export interface Workload {
+interface Workload {
   readonly title: string;
   /** Whether it changes the books. */
   readonly writes: boolean;

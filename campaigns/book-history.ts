@@ -21,7 +21,7 @@ export interface BookHistory {
 }
 
 /** The verdict on a history. */
-export interface HistoryVerdict {
+interface HistoryVerdict {
   /** The violation, in a sentence. */
   readonly violation: string | undefined;
   /** The writes of unknown outcome that took effect. */

@@ -4,7 +4,7 @@ import type { Book, BookFields } from '../src/book/book.ts';
 import { type BookPage, type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
 
 /** The faults of a {@link PlainStore}. */
-export interface PlantedFaults {
+interface PlantedFaults {
   /** How long after the response a write is committed, in milliseconds. */
   readonly commitAfterMs?: number;
   readonly synchronous?: 'full' | 'normal';

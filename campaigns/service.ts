@@ -12,7 +12,7 @@ export async function createAddress(engine: EngineName): Promise<Address> {
 }
 
 /** A process and its working directory. Disposing kills it, and deletes the directory and the store. */
-export interface LaunchedService extends AsyncDisposable {
+interface LaunchedService extends AsyncDisposable {
   readonly service: ServiceProcess;
   readonly folder: string;
 }

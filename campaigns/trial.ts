@@ -18,7 +18,7 @@ import { Journal } from './journal.ts';
 import { Random } from './random.ts';
 
 /** How to run a trial. */
-export interface TrialOptions {
+interface TrialOptions {
   /** The address of the store, which is empty at the start. */
   readonly dbUrl: string;
   readonly seed: number;

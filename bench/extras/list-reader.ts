@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { ResponseReader } from '../load/response-reader.ts';
 import { TOKEN } from '../services/credentials.ts';
 
-export interface ListRead {
+interface ListRead {
   /** Milliseconds from the request to the first byte of the response. */
   readonly firstByteMs: number;
   /** Milliseconds from the request to the end of the response. */

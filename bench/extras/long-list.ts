@@ -23,9 +23,9 @@ export interface LongListResult {
 }
 
 const LIST_LOADS = ['none', 'reading', 'stalled'] as const;
-export type ListLoad = (typeof LIST_LOADS)[number];
+type ListLoad = (typeof LIST_LOADS)[number];
 
-export const LONG_LIST_BOOKS = 100 * BOOKS;
+const LONG_LIST_BOOKS = 100 * BOOKS;
 /** The reads that times are medians of. */
 export const READS = 3;
 const ROUNDS = 3;

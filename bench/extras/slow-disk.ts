@@ -10,7 +10,7 @@ export interface SlowDiskResult {
   readonly writesPerSecond: number;
 }
 
-export type Scenario = 'withoutWriters' | 'withWriters';
+type Scenario = 'withoutWriters' | 'withWriters';
 
 export const FSYNC_DELAY_MS = 5;
 export const READERS = 16;

@@ -25,7 +25,7 @@ export const campaign: Campaign = {
 };
 
 /** How the service finds the new primary. */
-export interface FailOver {
+interface FailOver {
   /** Whether the service has both hosts in its address, or one address that is relayed to the primary. */
   readonly way: 'hosts' | 'relay';
   /** The time limit from the promotion to the first acknowledged write. */

@@ -6,7 +6,7 @@ import type { EngineName } from '../campaign.ts';
 import { createAddress } from '../service.ts';
 
 /** A store, and the outages of its server. */
-export interface Store {
+interface Store {
   /** The address for the service. */
   readonly dbUrl: string;
   /** The address of the server that accepts writes at the moment. */

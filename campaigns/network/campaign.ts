@@ -27,7 +27,7 @@ export const campaign: Campaign = {
 };
 
 /** How to run the faults. */
-export interface FaultOptions {
+interface FaultOptions {
   /** The fraction of their full length that the long ones take. */
   readonly share: number;
   /** Whether times and memory are checked. */

@@ -26,7 +26,7 @@ const METRICS = {
 export type Held = Record<keyof typeof METRICS, number>;
 
 /** The result of a function, and what was observed meanwhile. */
-export interface Observed<Result> {
+interface Observed<Result> {
   readonly result: Result;
   /** The maximum of each metric. */
   readonly most: Readonly<Held>;

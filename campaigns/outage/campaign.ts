@@ -14,7 +14,7 @@ export const campaign: Campaign = {
 };
 
 /** How to run the outages. */
-export interface OutageOptions {
+interface OutageOptions {
   /** The fraction of their full length that the long ones take. */
   readonly share: number;
   /** Whether the waits of clients are checked. */

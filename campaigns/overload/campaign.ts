@@ -30,7 +30,7 @@ export const campaign: Campaign = {
   },
 };
 
-export interface Overload {
+interface Overload {
   readonly engine: EngineName;
   /** The requests. */
   readonly kinds: readonly Kind[];

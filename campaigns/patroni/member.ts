@@ -7,7 +7,7 @@ import { findFreePort } from '../../test/support/free-port.ts';
 import { createProgramFolder, Program } from '../program.ts';
 
 /** The common settings of the members of a cluster. */
-export interface MemberOptions {
+interface MemberOptions {
   readonly etcdPort: number;
   /** Of PostgreSQL's superuser `postgres`, and of the user for replication. */
   readonly password: string;

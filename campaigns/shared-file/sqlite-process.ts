@@ -7,7 +7,7 @@ import type { Book } from '../../src/book/book.ts';
 import type { Operation, Outcome } from '../journal.ts';
 
 /** A task of the process, and its result. */
-export type Task =
+type Task =
   /** Reads all books twice in one transaction, and fails if they differ. */
   | { readonly verb: 'read'; readonly holdMs: number }
   /** Writes, and holds the lock for a while before the commit. Returns the outcome of the operation. */

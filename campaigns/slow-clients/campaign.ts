@@ -30,7 +30,7 @@ export const campaign: Campaign = {
 };
 
 /** How to attack a service. */
-export interface AttackOptions {
+interface AttackOptions {
   /** The time limits of the service, in seconds. */
   readonly limits: Readonly<Record<Attack['limit'], number>>;
   /** The fraction of the clients of the long form. */

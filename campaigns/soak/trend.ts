@@ -1,7 +1,7 @@
 import { median } from '../../bench/statistics.ts';
 
 /** The trend of a series. */
-export interface Trend {
+interface Trend {
   /** The change from one value to the next: the median over all pairs (Theil–Sen estimator). */
   readonly slope: number;
   /** Whether it differs from 0 with 95 % confidence (Mann–Kendall test, for any distribution). */

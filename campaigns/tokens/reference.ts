@@ -6,7 +6,7 @@ const ALGORITHMS = ['HS256', 'HS384', 'HS512'] as const;
 const HASHES = ['sha256', 'sha384', 'sha512'] as const;
 
 /** The expected result for a token. */
-export interface Expected {
+interface Expected {
   readonly isValid: boolean;
   /** The reason why the service differs from jose, if it does. */
   readonly difference?: string;

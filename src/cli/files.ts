@@ -21,7 +21,7 @@ export function formatOf(path: string, option: string | undefined): Format {
 }
 
 /** A file, or standard input. */
-export interface Input {
+interface Input {
   /** The fraction that has been read, from 0 to 1; undefined when the size is unknown. */
   fractionRead(): number | undefined;
   /** The content, once. @throws CommandError when it cannot be read; AbortError when the signal is aborted */
@@ -61,7 +61,7 @@ export async function openInput(path: string): Promise<Input> {
 }
 
 /** The output of an export. Disposing it before it is finished removes the file. */
-export interface Output extends AsyncDisposable {
+interface Output extends AsyncDisposable {
   /** @throws CommandError */
   write(text: string): Promise<void>;
   /** Syncs the file and renames it from its temporary name. @throws CommandError */

@@ -17,7 +17,7 @@ export function hasConsole(): boolean {
 }
 
 /** What the console offers only if the service has it. */
-export interface Features {
+interface Features {
   readonly history: boolean;
 }
 

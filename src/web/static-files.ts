@@ -23,7 +23,7 @@ export const MEDIA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /** A file that is served without a token and without the envelope. */
-export interface StaticFile {
+interface StaticFile {
   /** Its name, whose extension determines the media type. */
   readonly name: string;
   /** Whether the name of the file changes with its content, so that caches need not revalidate it. */

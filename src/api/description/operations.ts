@@ -35,7 +35,7 @@ export interface Operation {
 export type ErrorName = {
   [Name in OutcomeName]: StatusOf<Name> extends 200 | 201 | 304 ? never : Name;
 }[OutcomeName];
-export type SuccessName = Exclude<OutcomeName, ErrorName | 'notModified'>;
+type SuccessName = Exclude<OutcomeName, ErrorName | 'notModified'>;
 type StatusOf<Name extends OutcomeName> = (typeof outcomes)[Name]['status'];
 
 /** Headers of an error response of any operation, besides those of its status. */

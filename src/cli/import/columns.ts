@@ -4,7 +4,7 @@ import { FIELDS, type Field } from '../../formats/row.ts';
 import { CommandError, UsageError } from '../command.ts';
 
 /** The column of each field that `--map` names; undefined for a field that it omits. */
-export type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
+type NamedColumns = ReadonlyMap<Field | 'id', string | undefined>;
 
 /** Parses `--map`, such as `title=original_title,year=`: a field with nothing after its `=` is omitted. @throws UsageError */
 export function parseMap(map: string | undefined, keepsIds: boolean): NamedColumns {

@@ -40,7 +40,7 @@ export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 /** As in libpq (PostgreSQL documentation, "SSL Support", table "SSL Mode Descriptions"). */
-export type SslMode = (typeof SSL_MODES)[number];
+type SslMode = (typeof SSL_MODES)[number];
 
 /**
  * Parses a connection string of libpq: a URL (`postgres://user:password@host:5432/books`) or keywords

@@ -4,7 +4,7 @@ import type { Needles } from '../../search/folding.ts';
  * The hashes, of 16 bits, of the sequences of three characters in a text, except those that end with a space: they select
  * little. As hashes may collide, a text with all hashes of a part need not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
  */
-export function trigramHashesOf(text: string): number[] {
+function trigramHashesOf(text: string): number[] {
   const trigrams = new Set<number>();
   let [first, second] = [0, 0];
   let length = 0;

@@ -31,7 +31,7 @@ const SCANNED_BYTES = 1_024 * 1_024;
 const STATEMENTS_MAX = 100;
 
 /** A thread that builds the index, as one step of it would block the other searches for too long. */
-export interface IndexBuilder {
+interface IndexBuilder {
   /** @returns whether the index is complete */
   send(): Promise<boolean>;
   close(): Promise<void>;
