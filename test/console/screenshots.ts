@@ -42,6 +42,7 @@ Kleider machen Leute;Gottfried Keller;1874;B1
 interface State {
   readonly path?: string;
   readonly isEmpty?: boolean;
+  readonly hasHistory?: boolean;
   readonly reach: (page: Page, service: Service) => Promise<void>;
 }
 
@@ -123,6 +124,18 @@ const STATES: Readonly<Record<string, State>> = {
       await page.getByText('Conflicting changes').waitFor();
     },
   },
+  history: {
+    hasHistory: true,
+    async reach(page, service) {
+      await openCatalogue(page);
+      for (const change of [{ title: 'Candide, ou l’Optimisme' }, { author: 'François-Marie Arouet' }])
+        await service.fetch('PUT', '/book/6', JSON.stringify(change));
+      await rowOf(page, 'Candide, ou l’Optimisme').getByText('François-Marie Arouet').waitFor();
+      await openBook(page, 'Candide, ou l’Optimisme');
+      await page.getByRole('button', { name: 'History' }).click();
+      await page.getByText('Added').waitFor();
+    },
+  },
   import: {
     async reach(page) {
       await openCatalogue(page);
@@ -167,8 +180,8 @@ async function take(
   options: BrowserContextOptions,
   state: State,
 ): Promise<void> {
-  const { path = 'console/', isEmpty, reach } = state;
-  await using service = await startService();
+  const { path = 'console/', isEmpty, hasHistory = false, reach } = state;
+  await using service = await startService({ hasHistory });
   if (!isEmpty) await store(service, CLASSICS);
   const context = await into.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
