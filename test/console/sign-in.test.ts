@@ -157,7 +157,7 @@ test('While the service is stopped, the page reports it and keeps the input, whi
   await rowOf(page, 'Middlemarch').waitFor();
 });
 
-test('A list that could not be loaded is loaded automatically when the service is available again', async (context) => {
+test('A list and code that could not be loaded are loaded automatically when the service is available again', async (context) => {
   await using service = await startService();
   await store(service, CLASSICS);
   const page = await pages.open(context, `${service.url}/console/`, {
@@ -167,12 +167,15 @@ test('A list that could not be loaded is loaded automatically when the service i
   await page.route('**/books?*', (route) =>
     route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
   );
+  await page.route('**/console/', (route) => route.abort());
   await page.clock.install();
   await signIn(page);
   const loadError = page.getByText('The service is overloaded, or its store is unavailable.');
   while (!(await loadError.isVisible())) await page.clock.runFor(500);
   await page.unroute('**/books?*');
   while (await loadError.isVisible()) await page.clock.runFor(500);
+  await page.unroute('**/console/');
+  while (!(await page.locator('.bar').first().isVisible())) await page.clock.runFor(500);
   await rowOf(page, 'The Iliad').waitFor();
 });
 

@@ -14,7 +14,7 @@ import { NumberedBook } from '../search/numbered-book.tsx';
 import { Search } from '../search/search.tsx';
 import { SelectionPanel } from '../selection/selection-panel.tsx';
 import { signOut } from '../session/session.ts';
-import { closeBook, show, view } from './address.ts';
+import { show, view } from './address.ts';
 import { Button, LinkButton } from './button.tsx';
 import { DensityMenu, PreferenceMenus } from './preference-menus.tsx';
 import { openShortcutHelp, Shortcuts } from './shortcuts.tsx';
@@ -70,29 +70,21 @@ export function CataloguePage() {
 
 /** The chart, whose code is loaded when it is shown. */
 function Chart() {
-  const module = useModule(
-    isChartShown.value,
-    () => import('../chart/chart.tsx'),
-    () => undefined,
-  );
+  const module = useModule(isChartShown.value, () => import('../chart/chart.tsx'));
   if (!isChartShown.value) return null;
   return <div class={isEmpty.value ? '' : 'chart-place'}>{module && <module.Chart />}</div>;
 }
 
 /** What is shown instead of no books, whose code is loaded after the first books. */
 function Empty() {
-  const module = useModule(
-    !isLoading.value,
-    () => import('../search/empty.tsx'),
-    () => undefined,
-  );
+  const module = useModule(!isLoading.value, () => import('../search/empty.tsx'));
   return module && <module.Empty />;
 }
 
 /** The dialog of a book, whose code is loaded after the first books, so that it opens at once. */
 function BookDialog() {
   const isNeeded = !isLoading.value || view.value.book !== undefined;
-  const module = useModule(isNeeded, () => import('../book/book-dialog.tsx'), closeBook);
+  const module = useModule(isNeeded, () => import('../book/book-dialog.tsx'));
   return module && <module.BookDialog />;
 }
 
