@@ -63,10 +63,13 @@ for (const { size, width, height, rows } of SIZES) {
     await page.locator('html[data-density=compact]').waitFor();
     assert.ok(((await heightOfRow(page)) ?? comfortable) < comfortable);
     assert.ok((await countVisibleRows(page)) > visible);
+    const bar = page.locator('.bottom');
+    const { height: heightOfBar } = (await bar.boundingBox()) ?? {};
     await rowOf(page, 'The Odyssey').locator('.title').focus();
     await page.keyboard.press('Delete');
     await page.getByText('“The Odyssey” is deleted.').waitFor();
     assert.ok((await countVisibleRows(page)) >= rows);
+    assert.equal((await bar.boundingBox())?.height, heightOfBar);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.reload();
     await rowOf(page, 'The Iliad').waitFor();
