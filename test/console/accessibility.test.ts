@@ -65,6 +65,7 @@ describe('Each state of the page is accessible', () => {
       const expectedMessages = failedRequests(401, 404, 412, 500);
       const page = await pages.open(context, `${service.url}/console/`, { ...SIZES[size], expectedMessages });
       if (!page) return;
+      await page.getByLabel('Username').waitFor();
       await check(context, page, 'sign-in', schemes);
       await signIn(page, 'another password');
       await page.getByText('Wrong username or password.').waitFor();

@@ -64,6 +64,7 @@ for (const [size, options] of Object.entries(SIZES)) {
     await page.getByRole('row', { name: 'Year' }).getByRole('radio').nth(1).click();
     await button('Merge').click();
     await page.getByText('1 group of books is probably the same.').waitFor();
+    await page.locator('[type=radio]:focus').waitFor();
     await button('Keep all').click();
     await page.getByText('No duplicates were found.').waitFor();
     await button('Close').click();

@@ -64,6 +64,7 @@ for (const [size, options] of Object.entries(SIZES)) {
       await put(service, EMMA, { year: 1816 });
       await put(service, EMMA, { title: 'Emma Woodhouse' });
       await button(page, 'History').click();
+      await page.locator('h2:focus').getByText('History').waitFor();
       const changes = page.locator('.change');
       await changes.nth(2).waitFor();
       assert.match(await changes.nth(0).innerText(), /^Changed .*\s+as it is now$/);

@@ -4,6 +4,7 @@ import { hasHistory } from '../history/history.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
 import { Button, LinkButton } from '../page/button.tsx';
+import { StepHeading } from '../page/dialog.tsx';
 import { formatYear } from './book-text.tsx';
 import type { EditSession } from './edit-session.ts';
 import { yearOf } from './fields.ts';
@@ -40,10 +41,7 @@ export function BookForm({ edit, onCancel, onHistory }: BookFormProps) {
 
   return (
     <form ref={form} class="book-form" onSubmit={submit} aria-busy={isSaving}>
-      <h2>
-        {base ? t.editBook : t.add}{' '}
-        {base && <span class="number">{formatMessage(t.number, { id: String(base.id) })}</span>}
-      </h2>
+      <StepHeading text={base ? t.editBook : t.add} id={base?.id} />
       <TextField name="title" edit={edit} submit={submit} />
       <TextField name="author" edit={edit} submit={submit} />
       <label class="field year">

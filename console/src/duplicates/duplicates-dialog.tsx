@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Book } from '../../../src/client/index.ts';
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
 import { BookText, YearText } from '../book/book-text.tsx';
@@ -56,6 +56,11 @@ export function DuplicatesDialog() {
 function GroupForm({ search, group }: { search: DuplicateSearch; group: readonly Book[] }) {
   const t = allTexts.value;
   const error = useSignal('');
+  const table = useRef<HTMLTableElement>(null);
+  // The button that had the focus was that of the last group.
+  useEffect(() => {
+    if (document.activeElement === document.body) table.current?.querySelector('input')?.focus();
+  }, []);
   const chosen = useSignal<Readonly<Record<Field, number>>>({ title: 0, author: 0, year: 0 });
 
   async function merge(): Promise<void> {
@@ -78,7 +83,7 @@ function GroupForm({ search, group }: { search: DuplicateSearch; group: readonly
   return (
     <div>
       <div class="duplicates">
-        <table>
+        <table ref={table}>
           <thead>
             <tr>
               <td />

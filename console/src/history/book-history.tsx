@@ -6,6 +6,7 @@ import { type FormFields, formFieldsOf, isSame } from '../book/fields.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
 import { Button } from '../page/button.tsx';
+import { StepHeading } from '../page/dialog.tsx';
 import { client } from '../session/session.ts';
 import { ChangeList } from './change-list.ts';
 import { ChangeListEnd } from './change-list-end.tsx';
@@ -45,10 +46,7 @@ export function BookHistory({ id, onClose }: BookHistoryProps) {
   const { value: changes } = list.changes;
   return (
     <>
-      <h2>
-        {t.history}
-        <span class="number">{formatMessage(t.number, { id })}</span>
-      </h2>
+      <StepHeading text={t.history} id={id} />
       {changes.length > 0 && now.value === undefined && <p class="quiet">{t.isDeleted}</p>}
       <ol class="changes">
         {changes.map((change) => (

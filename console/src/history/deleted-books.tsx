@@ -6,6 +6,7 @@ import { nameOf, sendPendingDeletions } from '../book/pending-deletions.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
 import { Button } from '../page/button.tsx';
+import { StepHeading } from '../page/dialog.tsx';
 import { client } from '../session/session.ts';
 import { ChangeList } from './change-list.ts';
 import { ChangeListEnd } from './change-list-end.tsx';
@@ -52,7 +53,7 @@ export function DeletedBooks({ onClose }: { onClose: () => void }) {
   const chosenBooks = changes.map(({ book }) => book).filter(({ id }) => chosen.value.has(id));
   return (
     <>
-      <h2>{t.recentlyDeleted}</h2>
+      <StepHeading text={t.recentlyDeleted} />
       <ul class="deleted-books">
         {changes.map((change) => (
           <DeletedBook

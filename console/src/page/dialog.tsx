@@ -1,5 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { formatMessage } from '../language/format.ts';
+import { texts } from '../language/texts.ts';
 
 interface DialogProps {
   readonly label: string;
@@ -46,21 +48,31 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
   );
 }
 
+interface StepHeadingProps {
+  readonly text: string;
+  /** The number of the book that the step is about. */
+  readonly id?: number | undefined;
+  readonly note?: string | undefined;
+}
+
 /** The heading of a step of a dialog. It gets the focus, as the focused control of the last step no longer exists. */
-export function StepHeading({ text, note }: { text: string; note?: string | undefined }) {
+export function StepHeading({ text, id, note }: StepHeadingProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), []);
   return (
-    <header class="step">
+    <div class="step">
       <h2 ref={heading} tabIndex={-1}>
-        {text}
+        {text}{' '}
+        {id !== undefined && (
+          <span class="number">{formatMessage(texts.value.number, { id: String(id) })}</span>
+        )}
       </h2>
       {note !== undefined && (
         <p class="quiet" dir="auto">
           {note}
         </p>
       )}
-    </header>
+    </div>
   );
 }
 

@@ -1,13 +1,13 @@
 import { allTexts } from '../language/texts.ts';
 import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
+import { Dialog, StepHeading } from './dialog.tsx';
 
 /** The dialog that lists the shortcuts. */
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const t = allTexts.value;
   return (
     <Dialog label={t.shortcuts} onDismiss={onClose}>
-      <h2>{t.shortcuts}</h2>
+      <StepHeading text={t.shortcuts} />
       <dl class="keys">
         {Object.entries(t.shortcutList).map(([key, meaning]) => (
           <div key={key}>
