@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
 
@@ -14,7 +14,8 @@ interface DialogProps {
 /** A modal dialog, open as long as it is mounted. The focus returns to the element that had it. */
 export function Dialog({ label, onDismiss, class: name = '', children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the effects of its content, which may move the focus.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     const element = dialog.current;
     element?.showModal();
