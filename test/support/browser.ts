@@ -61,8 +61,9 @@ export class TestBrowser implements AsyncDisposable {
 }
 
 /**
- * Starts a browser: that of `CHROMIUM_PATH`, an installed one, the packaged one, which runs on Linux x64 only, or one that
- * `npx playwright-core install chromium` has installed.
+ * Starts a browser: that of `CHROMIUM_PATH`, one on the path, the packaged one, which runs on Linux x64 only, an installed one, or
+ * one that `npx playwright-core install chromium` has installed. A channel that is not installed leaves two folders behind, so
+ * these come late.
  *
  * @param timeoutMs for each start
  * @throws Error when none starts
@@ -70,7 +71,7 @@ export class TestBrowser implements AsyncDisposable {
 export async function startBrowser(timeoutMs: number): Promise<Browser> {
   const reasons: string[] = [];
   const channels = CHANNELS.map((channel) => async () => ({ channel }));
-  for (const find of [browserOnPath, ...channels, packagedBrowser, async () => ({})]) {
+  for (const find of [browserOnPath, packagedBrowser, ...channels, async () => ({})]) {
     try {
       // The sandbox does not work as root; the browser visits only the service.
       return await chromium.launch({ ...(await find()), chromiumSandbox: false, timeout: timeoutMs });
