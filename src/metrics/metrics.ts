@@ -66,14 +66,8 @@ export class Metrics {
   }
 }
 
-function snapshotFamilies({
-  connections,
-  heldBytes,
-  searches,
-  followers,
-  logins,
-  tokens,
-}: ServerSnapshot): Family[] {
+function snapshotFamilies(server: ServerSnapshot): Family[] {
+  const { connections, heldBytes, searches, followers, logins, tokens } = server;
   return [
     gauge('bookkeeping_http_connections', 'Open connections; active ones have a request in progress.', [
       [{ state: 'active' }, connections.active],
