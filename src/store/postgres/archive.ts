@@ -13,39 +13,21 @@ import type { Conninfo } from './pool/conninfo.ts';
 import { retry } from './pool/pool.ts';
 import { Servers } from './pool/servers.ts';
 import { configure } from './pool/session-settings.ts';
-import {
-  ADVANCE_ID_SEQUENCE,
-  advanceIdSequence,
-  expectBooks,
-  expectPrivileges,
-  expectUtf8,
-  LOCK_IDS,
-  prepareSchema,
-} from './schema.ts';
-import {
-  columnsOf,
-  INSERT_PLAIN,
-  INSERT_WITH_IDS,
-  idsOf,
-  matchIds,
-  type RenderedRow,
-  SELECT,
-  SELECT_PAGE,
-  toPageRow,
-} from './sql.ts';
+import * as schema from './schema.ts';
+import * as sql from './sql.ts';
 
 export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> {
   return open(conninfo, async (client) => {
-    await expectUtf8(client);
+    await schema.expectUtf8(client);
     await readState(client);
-    await expectPrivileges(client, ['select']);
-    await expectBooks(client);
+    await schema.expectPrivileges(client, ['select']);
+    await schema.expectBooks(client);
     return findShards(client);
   });
 }
 
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
-  return open(conninfo, (client) => prepareSchema(client));
+  return open(conninfo, (client) => schema.prepareSchema(client));
 }
 
 async function open(
@@ -90,7 +72,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async add(books: readonly BookFields[]): Promise<void> {
-    const insert = () => this.#client.query(INSERT_PLAIN, columnsOf(books));
+    const insert = () => this.#client.query(sql.INSERT_PLAIN, sql.columnsOf(books));
     await this.#report(() => {
       if (this.#isInTransaction) return insert();
       return insertWithUnusedIds(
@@ -114,7 +96,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async commit(): Promise<void> {
-    if (this.#hasLock) await this.#query(ADVANCE_ID_SEQUENCE);
+    if (this.#hasLock) await this.#query(schema.ADVANCE_ID_SEQUENCE);
     await this.#query('commit');
     if (this.#hasGivenIds && !this.#hasLock) await this.#report(() => this.#advance());
     this.#isInTransaction = false;
@@ -128,26 +110,27 @@ class PostgresArchive implements BookArchive {
 
   async #readRow(after: number, limit: number): Promise<PageRow> {
     const rows =
-      this.#citusPages?.read(after, limit) ?? this.#query<RenderedRow>(SELECT_PAGE.text, [after, limit]);
-    return toPageRow(await rows);
+      this.#citusPages?.read(after, limit) ??
+      this.#query<sql.RenderedRow>(sql.SELECT_PAGE.text, [after, limit]);
+    return sql.toPageRow(await rows);
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
     if (!this.#hasGivenIds) this.#hasLock = await this.#lockIds();
     this.#hasGivenIds = true;
-    const ids = idsOf(books);
-    const rows = await this.#query<{ id: number }>(INSERT_WITH_IDS, [ids, ...columnsOf(books)]);
-    const stored = new Set(idsOf(rows));
+    const ids = sql.idsOf(books);
+    const rows = await this.#query<{ id: number }>(sql.INSERT_WITH_IDS, [ids, ...sql.columnsOf(books)]);
+    const stored = new Set(sql.idsOf(rows));
     if (stored.size === books.length) return books.map(() => 'stored');
     // Of several books with the same id, the first was stored.
     const isStored = ids.map((id) => stored.delete(id));
     const conflicting = ids.filter((_, index) => !isStored[index]);
-    const others = matchIds(ids, await this.#query<Book>(SELECT.text, [conflicting]));
+    const others = sql.matchIds(ids, await this.#query<Book>(sql.SELECT.text, [conflicting]));
     return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
   }
 
   #advance(): Promise<void> {
-    return retry(() => advanceIdSequence(this.#client));
+    return retry(() => schema.advanceIdSequence(this.#client));
   }
 
   /** @returns false when the server has no such locks */
@@ -155,7 +138,7 @@ class PostgresArchive implements BookArchive {
     return this.#report(async () => {
       await this.#client.query('savepoint ids');
       try {
-        await this.#client.query(LOCK_IDS);
+        await this.#client.query(schema.LOCK_IDS);
         return true;
       } catch (error) {
         if (!isUnsupported(error)) throw error;

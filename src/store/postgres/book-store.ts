@@ -30,16 +30,7 @@ import type { Shards } from './citus/shards.ts';
 import { PostgresHistory, prepareHistory } from './history.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Database } from './pool/database.ts';
-import {
-  BOOK_POOL,
-  BULK_POOL,
-  ConnectionPool,
-  HISTORY_POOL,
-  INDEX_POOL,
-  type PoolLimits,
-  retry,
-  SEARCH_POOL,
-} from './pool/pool.ts';
+import { ConnectionPool, POOLS, retry } from './pool/pool.ts';
 import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';
@@ -88,8 +79,8 @@ class PostgresBookStore implements BookStore {
     observer: StoreObserver | undefined,
     hasHistory: boolean,
   ) {
-    const poolOf = (name: string, limits: PoolLimits) => {
-      const pool = new ConnectionPool(servers, limits);
+    const poolOf = (name: keyof typeof POOLS) => {
+      const pool = new ConnectionPool(servers, POOLS[name]);
       observer?.pool(name, () => pool.state);
       return pool;
     };
@@ -111,12 +102,12 @@ class PostgresBookStore implements BookStore {
     };
     const databaseOn = (pool: ConnectionPool) =>
       shards ? new CitusDatabase(pool, shards) : new Database(pool);
-    const database = databaseOn(poolOf('books', BOOK_POOL));
-    const bulkDatabase = databaseOn(poolOf('many', BULK_POOL));
-    const searchPool = poolOf('searches', SEARCH_POOL);
+    const database = databaseOn(poolOf('books'));
+    const bulkDatabase = databaseOn(poolOf('many'));
+    const searchPool = poolOf('searches');
     const searchIndex = new SearchIndex(
       searchPool,
-      poolOf('search_index', INDEX_POOL),
+      poolOf('search_index'),
       new DegradablePart('search index', observer),
     );
     const SearchEngine = shards ? CitusSearchEngine : PostgresSearchEngine;
@@ -135,7 +126,7 @@ class PostgresBookStore implements BookStore {
     this.#manyCreates = queueOf('create_many', async ([books = []]) => [await inserts.createMany(books)], {
       batchItemsMax: 1,
     });
-    this.#searches = new ConcurrencyLimiter('search', SEARCH_POOL.connectionsMax, observer);
+    this.#searches = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
     this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
     this.#lists = queueOf('list', (afters) =>
       readPages(afters, (after, limit) => this.#selectPage(after, limit), shards && CITUS_PAGE_BOOKS),
@@ -149,7 +140,7 @@ class PostgresBookStore implements BookStore {
       keyOf: ({ expected }) => expected.id,
       textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
-    if (hasHistory) this.history = new PostgresHistory(poolOf('history', HISTORY_POOL), database, observer);
+    if (hasHistory) this.history = new PostgresHistory(poolOf('history'), database, observer);
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
       textOf: (book) => textLength(book),

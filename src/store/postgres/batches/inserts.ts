@@ -6,16 +6,7 @@ import { REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
-import {
-  columnsOf,
-  DELETE_EXPIRED_KEY,
-  DELETE_EXPIRED_KEYS,
-  INSERT,
-  INSERT_MANY,
-  INSERT_ONCE,
-  SELECT_KEY,
-  type Statement,
-} from '../sql.ts';
+import * as sql from '../sql.ts';
 
 export interface KeyedBook {
   readonly fields: BookFields;
@@ -39,19 +30,19 @@ export class Inserts {
   }
 
   async create(books: readonly BookFields[]): Promise<Book[]> {
-    return matchCreated(books, await this.#insert<Book>(INSERT, columnsOf(books)));
+    return matchCreated(books, await this.#insert<Book>(sql.INSERT, sql.columnsOf(books)));
   }
 
   async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | Error)[]> {
     void this.#removeExpiredKeys();
     const values = [
-      ...columnsOf(books.map(({ fields }) => fields)),
+      ...sql.columnsOf(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
       books.map(({ fields }) => fingerprintOf(fields)),
     ];
     for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
       try {
-        const rows = await this.#insert<{ key: string; id: number }>(INSERT_ONCE, values);
+        const rows = await this.#insert<{ key: string; id: number }>(sql.INSERT_ONCE, values);
         const ids = new Map(rows.map(({ key, id }) => [key, id]));
         return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
       } catch (error) {
@@ -66,7 +57,7 @@ export class Inserts {
         if (violatedConstraint(error) !== KEY_CONSTRAINT || !book || others.length > 0) throw error;
         const created = await this.#findCreated(book);
         if (created) return [created.book];
-        await this.#database.query(DELETE_EXPIRED_KEY, [book.key]);
+        await this.#database.query(sql.DELETE_EXPIRED_KEY, [book.key]);
       }
     }
     throw new StoreUnavailable('a key keeps expiring');
@@ -76,18 +67,18 @@ export class Inserts {
   async createMany(arrays: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
     const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
-    const [row] = await this.#insert<{ json: string }>(INSERT_MANY, [joined], this.#bulkDatabase);
+    const [row] = await this.#insert<{ json: string }>(sql.INSERT_MANY, [joined], this.#bulkDatabase);
     return [Buffer.from(row?.json ?? '')];
   }
 
   /** @returns undefined when the key is unknown or expired; else the created book, which is undefined if its fields differ */
   async #findCreated({ fields, key }: KeyedBook): Promise<{ book: Book | undefined } | undefined> {
-    const [row] = await this.#database.query<{ id: number; fingerprint: string }>(SELECT_KEY, [key]);
+    const [row] = await this.#database.query<{ id: number; fingerprint: string }>(sql.SELECT_KEY, [key]);
     return row && { book: row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : undefined };
   }
 
   async #insert<Row extends object>(
-    statement: Statement,
+    statement: sql.Statement,
     values: unknown[],
     database = this.#database,
   ): Promise<Row[]> {
@@ -99,7 +90,7 @@ export class Inserts {
   async #removeExpiredKeys(): Promise<void> {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + REMOVAL_MS;
-    const removed = await this.#database.query(DELETE_EXPIRED_KEYS, []).catch(() => []);
+    const removed = await this.#database.query(sql.DELETE_EXPIRED_KEYS, []).catch(() => []);
     if (removed.length === REMOVAL_MAX) this.#removalDueAt = performance.now();
   }
 }

@@ -1,15 +1,6 @@
 import type { Book, BookFields } from '../../../book/book.ts';
 import type { Database } from '../pool/database.ts';
-import {
-  columnsOf,
-  DELETE,
-  DELETE_EXPECTED,
-  idsOf,
-  matchIds,
-  type Statement,
-  UPDATE,
-  UPDATE_EXPECTED,
-} from '../sql.ts';
+import * as sql from '../sql.ts';
 
 /** The most books in a batch whose length only the store knows: one statement returns all of them, each up to 2 MiB. */
 export const UNKNOWN_LENGTHS_MAX = 32;
@@ -35,7 +26,7 @@ export async function updateBooks(
       (title === undefined || author === undefined) && ++unknown > UNKNOWN_LENGTHS_MAX,
   );
   const first = end === -1 ? updates : updates.slice(0, end);
-  return run(database, UPDATE, idsOf(first), columnsOf(first.map(({ changes }) => changes)));
+  return run(database, sql.UPDATE, sql.idsOf(first), sql.columnsOf(first.map(({ changes }) => changes)));
 }
 
 export function updateExpectedBooks(
@@ -43,16 +34,16 @@ export function updateExpectedBooks(
   updates: readonly ExpectedUpdate[],
 ): Promise<(Book | undefined)[]> {
   const books = updates.map(({ expected }) => expected);
-  const changes = columnsOf(updates.map((update) => update.changes));
-  return run(database, UPDATE_EXPECTED, idsOf(books), [...changes, ...columnsOf(books)]);
+  const changes = sql.columnsOf(updates.map((update) => update.changes));
+  return run(database, sql.UPDATE_EXPECTED, sql.idsOf(books), [...changes, ...sql.columnsOf(books)]);
 }
 
 export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {
-  return (await run(database, DELETE, ids, [])).map(isDeleted);
+  return (await run(database, sql.DELETE, ids, [])).map(isDeleted);
 }
 
 export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
-  return (await run(database, DELETE_EXPECTED, idsOf(books), columnsOf(books))).map(isDeleted);
+  return (await run(database, sql.DELETE_EXPECTED, sql.idsOf(books), sql.columnsOf(books))).map(isDeleted);
 }
 
 function isDeleted(row: object | undefined): boolean {
@@ -62,9 +53,9 @@ function isDeleted(row: object | undefined): boolean {
 /** @returns the rows of a statement in the order of the ids */
 async function run<Row extends { readonly id: number }>(
   database: Database,
-  statement: Statement,
+  statement: sql.Statement,
   ids: readonly number[],
   columns: readonly unknown[],
 ): Promise<(Row | undefined)[]> {
-  return matchIds(ids, await database.query<Row>(statement, [ids, ...columns]));
+  return sql.matchIds(ids, await database.query<Row>(statement, [ids, ...columns]));
 }

@@ -2,19 +2,7 @@ import { PartUnavailable, StoreUnavailable } from '../../../book/book-store-inte
 import type { BatchOptions } from '../../batch-queue.ts';
 import { Database } from '../pool/database.ts';
 import type { ConnectionPool } from '../pool/pool.ts';
-import {
-  BOOK_COLUMNS,
-  DELETE,
-  DELETE_EXPECTED,
-  INSERT,
-  INSERT_ONCE,
-  RENDER,
-  SELECT,
-  SELECT_PAGE,
-  type Statement,
-  UPDATE,
-  UPDATE_EXPECTED,
-} from '../sql.ts';
+import * as sql from '../sql.ts';
 import { CitusPages } from './citus-pages.ts';
 import type { Shards } from './shards.ts';
 
@@ -48,26 +36,26 @@ export class CitusDatabase extends Database {
     this.#pages = new CitusPages((statement, values) => super.query(statement, values));
   }
 
-  override async query<Row extends object>(statement: Statement, values: unknown[]): Promise<Row[]> {
+  override async query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
     return (await this.#translate(statement, values)) as Row[];
   }
 
-  #translate(statement: Statement, values: unknown[]): Promise<object[]> {
+  #translate(statement: sql.Statement, values: unknown[]): Promise<object[]> {
     switch (statement) {
-      case INSERT:
+      case sql.INSERT:
         return this.#insert(values as unknown[][]);
-      case INSERT_ONCE:
+      case sql.INSERT_ONCE:
         return this.#insertOnce(values as unknown[][]);
-      case SELECT:
+      case sql.SELECT:
         return this.#select(values as [number[]]);
-      case SELECT_PAGE:
+      case sql.SELECT_PAGE:
         return this.#pages.read(...(values as [number, number]));
-      case UPDATE:
-      case UPDATE_EXPECTED:
-      case DELETE:
-      case DELETE_EXPECTED:
-        return this.#runOnPart(OF_ONE.get(statement) as Statement, values.flat());
-      case RENDER:
+      case sql.UPDATE:
+      case sql.UPDATE_EXPECTED:
+      case sql.DELETE:
+      case sql.DELETE_EXPECTED:
+        return this.#runOnPart(OF_ONE.get(statement) as sql.Statement, values.flat());
+      case sql.RENDER:
         return super.query(RENDER_SHARDS, values);
       default:
         return super.query(statement, values);
@@ -91,12 +79,12 @@ export class CitusDatabase extends Database {
 
   async #select([ids]: [number[]]): Promise<object[]> {
     if (ids.length === 0) return super.query(SELECT_NONE, []);
-    if (ids.length > 1) return this.#runOnPart(SELECT, [ids]);
-    return this.#runOnPart(OF_ONE.get(SELECT) as Statement, ids);
+    if (ids.length > 1) return this.#runOnPart(sql.SELECT, [ids]);
+    return this.#runOnPart(OF_ONE.get(sql.SELECT) as sql.Statement, ids);
   }
 
   /** Runs a statement that changes nothing if it fails, or concerns one book. @throws PartUnavailable when a worker is unavailable */
-  async #runOnPart(statement: Statement, values: unknown[]): Promise<object[]> {
+  async #runOnPart(statement: sql.Statement, values: unknown[]): Promise<object[]> {
     try {
       return await super.query(statement, values);
     } catch (error) {
@@ -122,14 +110,14 @@ function isOfWorker(error: unknown): error is StoreUnavailable {
 /** With more rows than these, statements are not prepared, as there is one for each number of rows. */
 const PREPARED_ROWS = 64;
 
-function insertOf(rows: number): Statement {
+function insertOf(rows: number): sql.Statement {
   return {
     ...nameOf('create', rows),
     text: `insert into books (id, title, author, year) values ${valuesOf(rows, 4, '$1::bigint, $2::text, $3::text, $4::bigint')}`,
   };
 }
 
-function insertOnceOf(rows: number): Statement {
+function insertOnceOf(rows: number): sql.Statement {
   const books = valuesOf(rows, 6, '$1::bigint, $2::text, $3::text, $4::bigint');
   const keys = valuesOf(rows, 6, '$5::text, $6::text, $1::bigint');
   return {
@@ -158,19 +146,22 @@ const isExpected = (first: number) =>
   `(coalesce(title, ''), coalesce(author, ''), coalesce(year, 0)) = ($${first}, $${first + 1}, $${first + 2})`;
 
 /** The same for one book, which Citus sends to the server of its shard without planning it again. */
-const OF_ONE: ReadonlyMap<Statement, Statement> = new Map(
+const OF_ONE: ReadonlyMap<sql.Statement, sql.Statement> = new Map(
   (
     [
-      [SELECT, `select ${BOOK_COLUMNS} from books where id = $1`],
-      [UPDATE, `update books ${SET} where id = $1 returning ${BOOK_COLUMNS}`],
-      [UPDATE_EXPECTED, `update books ${SET} where id = $1 and ${isExpected(5)} returning ${BOOK_COLUMNS}`],
-      [DELETE, 'delete from books where id = $1 returning id'],
-      [DELETE_EXPECTED, `delete from books where id = $1 and ${isExpected(2)} returning id`],
+      [sql.SELECT, `select ${sql.BOOK_COLUMNS} from books where id = $1`],
+      [sql.UPDATE, `update books ${SET} where id = $1 returning ${sql.BOOK_COLUMNS}`],
+      [
+        sql.UPDATE_EXPECTED,
+        `update books ${SET} where id = $1 and ${isExpected(5)} returning ${sql.BOOK_COLUMNS}`,
+      ],
+      [sql.DELETE, 'delete from books where id = $1 returning id'],
+      [sql.DELETE_EXPECTED, `delete from books where id = $1 and ${isExpected(2)} returning id`],
     ] as const
   ).map(([statement, text]) => [statement, { name: `${statement.name} one`, text }]),
 );
 
-const DRAW_IDS: Statement = {
+const DRAW_IDS: sql.Statement = {
   name: 'draw ids',
   text: `
     select string_agg(nextval(name)::text, ',') as ids
@@ -179,8 +170,8 @@ const DRAW_IDS: Statement = {
   `,
 };
 
-const SELECT_NONE: Statement = { name: 'find none', text: 'select id from books where false' };
+const SELECT_NONE: sql.Statement = { name: 'find none', text: 'select id from books where false' };
 
-const RENDER_SHARDS: Statement = {
-  text: RENDER.text.replace('where books.id', 'where books.id = any($1::bigint[]) and books.id'),
+const RENDER_SHARDS: sql.Statement = {
+  text: sql.RENDER.text.replace('where books.id', 'where books.id = any($1::bigint[]) and books.id'),
 };

@@ -14,19 +14,21 @@ export interface PoolLimits {
   readonly statementTimeoutMs: number;
 }
 
-/**
- * For single books and pages, which fail within 2 seconds if the server hangs. Each kind of call runs one batch at a time,
- * and on Citus several.
- */
-export const BOOK_POOL: PoolLimits = { connectionsMax: 8, statementTimeoutMs: 1_400 };
-/** For thousands of books in one statement. */
-export const BULK_POOL: PoolLimits = { connectionsMax: 1, statementTimeoutMs: 10_000 };
-/** For searches, so that they do not occupy the connections for single books. */
-export const SEARCH_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
-/** For reading the log of changes. */
-export const HISTORY_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 1_400 };
-/** For updating the search index in the background; a book of a megabyte takes seconds. */
-export const INDEX_POOL: PoolLimits = { connectionsMax: 2, statementTimeoutMs: 60_000 };
+export const POOLS = {
+  /**
+   * For single books and pages, which fail within 2 seconds if the server hangs. Each kind of call runs one batch at a time,
+   * and on Citus several.
+   */
+  books: { connectionsMax: 8, statementTimeoutMs: 1_400 },
+  /** For thousands of books in one statement. */
+  many: { connectionsMax: 1, statementTimeoutMs: 10_000 },
+  /** For searches, so that they do not occupy the connections for single books. */
+  searches: { connectionsMax: 2, statementTimeoutMs: 1_400 },
+  /** For updating the search index in the background; a book of a megabyte takes seconds. */
+  search_index: { connectionsMax: 2, statementTimeoutMs: 60_000 },
+  /** For reading the log of changes. */
+  history: { connectionsMax: 2, statementTimeoutMs: 1_400 },
+} as const satisfies Readonly<Record<string, PoolLimits>>;
 
 const GRACE_MS = 200;
 

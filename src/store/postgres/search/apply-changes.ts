@@ -4,17 +4,7 @@ import type { Book } from '../../../book/book.ts';
 import { foldBook } from '../../search/folding.ts';
 import { textLength } from '../../store-limits.ts';
 import { idsOf, SELECT } from '../sql.ts';
-import {
-  createIndexes,
-  DELETE_INDEXED,
-  INSERT_CHANGES,
-  INSERT_INDEXED,
-  LOCK_INDEX,
-  SELECT_RANGE,
-  SELECT_SIZES,
-  selectState,
-  TAKE_CHANGES,
-} from './search-schema.ts';
+import * as schema from './search-schema.ts';
 import { storedLower } from './text-conditions.ts';
 import { indexedTrigramsOf } from './trigrams.ts';
 
@@ -43,26 +33,26 @@ export async function applyChanges(client: PoolClient): Promise<boolean> {
   // A crash that loses the index rows of this transaction also restores its changes.
   await client.query('set local synchronous_commit = off');
   // One process at a time; the next one finds the remaining changes.
-  await client.query(LOCK_INDEX);
-  const { isComplete, hasIndexes } = await selectState(client);
+  await client.query(schema.LOCK_INDEX);
+  const { isComplete, hasIndexes } = await schema.selectState(client);
   if (isComplete && hasIndexes) return true;
-  const { rows: changes } = await client.query<Change>(TAKE_CHANGES, [CHANGES_PER_STEP]);
+  const { rows: changes } = await client.query<Change>(schema.TAKE_CHANGES, [CHANGES_PER_STEP]);
   const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
   const ranges = changes.filter(({ first, last }) => first !== last);
   const remaining = [...(await indexSingles(client, singles)), ...(await indexRanges(client, ranges))];
   if (remaining.length > 0) {
     const [firsts, lasts] = [remaining.map(({ first }) => first), remaining.map(({ last }) => last)];
-    await client.query(INSERT_CHANGES, [firsts, lasts]);
+    await client.query(schema.INSERT_CHANGES, [firsts, lasts]);
   }
   const isDone = remaining.length === 0 && changes.length < CHANGES_PER_STEP;
-  if (isDone && !hasIndexes) await createIndexes(client);
+  if (isDone && !hasIndexes) await schema.createIndexes(client);
   return isDone;
 }
 
 /** @returns the remaining changes, when the books are long */
 async function indexSingles(client: PoolClient, ids: readonly string[]): Promise<Change[]> {
   if (ids.length === 0) return [];
-  const { rows } = await client.query<Size>(SELECT_SIZES, [ids]);
+  const { rows } = await client.query<Size>(schema.SELECT_SIZES, [ids]);
   const remaining = new Set(idsOf(rows.filter((row, index) => !isFitting(row, index))));
   const fitting = ids.filter((id) => !remaining.has(id));
   await indexBooks(client, fitting);
@@ -73,7 +63,7 @@ async function indexRanges(client: PoolClient, ranges: readonly Change[]): Promi
   const remaining = [...ranges];
   for (let room = BOOKS_PER_STEP; room > 0 && remaining.length > 0; ) {
     const { first, last } = remaining.shift() as Change;
-    const { rows } = await client.query<Size>(SELECT_RANGE, [first, last, room]);
+    const { rows } = await client.query<Size>(schema.SELECT_RANGE, [first, last, room]);
     const ids = idsOf(rows.filter(isFitting));
     await indexBooks(client, ids);
     room -= rows.length;
@@ -91,8 +81,8 @@ function isFitting({ total }: Size, index: number): boolean {
 /** Replaces the index rows of books; those of deleted books are only removed. */
 async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<void> {
   const { rows: books } = await client.query<Book>(SELECT.text, [ids]);
-  await client.query(DELETE_INDEXED, [ids]);
-  await client.query(INSERT_INDEXED, [await fold(books)]);
+  await client.query(schema.DELETE_INDEXED, [ids]);
+  await client.query(schema.INSERT_INDEXED, [await fold(books)]);
 }
 
 /** Texts are folded on the main thread, so other work of the event loop runs in between. @returns JSON */
