@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
-import type { Campaign, ClusterOptions, EngineName, Figures } from './campaign.ts';
+import type { Campaign, EngineName, Figures } from './campaign.ts';
 
 /** Runs a campaign at full length: `npm run campaign -- NAME`. */
 
@@ -52,53 +52,38 @@ async function runOnEngines(
   return 0;
 }
 
-interface Options {
-  readonly name: string;
-  readonly rounds: number | undefined;
-  readonly seed: number;
-  readonly engine: EngineName | undefined;
-  readonly cluster: ClusterOptions | undefined;
-}
+type Options = NonNullable<ReturnType<typeof readOptions>>;
 
 /** @returns undefined for --help, or when no campaign is given */
-function readOptions(args: string[]): Options | undefined {
+function readOptions(args: string[]) {
   const { values, positionals } = parse(args);
+  const { help, rounds, seed, engine, url, stop, start } = values;
   const [name, ...rest] = positionals;
-  if (values.help || name === undefined) return undefined;
+  if (help || name === undefined) return undefined;
   if (rest.length > 0) throw new UsageError('give one campaign at a time');
-  const engine = values.engine === undefined ? undefined : ENGINES[values.engine];
-  if (values.engine !== undefined && !engine) throw new UsageError('--engine takes sqlite or postgres');
+  if (engine !== undefined && !(engine in ENGINES)) throw new UsageError('--engine takes sqlite or postgres');
   return {
     name,
-    rounds: values.rounds === undefined ? undefined : readCount('rounds', values.rounds),
-    seed: values.seed === undefined ? Math.floor(Math.random() * 1e9) : readCount('seed', values.seed),
-    engine,
-    cluster:
-      values.url === undefined ? undefined : { url: values.url, stop: values.stop, start: values.start },
+    rounds: readCount('rounds', rounds),
+    seed: readCount('seed', seed) ?? Math.floor(Math.random() * 1e9),
+    engine: ENGINES[engine ?? ''],
+    cluster: url === undefined ? undefined : { url, stop, start },
   };
 }
 
 function parse(args: string[]) {
+  const text = { type: 'string' } as const;
+  const help = { type: 'boolean', short: 'h' } as const;
+  const options = { rounds: text, seed: text, engine: text, url: text, stop: text, start: text, help };
   try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        rounds: { type: 'string' },
-        seed: { type: 'string' },
-        engine: { type: 'string' },
-        url: { type: 'string' },
-        stop: { type: 'string' },
-        start: { type: 'string' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    });
+    return parseArgs({ args, allowPositionals: true, options });
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
 
-function readCount(name: string, text: string): number {
+function readCount(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
   if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`--${name} takes a whole number`);
   return Number(text);
 }
