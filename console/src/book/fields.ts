@@ -27,6 +27,13 @@ export function changesOf(draft: FormFields, base: BookFields): Partial<BookFiel
   };
 }
 
+/** The fields of a book that differ from those of another version. */
+export function differingFields(book: BookFields, other: BookFields): Partial<BookFields> {
+  return Object.fromEntries(
+    FIELDS.filter((field) => book[field] !== other[field]).map((field) => [field, book[field]]),
+  );
+}
+
 /**
  * Merges the draft with the changes of other users since the book was loaded.
  *

@@ -4,6 +4,7 @@ import { formatMessage } from '../language/format.ts';
 import { explain, texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { setPausableTimeout, showBriefly, showToast } from '../page/toasts.tsx';
+import { warnBeforeLeaving } from '../page/warn-before-leaving.ts';
 import { setSelected } from '../selection/selection.ts';
 import { authorization, client, SERVICE_URL } from '../session/session.ts';
 import { isSame } from './fields.ts';
@@ -124,9 +125,7 @@ addEventListener('pagehide', () => {
   pending.clear();
 });
 
-addEventListener('beforeunload', (event) => {
-  if ([...pending].some(({ sendOnUnload }) => !sendOnUnload)) event.preventDefault();
-});
+warnBeforeLeaving(() => [...pending].some(({ sendOnUnload }) => !sendOnUnload));
 
 export function nameOf({ title }: Book): string {
   return title === '' ? texts.value.noTitle : visibleText(title).slice(0, 60);

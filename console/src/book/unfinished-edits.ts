@@ -2,6 +2,7 @@ import { effect } from '@preact/signals';
 import { texts } from '../language/texts.ts';
 import { show } from '../page/address.ts';
 import { showBriefly } from '../page/toasts.tsx';
+import { warnBeforeLeaving } from '../page/warn-before-leaving.ts';
 import { signInState } from '../session/session.ts';
 import { EditSession } from './edit-session.ts';
 
@@ -12,10 +13,7 @@ effect(() => {
   if (signInState.value === 'out') edits.clear();
 });
 
-// Makes the browser warn before unsaved changes are lost.
-addEventListener('beforeunload', (event) => {
-  if ([...edits.values()].some((edit) => !edit.isUnchanged)) event.preventDefault();
-});
+warnBeforeLeaving(() => [...edits.values()].some((edit) => !edit.isUnchanged));
 
 /** The unfinished edit of a book, or a new one. */
 export function unfinishedEdit(book: number | 'new'): EditSession {

@@ -2,6 +2,7 @@ import { effect, signal } from '@preact/signals';
 import type { TargetedKeyboardEvent, TargetedPointerEvent } from 'preact';
 import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
+import { readStored } from '../page/preferences.ts';
 
 /** The widths of columns in rem; the title has the rest. */
 const DEFAULT_WIDTHS = { id: 4.5, author: 22, year: 5.5 };
@@ -12,18 +13,10 @@ type ResizableColumn = keyof typeof DEFAULT_WIDTHS;
 
 const STORED_WIDTHS = 'columns';
 
-const widths = signal({ ...DEFAULT_WIDTHS, ...readWidths() });
+const widths = signal({ ...DEFAULT_WIDTHS, ...readStored(STORED_WIDTHS, DEFAULT_WIDTHS) });
 effect(() => {
   localStorage.setItem(STORED_WIDTHS, JSON.stringify(widths.value));
 });
-
-function readWidths(): Partial<typeof DEFAULT_WIDTHS> {
-  try {
-    return JSON.parse(localStorage.getItem(STORED_WIDTHS) ?? '{}') as Partial<typeof DEFAULT_WIDTHS>;
-  } catch {
-    return {};
-  }
-}
 
 /** The widths as custom properties for the style sheet. */
 export function widthProperties(): Record<`--${ResizableColumn}`, string> {

@@ -1,20 +1,19 @@
 import { signal } from '@preact/signals';
 import type { Book, BookFields } from '../../../src/client/index.ts';
-import { FIELDS } from '../../../src/formats/row.ts';
-import { isHidden } from '../book/hidden-books.ts';
+import { differingFields } from '../book/fields.ts';
+import { shownPages } from '../book/hidden-books.ts';
 import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, type Outcome } from '../book/stored-books.ts';
 import { firstPage, replace } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
+import { readStored } from '../page/preferences.ts';
 import { deleteInBackground } from '../selection/commands.ts';
 import { client } from '../session/session.ts';
 import { findDuplicates } from './duplicate-groups.ts';
 
 /** The search ends at this number of groups; it can be repeated when they are merged. */
 export const GROUPS_MAX = 1_000;
-
-const PAGE_BOOKS = 1_000;
 
 /** The groups that the user has chosen to keep, by the numbers of their books. */
 const STORED_KEPT = 'kept-duplicates';
@@ -73,7 +72,7 @@ export class DuplicateSearch {
     if (!first) return 'missing';
     const outcome = await changeIfUnchanged(
       first,
-      changedFields(first, fields),
+      differingFields(fields, first),
       client,
       this.#controller.signal,
     );
@@ -89,7 +88,7 @@ export class DuplicateSearch {
 
   async #undo(merged: Book, former: Book, group: readonly Book[]): Promise<void> {
     try {
-      const changes = changedFields(merged, former);
+      const changes = differingFields(former, merged);
       const outcome = await changeIfUnchanged(merged, changes, client, new AbortController().signal);
       if (outcome.kind === 'done') replace([outcome.book]);
       this.groups.value = [group, ...this.groups.value];
@@ -103,19 +102,11 @@ export class DuplicateSearch {
   }
 
   async *#pages(abort: AbortSignal) {
-    for await (const { books } of client
-      .list({ sort: 'title', limit: PAGE_BOOKS }, { signal: abort })
-      .pages()) {
+    for await (const books of shownPages({ sort: 'title' }, abort)) {
       this.read.value += books.length;
-      yield books.filter((book) => !isHidden(book));
+      yield books;
     }
   }
-}
-
-function changedFields(from: BookFields, to: BookFields): Partial<BookFields> {
-  return Object.fromEntries(
-    FIELDS.filter((field) => from[field] !== to[field]).map((field) => [field, to[field]]),
-  );
 }
 
 function keyOf(group: readonly Book[]): string {
@@ -123,9 +114,5 @@ function keyOf(group: readonly Book[]): string {
 }
 
 function readKept(): string[] {
-  try {
-    return JSON.parse(localStorage.getItem(STORED_KEPT) ?? '[]') as string[];
-  } catch {
-    return [];
-  }
+  return readStored<string[]>(STORED_KEPT, []);
 }

@@ -18,6 +18,15 @@ export function preference<Choice extends string>(
   return choice;
 }
 
+/** A value that was kept in the local storage as JSON, or the fallback. */
+export function readStored<Value>(name: string, fallback: Value): Value {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? '') as Value;
+  } catch {
+    return fallback;
+  }
+}
+
 export const THEMES = ['system', 'light', 'dark'] as const;
 export const theme = preference('theme', THEMES, 'system');
 

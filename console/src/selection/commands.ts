@@ -1,7 +1,7 @@
 import { batch, signal } from '@preact/signals';
 import { type Book, type BookFields, RefusedError } from '../../../src/client/index.ts';
-import { FIELDS } from '../../../src/formats/row.ts';
-import { isHidden, offsetOf } from '../book/hidden-books.ts';
+import { differingFields } from '../book/fields.ts';
+import { offsetOf, shownPages } from '../book/hidden-books.ts';
 import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, deleteIfUnchanged, forEachBook, type Outcome } from '../book/stored-books.ts';
 import { replace } from '../catalogue/catalogue.ts';
@@ -9,12 +9,12 @@ import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
 import { queryOf, view } from '../page/address.ts';
 import { showBriefly } from '../page/toasts.tsx';
+import { warnBeforeLeaving } from '../page/warn-before-leaving.ts';
 import { client } from '../session/session.ts';
 import {
   clearSelection,
   type Failure,
   failures,
-  PAGE_BOOKS,
   searchOf,
   selectedCount,
   selectedPages,
@@ -47,21 +47,19 @@ export function stopCommand(): void {
   controller.abort();
 }
 
-addEventListener('beforeunload', (event) => {
-  if (progress.value) event.preventDefault();
-});
+warnBeforeLeaving(() => progress.value !== undefined);
 
 /** Reads the books of rows, and selects them, unless others are searched meanwhile. */
 export async function selectRows(start: number, count: number): Promise<void> {
-  const query = { ...queryOf(view.value), offset: offsetOf(start), limit: PAGE_BOOKS };
+  const query = { ...queryOf(view.value), offset: offsetOf(start) };
   const search = searchOf(view.value);
   let done = 0;
   await begin('reading', count, async (stop) => {
-    for await (const { books } of client.list(query, { signal: stop }).pages()) {
+    for await (const page of shownPages(query, stop)) {
       if (searchOf(view.value) !== search) return;
-      const shown = books.filter((book) => !isHidden(book)).slice(0, count - done);
-      setSelected(shown, true);
-      done += shown.length;
+      const books = page.slice(0, count - done);
+      setSelected(books, true);
+      done += books.length;
       showDone(done);
       if (done === count) return;
     }
@@ -102,7 +100,7 @@ async function change(
     changeIfUnchanged(book, changes.get(book) ?? {}, client, stop),
   );
   if (done.length === 0) return;
-  const former = new Map(done.map(({ before, after }) => [after, changedFields(before, after)]));
+  const former = new Map(done.map(({ before, after }) => [after, differingFields(before, after)]));
   const text = step === 'changing' ? 'changedBooks' : 'undoneBooks';
   showBriefly(
     {
@@ -110,13 +108,6 @@ async function change(
       ...(step === 'changing' && { undo: () => void change('undoing', former) }),
     },
     UNDO_MS,
-  );
-}
-
-/** The former values of the fields that differ. */
-function changedFields(before: Book, after: Book): Partial<BookFields> {
-  return Object.fromEntries(
-    FIELDS.filter((field) => before[field] !== after[field]).map((field) => [field, before[field]]),
   );
 }
 

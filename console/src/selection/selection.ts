@@ -1,9 +1,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { Book, RefusedError } from '../../../src/client/index.ts';
-import { isHidden } from '../book/hidden-books.ts';
+import { isHidden, shownPages } from '../book/hidden-books.ts';
 import { loaded, rowCount, total } from '../catalogue/catalogue.ts';
 import { queryOf, type View, view } from '../page/address.ts';
-import { client, signInState } from '../session/session.ts';
+import { signInState } from '../session/session.ts';
 
 /** Why a selected book has not been changed: it was deleted or changed by another user, or the refusal of the service. */
 export interface Failure {
@@ -24,8 +24,6 @@ export const selectedCount = computed(() => {
   void changes.value;
   return isInverse ? Math.max((total.value ?? rowCount()) - books.size, 0) : books.size;
 });
-
-export const PAGE_BOOKS = 1_000;
 
 let shownSearch: string | undefined;
 // Books that do not match the search are never selected: the user would not see them.
@@ -76,8 +74,6 @@ export async function* selectedPages(abort: AbortSignal): AsyncGenerator<readonl
     return;
   }
   const excluded = new Set(books.keys());
-  for await (const page of client
-    .list({ ...queryOf(view.value), limit: PAGE_BOOKS }, { signal: abort })
-    .pages())
-    yield page.books.filter((book) => !excluded.has(book.id) && !isHidden(book));
+  for await (const page of shownPages(queryOf(view.value), abort))
+    yield page.filter((book) => !excluded.has(book.id));
 }

@@ -2,14 +2,12 @@ import { signal } from '@preact/signals';
 import { BookkeepingError } from '../../../../src/client/index.ts';
 import type { Format } from '../../../../src/formats/file-format.ts';
 import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
-import { isHidden } from '../../book/hidden-books.ts';
+import { shownPages } from '../../book/hidden-books.ts';
 import { total } from '../../catalogue/catalogue.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { queryOf, view } from '../../page/address.ts';
 import { selectedCount, selectedPages } from '../../selection/selection.ts';
-import { client } from '../../session/session.ts';
 import { BOM } from '../read/report.ts';
-import { PAGE_BOOKS } from '../store/existing-books.ts';
 import { chooseTarget } from './save-file.ts';
 
 /** An export of the books that are listed or selected when it is created. */
@@ -59,14 +57,9 @@ export class BookExport {
   }
 
   async *#pages(abort: AbortSignal) {
-    for await (const books of this.isSelection ? selectedPages(abort) : this.#listedPages(abort)) {
+    for await (const books of this.isSelection ? selectedPages(abort) : shownPages(this.query, abort)) {
       yield books;
       this.written.value += books.length;
     }
-  }
-
-  async *#listedPages(abort: AbortSignal) {
-    for await (const page of client.list({ ...this.query, limit: PAGE_BOOKS }, { signal: abort }).pages())
-      yield page.books.filter((book) => !isHidden(book));
   }
 }

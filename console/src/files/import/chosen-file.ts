@@ -1,4 +1,5 @@
-import { effect, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
+import { warnBeforeLeaving } from '../../page/warn-before-leaving.ts';
 import { signInState } from '../../session/session.ts';
 import { type FileProblem, UnreadableFileError } from '../read/file-bytes.ts';
 import { formatOf, openRowFile, type RowFile } from '../read/row-file.ts';
@@ -12,6 +13,12 @@ export type ChosenFile =
   | { readonly kind: 'open'; readonly fileImport: FileImport };
 
 export const chosenFile = signal<ChosenFile>({ kind: 'none' });
+
+/** Whether the file is being imported, or an import undone. */
+export const isImporting = computed(
+  () => chosenFile.value.kind === 'open' && chosenFile.value.fileImport.isBusy.value,
+);
+warnBeforeLeaving(() => isImporting.value);
 
 /** The last import, if it can be undone. */
 export const lastImport = signal<FileImport | undefined>(undefined);

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { allTexts } from '../../language/texts.ts';
 import { Dialog, StepHeading } from '../../page/dialog.tsx';
 import { closeFileDialog } from '../opened-dialog.ts';
-import { chooseFile, chosenFile, closeFile } from './chosen-file.ts';
+import { chooseFile, chosenFile, closeFile, isImporting } from './chosen-file.ts';
 import { FileChoice } from './file-choice.tsx';
 import type { FileImport } from './file-import.ts';
 import { ImportPlan } from './import-plan.tsx';
@@ -14,14 +14,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
   useEffect(() => void chooseFile(files), [files]);
   useEffect(() => closeFile, []);
   const { value: file } = chosenFile;
-  const isBusy = file.kind === 'open' && file.fileImport.isBusy.value;
-  useEffect(() => {
-    if (!isBusy) return undefined;
-    // Makes the browser warn before the page is left.
-    const handle = (event: Event) => event.preventDefault();
-    addEventListener('beforeunload', handle);
-    return () => removeEventListener('beforeunload', handle);
-  }, [isBusy]);
+  const isBusy = isImporting.value;
   const t = allTexts.value;
   return (
     <Dialog
