@@ -9,7 +9,7 @@ import { serveFile } from './static-files.ts';
 const FILES = [
   'page.html',
   'page.css',
-  'tokens.css',
+  'design.css',
   'icon.svg',
   ...['page', 'description', 'dom', 'json', 'operation', 'session', 'theme', 'trial'].map(
     (name) => `${name}.js`,
