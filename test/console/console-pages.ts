@@ -67,19 +67,21 @@ export class ConsolePages implements AsyncDisposable {
     return page;
   }
 
-  /** Opens the console of a new service with books, the classics by default, and signs in. */
+  /** Opens the console of a new service with books, the classics by default, signs in, and waits until it follows a history. */
   async openConsole(
     context: TestContext,
     options: PageOptions = {},
-    { books = CLASSICS, query = '' } = {},
+    { books = CLASSICS, query = '', hasHistory = false } = {},
   ): Promise<{ page: Page; service: Service } | undefined> {
-    const service = await startService();
+    const service = await startService({ hasHistory });
     await store(service, books);
     const page = await this.open(context, `${service.url}/console/${query}`, { ...options, service });
     if (!page) return undefined;
+    const follows = hasHistory && page.waitForRequest(/[/]changes[?].*wait=/);
     await signIn(page);
     await page.locator('.count').getByText(/book/).waitFor();
     await page.locator('[data-index="0"] input').waitFor();
+    await follows;
     return { page, service };
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
+import type { Service } from '../http/service.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 import {
   assertAccessible,
@@ -10,7 +10,6 @@ import {
   type PageOptions,
   rowOf,
   SIZES,
-  signIn,
   titlesOf,
   waitForCount,
 } from './console-pages.ts';
@@ -24,27 +23,11 @@ before(async () => {
 });
 after(() => pages[Symbol.asyncDispose]());
 
-/** Opens the console of a new service with the classics, and signs in. */
-async function openConsole(
+/** Opens the console of a new service with the classics. */
+const openConsole = (
   context: TestContext,
-  options: PageOptions & { hasHistory?: boolean; query?: string } = {},
-): Promise<{ page: Page; service: Service } | undefined> {
-  const { hasHistory = true, query = '', ...others } = options;
-  const expectedMessages = failedRequests(404);
-  const service = await startService({ hasHistory });
-  await store(service, CLASSICS);
-  const page = await pages.open(context, `${service.url}/console/${query}`, {
-    expectedMessages,
-    ...others,
-    service,
-  });
-  if (!page) return undefined;
-  const follows = hasHistory && page.waitForRequest(/[/]changes[?].*wait=/);
-  await signIn(page);
-  await page.locator('.count').getByText(/book/).waitFor();
-  await follows;
-  return { page, service };
-}
+  { query = '', hasHistory = true, ...options }: PageOptions & { query?: string; hasHistory?: boolean } = {},
+) => pages.openConsole(context, { expectedMessages: failedRequests(404), ...options }, { query, hasHistory });
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const field = (page: Page, name: string) =>
