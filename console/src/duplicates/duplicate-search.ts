@@ -13,7 +13,7 @@ import { client } from '../session/session.ts';
 import { findDuplicates } from './duplicate-groups.ts';
 
 /** The search ends at this number of groups; it can be repeated when they are merged. */
-export const GROUPS_MAX = 1_000;
+const GROUPS_MAX = 1_000;
 
 /** The groups that the user has chosen to keep, by the numbers of their books. */
 const STORED_KEPT = 'kept-duplicates';

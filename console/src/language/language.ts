@@ -1,47 +1,24 @@
 import { computed } from '@preact/signals';
 import { preference } from '../page/preferences.ts';
 
-/** The languages of the console: each by its own name, with the texts of the page and those of the code that is loaded later. */
-export const LANGUAGES = {
-  en: {
-    name: 'English',
-    load: () => import('./en.json', { with: { type: 'json' } }),
-    loadLater: () => import('./en.later.json', { with: { type: 'json' } }),
-  },
-  de: {
-    name: 'Deutsch',
-    load: () => import('./de.json', { with: { type: 'json' } }),
-    loadLater: () => import('./de.later.json', { with: { type: 'json' } }),
-  },
-  es: {
-    name: 'Español',
-    load: () => import('./es.json', { with: { type: 'json' } }),
-    loadLater: () => import('./es.later.json', { with: { type: 'json' } }),
-  },
-  fr: {
-    name: 'Français',
-    load: () => import('./fr.json', { with: { type: 'json' } }),
-    loadLater: () => import('./fr.later.json', { with: { type: 'json' } }),
-  },
-} as const satisfies Readonly<Record<string, LanguageFiles>>;
+/** The languages of the console by their own names; each has a file of the texts of the page, and one of those for other code. */
+export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français' } as const;
 
-interface LanguageFiles {
-  readonly name: string;
-  readonly load: () => Promise<{ default: Texts }>;
-  readonly loadLater: () => Promise<{ default: LaterTexts }>;
-}
-
-export type Language = keyof typeof LANGUAGES;
+export type Language = keyof typeof LANGUAGE_NAMES;
 
 /** The English texts; other languages have the same keys. */
 export type Texts = typeof import('./en.json');
 export type LaterTexts = typeof import('./en.later.json');
 
-const CODES = Object.keys(LANGUAGES) as Language[];
+export function loadTexts(language: Language): Promise<{ default: Texts }> {
+  return import(`./${language}.json`, { with: { type: 'json' } });
+}
 
-export const LANGUAGE_NAMES = Object.fromEntries(
-  CODES.map((code) => [code, LANGUAGES[code].name]),
-) as Readonly<Record<Language, string>>;
+export function loadLaterTexts(language: Language): Promise<{ default: LaterTexts }> {
+  return import(`./${language}.later.json`, { with: { type: 'json' } });
+}
+
+const CODES = Object.keys(LANGUAGE_NAMES) as Language[];
 
 /** The language of the console: the first of the browser that it has, unless the user has chosen another. */
 export const language = preference(

@@ -1,6 +1,13 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { NoResponseError, RefusedError } from '../../../src/client/index.ts';
-import { LANGUAGES, type Language, type LaterTexts, language, type Texts } from './language.ts';
+import {
+  type Language,
+  type LaterTexts,
+  language,
+  loadLaterTexts,
+  loadTexts,
+  type Texts,
+} from './language.ts';
 
 const first = signal({} as Texts);
 const later = signal({} as LaterTexts);
@@ -19,8 +26,7 @@ export const textsLoaded = load(shown);
 effect(() => void load(language.value).catch(() => (language.value = shown)));
 
 async function load(chosen: Language): Promise<void> {
-  const files = LANGUAGES[chosen];
-  const [page, others] = await Promise.all([files.load(), isLaterNeeded && files.loadLater()]);
+  const [page, others] = await Promise.all([loadTexts(chosen), isLaterNeeded && loadLaterTexts(chosen)]);
   // Another language may have been chosen meanwhile.
   if (chosen !== language.value) return load(language.value);
   shown = chosen;

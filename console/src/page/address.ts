@@ -54,7 +54,7 @@ interface EntryState {
 }
 
 /** Reads the query of a URL, and ignores invalid parameters. */
-export function readView(search: string): View {
+function readView(search: string): View {
   const parameters = new URLSearchParams(search);
   const book = parameters.get('book');
   return {

@@ -27,10 +27,10 @@ export function readStored<Value>(name: string, fallback: Value): Value {
   }
 }
 
-export const THEMES = ['system', 'light', 'dark'] as const;
+const THEMES = ['system', 'light', 'dark'] as const;
 export const theme = preference('theme', THEMES, 'system');
 
-export const DENSITIES = ['comfortable', 'compact'] as const;
+const DENSITIES = ['comfortable', 'compact'] as const;
 /** The height of the rows. */
 export const density = preference('density', DENSITIES, 'comfortable');
 

@@ -28,7 +28,7 @@ export function FailureList() {
   );
 }
 
-export function explainFailure({ reason }: Failure): string {
+function explainFailure({ reason }: Failure): string {
   const { failures: reasons } = allTexts.value;
   return typeof reason === 'string' ? reasons[reason] : explain(reason);
 }
