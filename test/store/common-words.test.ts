@@ -47,6 +47,8 @@ for (const engine of engines) {
           const last = sorted.at(-1_500);
           const rest = last ? ids.slice(-1_499) : ids;
           assert.deepEqual(await readIds(store, query, BOOKS, last), rest, label);
+          const skipped = await readIds(store, { ...query, skip: 500 }, 9, sorted[100]);
+          assert.deepEqual(skipped, ids.slice(601, 610), label);
           const skip = Math.max(0, matches.length - 50);
           assert.deepEqual(await readIds(store, { ...query, skip }, BOOKS), ids.slice(skip), label);
         }

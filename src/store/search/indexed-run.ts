@@ -9,6 +9,7 @@ import {
   orderOf,
   Parameters,
   rangesAfter,
+  where,
 } from './conditions.ts';
 import type {
   ComparedMatches,
@@ -63,8 +64,11 @@ export class IndexedRun {
 
   async #countIn(range: Condition): Promise<number> {
     const parameters = new Parameters(this.#dialect.parameterSign);
-    const sql = `select count(*) as count from book_search where ${range(parameters)} and ${this.#match(parameters)}`;
-    const [row] = await this.#dialect.rows(sql, parameters);
+    const condition = where(range(parameters), fieldCondition(this.#query, parameters));
+    const [row] = await this.#dialect.rows(
+      `select count(*) as count from book_search ${condition}`,
+      parameters,
+    );
     return Number(row?.count);
   }
 

@@ -6,7 +6,7 @@ import type { Match } from './engine-interface.ts';
 const CALL_MS_MAX = 50;
 
 /** The most books that a statement skips. */
-const SKIPPED_MAX = 20_000;
+const SKIPPED_MAX = 200_000;
 
 /** Builds the page of one call of a search from matches in the order of the query. */
 export class PageBuilder {

@@ -6,6 +6,7 @@ import {
   orderOf,
   Parameters,
   selectPosition,
+  where,
 } from '../../search/conditions.ts';
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
@@ -80,9 +81,9 @@ export class PostgresSearchEngine implements SearchEngine {
 
   async countBooks(query: BookQuery, after?: BookPosition): Promise<number> {
     const parameters = new Parameters('$');
-    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
+    const condition = where(afterCondition(query, after)(parameters), fieldCondition(query, parameters));
     const [row] = await this.#rows(
-      `select count(*) as count from ${BOOKS_TO_SCAN} where ${condition}`,
+      `select count(*) as count from ${BOOKS_TO_SCAN} ${condition}`,
       parameters.values,
     );
     return Number(row?.count);

@@ -12,6 +12,7 @@ import {
   orderOf,
   Parameters,
   selectPosition,
+  where,
 } from '../../search/conditions.ts';
 import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
@@ -118,8 +119,8 @@ export class SqliteSearchEngine implements SearchEngine {
 
   async countBooks(query: BookQuery, after?: BookPosition): Promise<number> {
     const parameters = new Parameters('?');
-    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
-    const sql = `select count(*) as count from ${booksToScan({ ...query, sort: 'id' })} where ${condition}`;
+    const condition = where(afterCondition(query, after)(parameters), fieldCondition(query, parameters));
+    const sql = `select count(*) as count from ${booksToScan({ ...query, sort: 'id' })} ${condition}`;
     return Number(this.#prepare(sql).get(...(parameters.values as (string | number)[]))?.count);
   }
 
