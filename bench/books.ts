@@ -1,36 +1,26 @@
+import { Random } from '../campaigns/random.ts';
 import type { BookFields } from '../src/book/book.ts';
 
 /** The number of books at the start of a measurement. */
 export const BOOKS = 10_000;
 
-/** A generator of random numbers in [0, 1), determined by the seed (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), state | 1);
-    bits ^= bits + Math.imul(bits ^ (bits >>> 7), bits | 61);
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Generates books with titles and authors of usual lengths, some with non-ASCII characters, determined by the seed. */
 export function makeBooks(count: number, seed: number): BookFields[] {
-  const random = seededRandom(seed);
-  const pick = (from: readonly string[]) => from[Math.floor(random() * from.length)] ?? '';
+  const random = new Random(seed);
+  const pick = (from: readonly string[]) => random.pick(from) ?? '';
   const patterns = [
     () => `The ${pick(ADJECTIVES)} ${pick(NOUNS)}`,
     () => `${pick(NOUNS)} of ${pick(PLACES)}`,
     () => `A ${pick(ADJECTIVES)} ${pick(NOUNS)} in ${pick(PLACES)}`,
     () => `The ${pick(NOUNS)} and the ${pick(NOUNS)}`,
     () => `${pick(PLACES)}: A History of Its ${pick(NOUNS)}s`,
-    () => `Letters to a ${pick(ADJECTIVES)} ${pick(NOUNS)}, volume ${1 + Math.floor(random() * 12)}`,
+    () => `Letters to a ${pick(ADJECTIVES)} ${pick(NOUNS)}, volume ${1 + random.below(12)}`,
   ];
   return Array.from({ length: count }, () => ({
-    title: patterns[Math.floor(random() * patterns.length)]?.() ?? '',
+    title: random.pick(patterns)?.() ?? '',
     author: `${pick(FORENAMES)} ${pick(SURNAMES)}`,
     // Most are recent.
-    year: 2_025 - Math.floor(random() ** 6 * 2_800),
+    year: 2_025 - Math.floor(random.next() ** 6 * 2_800),
   }));
 }
 

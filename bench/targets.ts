@@ -1,3 +1,4 @@
+import type { LongListResult } from './extras/long-list.ts';
 import { decimal } from './markdown.ts';
 import { TARGET_CONNECTIONS } from './options.ts';
 import type { PgbenchWorkload } from './pgbench.ts';
@@ -37,38 +38,15 @@ export const targets: readonly Target[] = [
   ofPgbench('put', 'at least', 0.8),
   ...forEngines(600, 400, lists),
   ...forEngines(1.5, 3, latency),
-  ...forEngines(50, 50, (engine, limit) =>
-    longList('first byte', engine, limit, 'ms', ({ firstByteMs }) => firstByteMs),
-  ),
-  ...forEngines(64, 64, (engine, limit) =>
-    longList('memory above idle', engine, limit, 'MB', ({ readingBytes }) => readingBytes / 1e6),
-  ),
-  ...forEngines(64, 64, (engine, limit) =>
-    longList(
-      'memory above idle, stalled reader',
-      engine,
-      limit,
-      'MB',
-      ({ stalledBytes }) => stalledBytes / 1e6,
-    ),
-  ),
-  ...forEngines(3, 3, (engine, limit) =>
-    longList(
-      'p99 of GET one while it is read',
-      engine,
-      limit,
-      '× without a list',
-      ({ p99Ratio }) => p99Ratio.reading,
-    ),
-  ),
-  ...forEngines(3, 3, (engine, limit) =>
-    longList(
-      'p99 of GET one while it is stalled',
-      engine,
-      limit,
-      '× without a list',
-      ({ p99Ratio }) => p99Ratio.stalled,
-    ),
+  ...longLists('first byte', 50, 'ms', ({ firstByteMs }) => firstByteMs),
+  ...longLists('memory above idle', 64, 'MB', ({ readingBytes }) => readingBytes / 1e6),
+  ...longLists('memory above idle, stalled reader', 64, 'MB', ({ stalledBytes }) => stalledBytes / 1e6),
+  ...longLists('p99 of GET one while it is read', 3, '× without a list', ({ p99Ratio }) => p99Ratio.reading),
+  ...longLists(
+    'p99 of GET one while it is stalled',
+    3,
+    '× without a list',
+    ({ p99Ratio }) => p99Ratio.stalled,
   ),
   ...forEngines(500, 500, starts),
   ...forEngines(120, 120, (engine, limit) => memory('idle', engine, limit)),
@@ -149,24 +127,23 @@ function latency(engine: Engine, limit: number): Target {
   };
 }
 
-function longList(
+function longLists(
   title: string,
-  engine: Engine,
   limit: number,
   unit: string,
-  read: (result: NonNullable<ReturnType<Results['longLists']['get']>>) => number,
-): Target {
-  return {
+  read: (result: LongListResult) => number,
+): Target[] {
+  return forEngines(limit, limit, (engine) => ({
     title: `GET /books of 1,000,000 books, ${ENGINES[engine]}: ${title}`,
     bound: 'at most',
     limit,
     unit,
     decimals: 1,
-    measure: ({ longLists }) => {
-      const result = longLists.get(engine);
+    measure: ({ longLists: results }) => {
+      const result = results.get(engine);
       return result && read(result);
     },
-  };
+  }));
 }
 
 function starts(engine: Engine, limit: number): Target {

@@ -1,4 +1,5 @@
-import { BOOKS, makeBooks, seededRandom } from './books.ts';
+import { Random } from '../campaigns/random.ts';
+import { BOOKS, makeBooks } from './books.ts';
 import { PASSWORD, USERNAME } from './services/credentials.ts';
 
 /** Requests that clients repeat. */
@@ -84,18 +85,18 @@ function puts(books: number): string[] {
 }
 
 function mixed(books: number): string[] {
-  const random = seededRandom(5);
+  const random = new Random(5);
   const kinds = [gets(books), posts(), puts(books)] as const;
   return Array.from({ length: REQUESTS }, (_, index) => {
-    const chance = random();
+    const chance = random.next();
     const kind = chance < 0.8 ? 0 : chance < 0.95 ? 1 : 2;
     return kinds[kind][index] ?? '';
   });
 }
 
 function randomIds(books: number, seed: number): number[] {
-  const random = seededRandom(seed);
-  return Array.from({ length: REQUESTS }, () => 1 + Math.floor(random() * books));
+  const random = new Random(seed);
+  return Array.from({ length: REQUESTS }, () => 1 + random.below(books));
 }
 
 function bodies(seed: number): string[] {

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import { Random } from '../../campaigns/random.ts';
 import { startCluster } from '../../test/support/cluster.ts';
-import { makeBooks, seededRandom } from '../books.ts';
+import { makeBooks } from '../books.ts';
 import { chooseGenerator } from '../load/generator.ts';
 import { describeMachine } from '../machine.ts';
 import { decimal, table } from '../markdown.ts';
@@ -93,8 +94,8 @@ async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Cost
     if (failures > 0) throw new Error(`${failures} requests failed: ${requests[0]}`);
     return responses / seconds;
   };
-  const random = seededRandom(books);
-  const gets = Array.from({ length: REQUESTS }, () => `GET /book/${1 + Math.floor(random() * books)}`);
+  const random = new Random(books);
+  const gets = Array.from({ length: REQUESTS }, () => `GET /book/${1 + random.below(books)}`);
   const posts = makeBooks(REQUESTS, 1).map((book) => `POST /book ${JSON.stringify(book)}`);
 
   const startsMs: number[] = [];

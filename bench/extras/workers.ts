@@ -3,8 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../../campaigns/random.ts';
 import { startCluster } from '../../test/support/cluster.ts';
-import { BOOKS, makeBooks, seededRandom } from '../books.ts';
+import { BOOKS, makeBooks } from '../books.ts';
 import { chooseGenerator } from '../load/generator.ts';
 import { decimal, megabytes, table } from '../markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
@@ -27,9 +28,9 @@ const CONNECTIONS = 128;
 const SECONDS = 3;
 const WARM_UP_SECONDS = 6;
 
-const random = seededRandom(1);
+const random = new Random(1);
 const REQUESTS = {
-  'GET one': Array.from({ length: 10_000 }, () => `GET /book/${1 + Math.floor(random() * BOOKS)}`),
+  'GET one': Array.from({ length: 10_000 }, () => `GET /book/${1 + random.below(BOOKS)}`),
   POST: makeBooks(10_000, 1).map((book) => `POST /book ${JSON.stringify(book)}`),
 };
 type Workload = keyof typeof REQUESTS;
