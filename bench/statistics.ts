@@ -7,3 +7,9 @@ export function median(values: readonly number[]): number | undefined {
   ];
   return low === undefined || high === undefined ? undefined : (low + high) / 2;
 }
+
+/** The value that this percentage of the values is below or equal to; NaN without values. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  return sorted[Math.min(Math.floor((sorted.length * percent) / 100), sorted.length - 1)] ?? Number.NaN;
+}

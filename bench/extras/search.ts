@@ -8,6 +8,7 @@ import { startCluster } from '../../test/support/cluster.ts';
 import { decimal, table } from '../markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { type ServiceName, startService } from '../services/service.ts';
+import { percentile } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
 
 /**
@@ -51,26 +52,24 @@ async function measure(engine: ServiceName): Promise<void> {
     for (let ms = Infinity; ms > 100; await sleep(1_000))
       [ms = Infinity] = await timeRequests(url, ['q=zzzzz&limit=1'], 1, 0);
     const indexSeconds = (performance.now() - startedAt) / 1_000;
-    const reads = quantiles(await timeRequests(url, [''], READERS, SECONDS, '/book/1'));
+    const reads = await timeRequests(url, [''], READERS, SECONDS, '/book/1');
     const rows = [];
     for (const [label, query] of Object.entries(SEARCHES)) {
       const queries = query.endsWith('after=')
         ? await laterPages(url, query.slice(0, -'&after='.length))
         : [query];
-      const searches = quantiles(await timeRequests(url, queries, SEARCHERS, SECONDS));
+      const searches = await timeRequests(url, queries, SEARCHERS, SECONDS);
       const [, readsDuringSearches] = await Promise.all([
         timeRequests(url, queries, SEARCHERS, SECONDS),
         timeRequests(url, [''], READERS, SECONDS, '/book/1'),
       ]);
-      rows.push([
-        label,
-        ...[searches.median, searches.p99, searches.max, quantiles(readsDuringSearches).p99].map((ms) =>
-          decimal(ms, 1),
-        ),
-      ]);
+      const ofSearches = [50, 99, 100].map((percent) => decimal(percentile(searches, percent), 1));
+      rows.push([label, ...ofSearches, decimal(percentile(readsDuringSearches, 99), 1)]);
     }
     console.log(`${engine}, ${books} books; the index was complete after ${decimal(indexSeconds)} s.`);
-    console.log(`GET one at ${READERS} connections without searches: p99 ${decimal(reads.p99, 1)} ms.\n`);
+    console.log(
+      `GET one at ${READERS} connections without searches: p99 ${decimal(percentile(reads, 99), 1)} ms.\n`,
+    );
     console.log(table(['ms', '>median', '>p99', '>max', '>GET one meanwhile, p99'], rows), '\n');
   }
   await rm(folder, { recursive: true });
@@ -121,11 +120,4 @@ async function get(url: string, path: string, agent: Agent): Promise<{ link: str
     });
     pending.on('error', reject).end();
   });
-}
-
-function quantiles(times: readonly number[]): { median: number; p99: number; max: number } {
-  const sorted = times.toSorted((a, b) => a - b);
-  const at = (share: number) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-  return { median: at(0.5), p99: at(0.99), max: at(1) };
 }

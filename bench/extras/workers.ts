@@ -10,7 +10,7 @@ import { chooseGenerator } from '../load/generator.ts';
 import { decimal, megabytes, table } from '../markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { type Service, startService } from '../services/service.ts';
-import { readMemoryBytes } from '../services/usage.ts';
+import { childrenOf, readMemoryBytes } from '../services/usage.ts';
 import { median } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
 
@@ -165,9 +165,4 @@ async function load({ server, program }: Service, workload: Workload, seconds: n
   if (failures > 0) throw new Error(`${failures} requests failed`);
   server.truncateLog();
   return responses / result.seconds;
-}
-
-function childrenOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-  return children.filter((child) => child !== '').map(Number);
 }

@@ -55,8 +55,12 @@ export async function waitUntilIdle(pid: number): Promise<void> {
 
 /** A process and all its descendants. */
 function processTree(pid: number): number[] {
+  return [pid, ...childrenOf(pid).flatMap(processTree)];
+}
+
+export function childrenOf(pid: number): number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ');
-  return [pid, ...children.filter((child) => child !== '').flatMap((child) => processTree(Number(child)))];
+  return children.filter((child) => child !== '').map(Number);
 }
 
 /** The fields after the name of the program, which may contain any character. */

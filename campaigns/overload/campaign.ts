@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from '../../bench/statistics.ts';
 import { makeToken } from '../../conformance/tokens.ts';
 import { request } from '../../test/http/connection.ts';
 import { PASSWORD, SECRET } from '../../test/http/service.ts';
 import { createBook } from '../../test/process/service-process.ts';
 import { authorizationLine } from '../book-client.ts';
 import type { Campaign, EngineName, Figures } from '../campaign.ts';
-import { percentile99 } from '../figures.ts';
 import { launchService } from '../service.ts';
 import { type Load, type Outcome, send } from './generator.ts';
 
@@ -148,7 +148,8 @@ function assertResponses({ latenciesMs, lost, rejections }: Outcome, kind: strin
 
 /** @returns the 99th percentile of the latencies with these statuses, in milliseconds; 0 when there are none */
 function p99({ latenciesMs }: Outcome, ...statuses: readonly number[]): number {
-  return percentile99(statuses.flatMap((status) => latenciesMs[status] ?? [])) || 0;
+  const latencies = statuses.flatMap((status) => latenciesMs[status] ?? []);
+  return percentile(latencies, 99) || 0;
 }
 
 /** The number of books that are read and updated one by one. */

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { childrenOf } from '../../bench/services/usage.ts';
 import type { Janitor } from '../../test/support/cluster-janitor.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { createProgramFolder, Program } from '../program.ts';
@@ -172,9 +172,4 @@ export class Member implements AsyncDisposable {
     // JSON is YAML.
     await writeFile(this.configuration, JSON.stringify(configuration));
   }
-}
-
-function childrenOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  return children === '' ? [] : children.split(' ').map(Number);
 }

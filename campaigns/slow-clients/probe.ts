@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { percentile } from '../../bench/statistics.ts';
 import { Connection, request } from '../../test/http/connection.ts';
 import { authorizationLine, type Target } from '../book-client.ts';
-import { percentile99 } from '../figures.ts';
 
 const CLIENTS = 8;
 const PAUSE_MS = 10;
@@ -29,7 +29,7 @@ export class Probe implements AsyncDisposable {
   async takeP99Ms(): Promise<number> {
     this.#process.send('take');
     const [latenciesMs] = (await once(this.#process, 'message')) as [number[]];
-    return percentile99(latenciesMs);
+    return percentile(latenciesMs, 99);
   }
 
   /** Stops it, and asserts that every request got the expected response. */
