@@ -124,6 +124,13 @@ describe('Each state of the page is accessible', () => {
       await page.getByRole('button', { name: 'Take theirs' }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
 
+      await page.keyboard.press('g');
+      await page.getByRole('dialog', { name: 'Go to …' }).getByRole('textbox').press('Enter');
+      await page.getByText('Enter a whole number').waitFor();
+      await check(context, page, 'go to', schemes);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+
       await page.keyboard.press('?');
       await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
       await check(context, page, 'shortcuts', schemes);

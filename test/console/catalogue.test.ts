@@ -169,6 +169,39 @@ test('A click on a column header sorts ascending, then descending, and sets aria
   assert.match(page.url(), /\?sort=-year$/);
 });
 
+test('“Go to” shows the first book from a text, a year or a number on, in the present order', async (context) => {
+  const page = await openConsole(context);
+  if (!page) return;
+  const goTo = async (key: string) => {
+    await page.keyboard.press('g');
+    await page.getByRole('dialog').getByRole('textbox').fill(key);
+    await page.keyboard.press('Enter');
+  };
+  for (const [column, key, text, row] of [
+    ['No.', '42', 'Mrs Dalloway', 42],
+    ['Title', 'MÁ', 'Madame Bovary', 22],
+    ['Title', 'jo', 'Jane Eyre', 25],
+    ['Author', 'zz', 'William Makepeace Thackeray', 43],
+    ['Year', '1894', '1895', 30],
+  ] as const) {
+    if (column !== 'No.') {
+      await page.getByRole('columnheader', { name: column }).getByRole('button').click();
+      await page.locator('[role=grid][aria-busy=false]').waitFor();
+    }
+    await goTo(key);
+    await page.getByText(`Row ${row} of 43`).waitFor();
+    await page
+      .locator(`[aria-rowindex="${row + 1}"]:focus-within`)
+      .getByText(text)
+      .first()
+      .waitFor();
+  }
+  await goTo('x');
+  await page.getByText('Enter a whole number').waitFor();
+  await page.keyboard.press('Escape');
+  await page.locator('[aria-rowindex="31"]:focus-within').waitFor();
+});
+
 test('On a phone, a menu selects the sort order', async (context) => {
   const page = await openConsole(context, '', SIZES['a phone']);
   if (!page) return;

@@ -36,7 +36,7 @@ async function visibleNumbers(page: Page): Promise<number[]> {
     const [upper, lower] = ['.head', '.bottom'].map((name) => document.querySelector(name).getBoundingClientRect());
     const visible = [...document.querySelectorAll('[data-index]')]
       .map((row) => ({ row, top: row.getBoundingClientRect().top, bottom: row.getBoundingClientRect().bottom }))
-      .filter(({ top, bottom }) => top >= upper.bottom && bottom <= lower.top)
+      .filter(({ top, bottom }) => top >= upper.bottom - 1 && bottom <= lower.top + 1)
       .sort((one, other) => one.top - other.top);
     if (visible.length < 5 || visible.some(({ row }) => row.matches('.loading'))) return undefined;
     return visible.map(({ row }) => [Number(row.getAttribute('aria-rowindex')), row.querySelector('.title').innerText]);
@@ -101,6 +101,11 @@ describe('Among 210,000 books', () => {
         .focus();
       await page.keyboard.press('ArrowDown');
       await focused(page, `Volume ${last + 4}`).waitFor();
+      await page.getByRole('button', { name: 'Go to …' }).click();
+      await page.getByRole('dialog').getByRole('textbox').fill('123456');
+      await page.keyboard.press('Enter');
+      await focused(page, 'Volume 123456').waitFor();
+      assert.equal((await visibleNumbers(page))[0], 123_456);
       const bar = page.getByRole('button', { name: '1950s: 10,500 books' });
       if (await bar.isVisible()) await bar.click();
       else await page.getByLabel('From year').fill('1990');

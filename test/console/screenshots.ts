@@ -69,6 +69,20 @@ const STATES: Readonly<Record<string, State>> = {
       await page.getByText('No book has a word').waitFor();
     },
   },
+  'go-to': {
+    path: 'console/?sort=title',
+    async reach(page, service) {
+      await store(service, Array(50).fill(CLASSICS).flat());
+      await signIn(page);
+      await page.locator('.bar').first().waitFor();
+      await page.getByRole('button', { name: 'Go to …' }).click();
+      await page.getByRole('dialog').getByRole('textbox').fill('m');
+      await page.keyboard.press('Enter');
+      await page.getByText('Row 1,072 of 2,193').waitFor();
+      await page.keyboard.press('g');
+      await page.getByRole('dialog').getByRole('textbox').fill('w');
+    },
+  },
   number: {
     path: 'console/?q=23',
     async reach(page) {

@@ -28,3 +28,10 @@ export async function* shownPages(
 export function offsetOf(row: number): number {
   return row + [...countedHidden.values()].filter((hiddenRow) => hiddenRow <= row).length;
 }
+
+/** The row of a position among the books of the service. */
+export function rowAt(offset: number): number {
+  let row = offset;
+  while (offsetOf(row) > offset) row--;
+  return row;
+}

@@ -65,9 +65,7 @@ effect(() => {
 });
 
 /** The book of a row, from 0; undefined when it is not loaded. */
-export function bookAt(row: number): Book | undefined {
-  return loaded.at(row);
-}
+export const bookAt = (row: number) => loaded.at(row);
 
 /** The number of rows, including those whose books are not loaded. */
 export function rowCount(): number {
@@ -169,10 +167,14 @@ export async function firstPage(query: BookQuery, abort: AbortSignal) {
   abort.throwIfAborted();
   const { value } = await client.list(query, { signal: abort }).pages().next();
   abort.throwIfAborted();
-  return value ?? { books: [], total: undefined, next: undefined };
+  return value ?? { books: [], total: undefined, offset: undefined, next: undefined };
 }
 
-function add(rows: Pick<MissingRows, 'start' | 'after'>, { books, next }: BookPage): void {
+/** Adds books that were read from a row, or after the loaded ones before a cursor. */
+export function add(
+  rows: Pick<MissingRows, 'start' | 'after'>,
+  { books, next }: Pick<BookPage, 'books' | 'next'>,
+): void {
   const shown: Book[] = [];
   for (const book of books) {
     if (isHidden(book)) countedHidden.set(book.id, rows.start + shown.length);

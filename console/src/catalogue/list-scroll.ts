@@ -4,25 +4,37 @@ import { rowArea } from './cell-moves.ts';
 import { ListHeight } from './visible-rows.ts';
 
 export interface ListScroll {
+  readonly rowHeight: Signal<number>;
   /** By how many pixels the rows are drawn above their places in the list. */
   readonly shift: ReadonlySignal<number>;
   readonly elementHeight: ReadonlySignal<number>;
   /** The upper edge of the first row in the viewport. */
   readonly top: () => number;
   readonly scrollBy: (pixels: number) => void;
-  /** Scrolls as far as needed to show a row. */
-  readonly show: (row: number) => void;
+  /** Scrolls as far as needed to show a row, or until it is the first below the head. */
+  readonly show: (row: number, isFirst: boolean) => void;
   /** Shows the part of the list of the scroll bar's place. */
   readonly reset: () => void;
 }
 
-/** Scrolls a list of any height with the scroll bar of the window. @param draw is called when the window is scrolled */
+interface ElementRef {
+  readonly current: HTMLElement | null;
+}
+
+/**
+ * Scrolls a list of any height with the scroll bar of the window.
+ *
+ * @param grid has a `.row-measure`
+ * @param body the element of the rows
+ * @param draw is called when other rows may be visible
+ */
 export function useListScroll(
-  body: { readonly current: HTMLElement | null },
-  rowHeight: Signal<number>,
+  grid: ElementRef,
+  body: ElementRef,
   count: ReadonlySignal<number>,
   draw: () => void,
 ): ListScroll {
+  const rowHeight = useSignal(48);
   const height = useComputed(() => new ListHeight(count.value * rowHeight.value, rowArea().lower));
   const wanted = useSignal(0);
   const shift = useComputed(() => Math.min(wanted.value, height.value.excess));
@@ -38,10 +50,11 @@ export function useListScroll(
     wanted.value = Math.max(0, position - last.current);
   }
 
-  function show(row: number): void {
+  function show(row: number, isFirst: boolean): void {
     const rowTop = top() + row * rowHeight.value;
     const { upper, lower } = rowArea();
-    if (rowTop < upper) scrollList(rowTop - upper);
+    if (isFirst) scrollList(rowTop - (document.querySelector<HTMLElement>('.head')?.offsetHeight ?? 0));
+    else if (rowTop < upper) scrollList(rowTop - upper);
     else if (rowTop + rowHeight.value > lower) scrollList(rowTop + 2 * rowHeight.value - lower);
   }
 
@@ -62,15 +75,28 @@ export function useListScroll(
     draw();
   }
 
+  function measure(): void {
+    const measured = grid.current?.querySelector<HTMLElement>('.row-measure')?.offsetHeight || 48;
+    if (measured !== rowHeight.value) {
+      rowHeight.value = measured;
+      reset();
+    }
+    draw();
+  }
+
   useEffect(() => {
+    const observer = new ResizeObserver(measure);
+    for (const element of [grid.current, grid.current?.querySelector('.row-measure')])
+      if (element) observer.observe(element);
     const handleScrollEnd = () => scrollList(0);
     addEventListener('scroll', handleScroll, { passive: true });
     addEventListener('scrollend', handleScrollEnd);
     return () => {
+      observer.disconnect();
       removeEventListener('scroll', handleScroll);
       removeEventListener('scrollend', handleScrollEnd);
     };
   }, []);
 
-  return { shift, elementHeight, top, scrollBy: scrollList, show, reset };
+  return { rowHeight, shift, elementHeight, top, scrollBy: scrollList, show, reset };
 }

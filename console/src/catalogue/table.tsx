@@ -1,7 +1,8 @@
-import { useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { FIELDS } from '../../../src/formats/row.ts';
 import { isNarrow } from '../chart/chart-toggle.tsx';
+import { targetRow } from '../go-to/go-to.tsx';
 import { texts } from '../language/texts.ts';
 import { queryOf, show, view } from '../page/address.ts';
 import { isSelected, setSelected } from '../selection/selection.ts';
@@ -30,13 +31,13 @@ const START: Position = { row: 0, column: CELLS.indexOf('title') };
 export function Table() {
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
-  const rowHeight = useSignal(48);
   const drawn = useSignal<RowRange>({ start: 0, end: 40 });
   const active = useSignal(START);
   /** The row at which Shift starts a range. */
   const anchor = useRef(0);
   const count = useComputed(rowCount);
-  const scroll = useListScroll(body, rowHeight, count, draw);
+  const scroll = useListScroll(grid, body, count, draw);
+  const { rowHeight } = scroll;
   const keepPlace = useKeptPlace({ body, rowHeight, active, anchor, focusActive, scrollBy: scroll.scrollBy });
 
   function draw(): void {
@@ -47,24 +48,17 @@ export function Table() {
     keepPlace(rowArea().upper - top);
   }
 
-  useEffect(() => {
-    const measure = () => {
-      const height = grid.current?.querySelector<HTMLElement>('.row-measure')?.offsetHeight || 48;
-      const isChanged = height !== rowHeight.value;
-      rowHeight.value = height;
-      if (isChanged) scroll.reset();
-      draw();
-    };
-    const observer = new ResizeObserver(measure);
-    for (const element of [grid.current, grid.current?.querySelector('.row-measure')])
-      if (element) observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
   useSignalEffect(() => {
     void [revision.value, isLoading.value];
     const { row, column } = active.value;
     if (row >= count.value) active.value = { row: Math.max(0, count.value - 1), column };
     draw();
+  });
+
+  useSignalEffect(() => {
+    const { value: row } = targetRow;
+    targetRow.value = undefined;
+    if (row !== undefined) untracked(() => move(row, active.value.column, true));
   });
 
   // A new query starts at its first row.
@@ -77,11 +71,11 @@ export function Table() {
     scroll.reset();
   }, [query.value]);
 
-  function move(to: number, column: number): void {
+  function move(to: number, column: number, isFirst = false): void {
     const first = grid.current?.querySelector<HTMLElement>('.head')?.offsetHeight ? -1 : 0;
     const row = Math.min(Math.max(to, first), count.value - 1);
     active.value = { row, column };
-    scroll.show(Math.max(row, 0));
+    scroll.show(Math.max(row, 0), isFirst);
     draw();
     focusActive(); // The next key may come before the next frame, in which new rows and editors are there.
     requestAnimationFrame(() => focusActive());

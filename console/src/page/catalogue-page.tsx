@@ -6,6 +6,7 @@ import { Table } from '../catalogue/table.tsx';
 import { isChartShown } from '../chart/chart-toggle.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openDuplicates, openExport, openImport } from '../files/opened-dialog.ts';
+import { GoTo, GoToButton } from '../go-to/go-to.tsx';
 import { RecentlyDeleted } from '../history/history-views.tsx';
 import { explain, texts } from '../language/texts.ts';
 import { BookCount } from '../search/book-count.tsx';
@@ -32,6 +33,7 @@ export function CataloguePage() {
         <p class="mark" aria-hidden="true" />
         <h1>{t.catalogue}</h1>
         <BookCount />
+        <GoToButton />
         <div class="file-links">
           <LinkButton text={t.import} onClick={() => openImport()} />
           <LinkButton text={t.export} onClick={() => openExport()} />
@@ -63,6 +65,7 @@ export function CataloguePage() {
       </footer>
       <BookDialog />
       <FileDialogs />
+      <GoTo />
       <Shortcuts />
     </>
   );

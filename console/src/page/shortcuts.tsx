@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { openGoTo } from '../go-to/go-to.tsx';
 import { clearSelection, selectAll } from '../selection/selection.ts';
 import { show } from './address.ts';
 import { focusBooks } from './dialog.tsx';
@@ -45,6 +46,7 @@ function handleKey(event: KeyboardEvent): void {
     return;
   }
   if (key === 'n') show({ book: 'new' });
+  else if (key === 'g') openGoTo();
   else if (key === '/') document.getElementById('search')?.focus();
   else if (key === '?') openShortcutHelp();
   else if (key === 'Escape') clearSelection();
