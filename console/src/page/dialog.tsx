@@ -63,9 +63,9 @@ export function StepHeading({ text, id, note }: StepHeadingProps) {
   return (
     <div class="step">
       <h2 ref={heading} tabIndex={-1}>
-        {text}{' '}
+        {text}
         {id !== undefined && (
-          <span class="number">{formatMessage(texts.value.number, { id: String(id) })}</span>
+          <span class="number"> {formatMessage(texts.value.number, { id: String(id) })}</span>
         )}
       </h2>
       {note !== undefined && (
