@@ -52,9 +52,11 @@ export async function run(
   const target = { url: `http://127.0.0.1:${port}`, token };
   if (fault) await query(store.url(), fault(store.url()));
 
+  // The command would start a process after each interruption; it has the faults of the client that it uses.
+  const kinds = fault ? KINDS.filter((kind) => kind !== 'command') : KINDS;
   const followers = Array.from(
     { length: FOLLOWERS },
-    (_, index) => new Follower(KINDS[index % KINDS.length] ?? 'client', target, join(folder, `${index}`)),
+    (_, index) => new Follower(kinds[index % kinds.length] ?? 'client', target, join(folder, `${index}`)),
   );
   const following = Promise.all(followers.map((follower) => follower.run()));
   resources.defer(() => Promise.allSettled(followers.map((follower) => follower.end())).then(() => {}));
