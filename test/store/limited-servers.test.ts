@@ -35,6 +35,17 @@ describe('On a PostgreSQL-compatible server that rejects', () => {
     assert.deepEqual(await listBooks(store), [{ ...book, year: 1 }]);
   });
 
+  test('several statements in a transaction, a table that was dropped is created again', async () => {
+    await using database = await createDatabase();
+    using rejections = rejectStatements(({ text }) => text.includes('create table') && text.includes(';\n'));
+    for (let start = 1; start <= 2; start++) {
+      await using store = await openStoreAt(database.url);
+      assert.deepEqual((await store.createOnce(BOOK, `key ${start}`))?.title, BOOK.title);
+      await database.query('drop table books');
+    }
+    assert.ok(rejections.count > 0);
+  });
+
   for (const [what, rejected] of [
     ['settings of its connections', /set_config\('statement_timeout'|pg_settings/],
     ['functions of sequences', /pg_sequence_last_value/],

@@ -127,16 +127,17 @@ async function apply(client: ClientBase, next: number, migrations: typeof MIGRAT
     if (version >= next) return true;
     const isMissing = ({ creates = '' }: Statement) => !relations.has(creates);
     const statements = (migrations[next - 1] ?? []).filter(isMissing);
+    const outdated = relations.has(MIGRATIONS_TABLE) && !relations.has('books') ? [DELETE_RECORDS] : [];
     const records = [RECORD_TABLE].filter(isMissing);
-    if (records.length === 0 && !relations.has('books')) records.push(DELETE_RECORDS);
     records.push({ isOptional: true, sql: `insert into ${MIGRATIONS_TABLE} (version) values (${next})` });
     try {
       // Several statements in one query are one transaction.
-      await client.query([...records, ...statements].map(({ sql }) => sql).join(';\n'));
+      await client.query([...outdated, ...records, ...statements].map(({ sql }) => sql).join(';\n'));
       return true;
     } catch (error) {
       const isTemporary = isConcurrentMigration(error);
-      if (!isTemporary && isDenied(error)) return applyOneByOne(client, next, [...statements, ...records]);
+      if (!isTemporary && isDenied(error))
+        return applyOneByOne(client, next, [...outdated, ...statements, ...records]);
       if (!isTemporary || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
     }
     await sleep(Math.random() * 50);
