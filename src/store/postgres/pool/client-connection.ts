@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../store-errors.ts';
 import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
-import { expectSuitable, readTimeline, UnsuitableServer } from './session-settings.ts';
+import { connectionOf, expectSuitable, readTimeline, UnsuitableServer } from './session-settings.ts';
 
 /** The time to open a connection, unless `connect_timeout` is set. */
 const CONNECT_TIMEOUT_MS = 1_500;
@@ -46,16 +45,11 @@ export async function connect(
 
 /** Closes a socket some time after its last message was sent, also if the server does not. */
 export function closeInTime(client: ClientBase): void {
-  const { stream } = (client as WithStream).connection;
+  const { stream } = connectionOf(client);
   stream.once('finish', () => {
     const timer = setTimeout(() => stream.destroy(), CLOSE_MS).unref();
     stream.once('close', () => clearTimeout(timer));
   });
-}
-
-/** All clients of the driver have this, but not all of their types. */
-interface WithStream extends ClientBase {
-  readonly connection: { readonly stream: Duplex };
 }
 
 /** After a failure of the network the mode is kept: otherwise all later connections would be unencrypted. */

@@ -123,7 +123,7 @@ export class ConnectionPool {
         closeInTime(client);
         await configure(client, statementTimeoutMs);
         await expectSuitable(client, attributes, statementTimeoutMs);
-        if (attributes !== 'any') watch(client as PoolClient, () => this.#servers.evict(server));
+        if (attributes !== 'any') watch(client, () => this.#servers.evict(server));
       },
     });
     // A lost idle connection is replaced at the next call; without a listener its error would end the process.

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import { emptyIfUnsupported, isUnsupported, sqlState } from '../errors.ts';
@@ -88,15 +89,18 @@ export async function readTimeline(client: ClientBase, timeoutMs: number): Promi
   }
 }
 
-export function watch({ connection }: WithConnection, onChange: () => void): void {
-  connection.on('parameterStatus', ({ parameterName }: { parameterName: string }) => {
+export function watch(client: ClientBase, onChange: () => void): void {
+  connectionOf(client).on('parameterStatus', ({ parameterName }) => {
     if (REPORTED.has(parameterName)) onChange();
   });
 }
 
-/** All clients of the driver have this, but not all of their types. */
-interface WithConnection {
-  readonly connection: {
-    on(event: 'parameterStatus', listener: (message: { parameterName: string }) => void): unknown;
-  };
+/** All clients of the driver have it, but not all of their types. */
+export function connectionOf(client: ClientBase): DriverConnection {
+  return (client as ClientBase & { readonly connection: DriverConnection }).connection;
+}
+
+interface DriverConnection {
+  readonly stream: Duplex;
+  on(event: 'parameterStatus', listener: (message: { readonly parameterName: string }) => void): unknown;
 }
