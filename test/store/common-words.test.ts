@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Book } from '../../src/book/book.ts';
+import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, BookQuery, BookStore } from '../../src/book/book-store-interface.ts';
 import { compareSortKeys, sortKeyOf } from '../../src/store/search/folding.ts';
 import { engines } from '../support/engines.ts';
@@ -13,7 +13,7 @@ const ALL = { yearFrom: -10_000, yearTo: 10_000 };
 
 /** Queries whose candidates are too many to sort, and the numbers of the books that match. */
 const QUERIES: readonly [Partial<BookQuery>, (number: number) => boolean][] = [
-  [{}, () => true],
+  [{ yearFrom: -YEAR_MAX, yearTo: YEAR_MAX }, () => true],
   [{ q: 'river' }, () => true],
   [{ q: 'towns riv hist built beside author' }, () => true],
   [{ q: 'river', yearFrom: 20 }, (number) => number % 50 >= 20],
@@ -49,6 +49,7 @@ for (const engine of engines) {
           assert.deepEqual(await readIds(store, query, BOOKS, last), rest, label);
           const skipped = await readIds(store, { ...query, skip: 500 }, 9, sorted[100]);
           assert.deepEqual(skipped, ids.slice(601, 610), label);
+          if (!query.isDescending) continue;
           const skip = Math.max(0, matches.length - 50);
           assert.deepEqual(await readIds(store, { ...query, skip }, BOOKS), ids.slice(skip), label);
         }
