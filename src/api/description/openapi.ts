@@ -39,9 +39,7 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      schemas: Object.fromEntries(
-        Object.entries(namedSchemas).map(([name, schema]) => [name, withReferencesInside(schema)]),
-      ),
+      schemas: mapValues(namedSchemas, withReferencesInside),
       securitySchemes: {
         [SCHEME]: { type: 'apiKey', in: 'header', name: 'Authorization', description: TOKEN_ALONE },
       },
@@ -106,18 +104,8 @@ function operationObject(path: string, operation: OperationSchema['operation']):
       requestBody: { required: true, content: { 'application/json': { schema: withReferences(body) } } },
     }),
     responses: {
-      ...Object.fromEntries(
-        Object.entries(byStatus).map(([status, group]) => [
-          status,
-          responseObject(Number(status), group, operation),
-        ]),
-      ),
-      ...Object.fromEntries(
-        Object.entries(withoutContent).map(([status, meaning]) => [
-          status,
-          { description: meaning, headers },
-        ]),
-      ),
+      ...mapValues(byStatus, (group, status) => responseObject(Number(status), group ?? [], operation)),
+      ...mapValues(withoutContent, (description) => ({ description, headers })),
       ...(text && { 200: { description: text, headers, content: PLAIN_TEXT } }),
     },
   };
@@ -202,12 +190,11 @@ const RETRY_AFTER = { type: 'integer', minimum: 1, description: 'The seconds unt
 const ALLOW = { type: 'string', description: 'The methods of the path.', examples: ['GET, HEAD'] };
 
 function headerObjects(schemas: Readonly<Record<string, Schema>>, required: boolean): object {
-  return Object.fromEntries(
-    Object.entries(schemas).map(([name, { description, ...schema }]) => [
-      name,
-      { ...(description !== undefined && { description }), required, schema: withReferences(schema) },
-    ]),
-  );
+  return mapValues(schemas, ({ description, ...schema }) => ({
+    ...(description !== undefined && { description }),
+    required,
+    schema: withReferences(schema),
+  }));
 }
 
 /** A schema in which named schemas are replaced with references. */
@@ -219,7 +206,14 @@ function withReferences(schema: unknown): unknown {
 function withReferencesInside(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withReferences);
   if (typeof schema !== 'object' || schema === null) return schema;
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withReferences(value)]));
+  return mapValues(schema as Schema, withReferences);
+}
+
+function mapValues<Value>(
+  object: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => unknown,
+): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 }
 
 const NAMES = new Map<unknown, string>(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));
