@@ -105,7 +105,7 @@ function operationObject(path: string, operation: OperationSchema['operation']):
     }),
     responses: {
       ...mapValues(byStatus, (group, status) => responseObject(Number(status), group ?? [], operation)),
-      ...mapValues(withoutContent, (description) => ({ description, headers })),
+      ...mapValues(withoutContent, (meaning) => ({ description: meaning, headers })),
       ...(text && { 200: { description: text, headers, content: PLAIN_TEXT } }),
     },
   };
