@@ -19,7 +19,9 @@ export function expectedBooks(books: readonly Book[], parameters: Parameters): B
     .filter((book) => year === undefined || book.year === Number(year))
     .filter((book) => year_from === undefined || book.year >= Number(year_from))
     .filter((book) => year_to === undefined || book.year <= Number(year_to))
-    .toSorted((a, b) => direction * compare(a[key], b[key]) || a.id - b.id)
+    .map((book) => ({ book, key: typeof book[key] === 'number' ? book[key] : Buffer.from(keyOf(book[key])) }))
+    .toSorted((a, b) => direction * compare(a.key, b.key) || a.book.id - b.book.id)
+    .map(({ book }) => book)
     .filter((book) => from === undefined || !isBefore(book[key], from, direction))
     .slice(Number(offset ?? 0));
 }
@@ -44,10 +46,9 @@ function wordsIn(text: string): string[] {
   return folded.split(/[\p{Z}\p{Cc}\p{P}]+/u).filter((word) => word !== '');
 }
 
-/** Compares code points, unlike the operators of JavaScript. */
-function compare(a: string | number, b: string | number): number {
-  if (typeof a === 'number' || typeof b === 'number') return Number(a) - Number(b);
-  return Buffer.compare(Buffer.from(keyOf(a)), Buffer.from(keyOf(b)));
+/** Compares numbers, or texts in UTF-8, whose order is that of code points. */
+function compare(a: number | Buffer, b: number | Buffer): number {
+  return Buffer.isBuffer(a) && Buffer.isBuffer(b) ? Buffer.compare(a, b) : Number(a) - Number(b);
 }
 
 /** The key by which a text is sorted. */
