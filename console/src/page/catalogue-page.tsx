@@ -3,7 +3,7 @@ import { sendPendingDeletions } from '../book/pending-deletions.ts';
 import { isEmpty, isLoading, loadError, retry } from '../catalogue/catalogue.ts';
 import { columnOf, SORTS } from '../catalogue/sort.ts';
 import { Table } from '../catalogue/table.tsx';
-import { isChartShown } from '../chart/chart-toggle.tsx';
+import { isChartShown, isNarrow } from '../chart/chart-toggle.tsx';
 import { FileDialogs } from '../files/file-dialogs.tsx';
 import { openDuplicates, openExport, openImport } from '../files/opened-dialog.ts';
 import { GoTo, GoToButton } from '../go-to/go-to.tsx';
@@ -33,7 +33,7 @@ export function CataloguePage() {
         <p class="mark" aria-hidden="true" />
         <h1>{t.catalogue}</h1>
         <BookCount />
-        <GoToButton />
+        {!isNarrow.value && <GoToButton />}
         <div class="file-links">
           <LinkButton text={t.import} onClick={() => openImport()} />
           <LinkButton text={t.export} onClick={() => openExport()} />
@@ -117,22 +117,25 @@ function LoadError() {
 
 const RETRY_MS = 5_000;
 
-/** The menu of sort orders, for screens on which the table has no header. */
+/** The menu of sort orders, for screens on which the table has no header, and what its header has no room for. */
 function SortMenu() {
   const t = texts.value;
   return (
-    <label class="sort-menu">
-      <span>{t.sortBy}</span>
-      <select
-        value={view.value.sort}
-        onChange={({ currentTarget }) => show({ sort: currentTarget.value as typeof view.value.sort })}
-      >
-        {SORTS.map((sort) => (
-          <option key={sort} value={sort}>
-            {t.columns[columnOf(sort)]} {sort === columnOf(sort) ? '↑' : '↓'}
-          </option>
-        ))}
-      </select>
-    </label>
+    <div class="sort-menu">
+      {isNarrow.value && <GoToButton />}
+      <label>
+        <span>{t.sortBy}</span>
+        <select
+          value={view.value.sort}
+          onChange={({ currentTarget }) => show({ sort: currentTarget.value as typeof view.value.sort })}
+        >
+          {SORTS.map((sort) => (
+            <option key={sort} value={sort}>
+              {t.columns[columnOf(sort)]} {sort === columnOf(sort) ? '↑' : '↓'}
+            </option>
+          ))}
+        </select>
+      </label>
+    </div>
   );
 }
