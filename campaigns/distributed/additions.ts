@@ -40,8 +40,8 @@ export async function checkAdditions(service: Service, count: number): Promise<n
     return service.send(...request);
   };
   const sent = Array.from({ length: count }, (_, index) => fieldsOf(index));
-  const answer = await send('POST', '/books', { body: JSON.stringify(sent) });
-  const books = dataOf(answer, 201) as Book[];
+  const response = await send('POST', '/books', { body: JSON.stringify(sent) });
+  const books = dataOf(response, 201) as Book[];
   assert.deepEqual(books.map(withoutId), sent);
   for (const query of QUERIES) await checkQuery(send, query, books);
   await checkKeys(send);
@@ -68,10 +68,10 @@ async function checkQuery(send: Service['send'], query: Query, books: readonly B
   if (query.compare) expected.sort((one, other) => query.compare?.(one, other) || one.id - other.id);
   const found: Book[] = [];
   for (let target: string | undefined = `/books?limit=300&count=true&${query.text}`; target; ) {
-    const answer: HttpResponse = await send('GET', target);
-    found.push(...(dataOf(answer, 200) as Book[]));
-    assert.equal(answer.headers.get('x-total-count'), `${expected.length}`, query.text);
-    target = /<([^>]*)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+    const response: HttpResponse = await send('GET', target);
+    found.push(...(dataOf(response, 200) as Book[]));
+    assert.equal(response.headers.get('x-total-count'), `${expected.length}`, query.text);
+    target = /<([^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
   }
   assert.deepEqual(found, expected, query.text);
   const whole = query.text === '' ? await send('GET', '/books') : undefined;
@@ -81,8 +81,8 @@ async function checkQuery(send: Service['send'], query: Query, books: readonly B
 async function checkKeys(send: Service['send']): Promise<void> {
   const create = (title: string) =>
     send('POST', '/book', { body: JSON.stringify({ title }), headers: { 'Idempotency-Key': 'a-key' } });
-  const answers = await Promise.all([create('once'), create('once'), create('once')]);
-  const [first, ...others] = answers.map((answer) => dataOf(answer, 201) as Book);
+  const responses = await Promise.all([create('once'), create('once'), create('once')]);
+  const [first, ...others] = responses.map((response) => dataOf(response, 201) as Book);
   for (const other of others) assert.deepEqual(other, first);
   assert.equal((await create('twice')).status, 422);
   dataOf(await send('DELETE', `/book/${first?.id}`), 200);

@@ -30,10 +30,10 @@ test('the verdict on searches reports a book that is missing, too many, stale or
     for (const book of books) {
       const body = Buffer.from(JSON.stringify({ title: book.title, year: book.year }));
       const created = { status: 201, message: 'Book created successfully', data: book };
-      model.apply({ ...request('POST', '/book'), body }, answer(created));
+      model.apply({ ...request('POST', '/book'), body }, response(created));
     }
     const found = { status: 200, message: 'Books retrieved successfully', data };
-    model.apply({ ...request('GET', '/books'), query }, answer(found, fields));
+    model.apply({ ...request('GET', '/books'), query }, response(found, fields));
   };
   judge([a, b], headers);
   for (const wrong of [[a], [b], [], [a, b, c], [b, a], [a, c], [a, { ...b, year: 9 }]])
@@ -48,6 +48,6 @@ function request(method: HostileRequest['method'], path: string): HostileRequest
   return { method, path, token: undefined, lines: [], body: new Uint8Array(), isChunked: false };
 }
 
-function answer(envelope: { status: number }, headers: Record<string, string> = {}) {
+function response(envelope: { status: number }, headers: Record<string, string> = {}) {
   return { status: envelope.status, headers: new Headers(headers), body: JSON.stringify(envelope) };
 }

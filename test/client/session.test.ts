@@ -299,8 +299,8 @@ describe('A sign-in', () => {
   for (const data of [null, {}, { token: 7 }]) {
     test(`is unreadable without a token: ${JSON.stringify(data)}`, async () => {
       await using server = await ScriptedServer.start([], [{ status: 200, data }]);
-      const noAnswer = { name: 'NoResponseError', reason: 'unreadable', mayHaveHappened: false };
-      await assert.rejects(hasty(server).client.create({}), noAnswer);
+      const noResponse = { name: 'NoResponseError', reason: 'unreadable', mayHaveHappened: false };
+      await assert.rejects(hasty(server).client.create({}), noResponse);
     });
   }
 

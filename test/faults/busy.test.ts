@@ -22,12 +22,12 @@ describe('While another process holds the write lock of an SQLite file', () => {
       sendRequest(service, 'PUT', '/book/1', '{"year":1}'),
       sendRequest(service, 'DELETE', '/book/2'),
     ];
-    let isAnyAnswered = false;
-    for (const write of writes) void write.then(() => (isAnyAnswered = true));
+    let hasAnySettled = false;
+    for (const write of writes) void write.then(() => (hasAnySettled = true));
     await assertReadable(service);
     await sleep(1_000);
     await assertReadable(service);
-    assert.ok(!isAnyAnswered);
+    assert.ok(!hasAnySettled);
 
     holder.send('release');
     const statuses = (await Promise.all(writes)).map(({ status }) => status);

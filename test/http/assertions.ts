@@ -4,18 +4,18 @@ import { assertNothingConfidential } from './confidential.ts';
 import type { RawResponse } from './connection.ts';
 
 /** Asserts that a response is this envelope with `data` null, byte for byte, and has the common headers. */
-export function assertError(answer: RawResponse, status: number, message: string): void {
-  assert.equal(answer.body, JSON.stringify({ status, message, data: null }));
-  assertEnvelope(answer);
-  assertHeaders(answer, status);
-  assert.equal(answer.headers.get('content-length'), String(answer.body.length));
+export function assertError(response: RawResponse, status: number, message: string): void {
+  assert.equal(response.body, JSON.stringify({ status, message, data: null }));
+  assertEnvelope(response);
+  assertHeaders(response, status);
+  assert.equal(response.headers.get('content-length'), String(response.body.length));
 }
 
 /** Asserts that a response is an envelope with this outcome. @returns its `data` */
-export function assertSuccess(answer: RawResponse, status: number, message: string): unknown {
-  const envelope = JSON.parse(answer.body) as { data: unknown };
+export function assertSuccess(response: RawResponse, status: number, message: string): unknown {
+  const envelope = JSON.parse(response.body) as { data: unknown };
   assert.deepEqual(envelope, { status, message, data: envelope.data });
-  assertHeaders(answer, status);
+  assertHeaders(response, status);
   return envelope.data;
 }
 

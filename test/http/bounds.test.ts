@@ -54,13 +54,13 @@ test(`${SEARCHES_MAX} searches run concurrently; one more gets 503 until one has
   };
   await using service = await startServiceOn({ search } as BookStore);
   const ask = () => service.fetch('GET', '/books?limit=1');
-  const answers = Array.from({ length: SEARCHES_MAX }, ask);
+  const responses = Array.from({ length: SEARCHES_MAX }, ask);
   await full.promise;
   const refused = await ask();
   assert.equal(refused.status, 503);
   assert.equal(refused.headers.get('retry-after'), '1');
   released.resolve();
-  for (const { status } of await Promise.all(answers)) assert.equal(status, 200);
+  for (const { status } of await Promise.all(responses)) assert.equal(status, 200);
   assert.equal((await ask()).status, 200);
 });
 
@@ -91,8 +91,8 @@ describe('503 Service unavailable', () => {
     const store: Partial<BookStore> = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
     await using service = await startServiceOn(store as BookStore);
     const paths = ['/books?limit=1', '/books?sort=id', '/books?limit=1&count=true'];
-    const answers = await Promise.all(paths.map((path) => service.fetch('GET', path)));
-    for (const { status } of answers) assert.equal(status, 503);
+    const responses = await Promise.all(paths.map((path) => service.fetch('GET', path)));
+    for (const { status } of responses) assert.equal(status, 503);
   });
 
   test('is the response after 100 attempts of a conditional change that conflict with other changes', async () => {
@@ -120,9 +120,9 @@ describe('503 Service unavailable', () => {
 
 /** The books of a page, and the path of the next one. */
 async function page(service: Service, path: string): Promise<[Book[], string | undefined]> {
-  const answer = await service.fetch('GET', path);
-  const { status, headers } = answer;
-  const answered = { status, headers, body: await answer.text() };
+  const response = await service.fetch('GET', path);
+  const { status, headers } = response;
+  const answered = { status, headers, body: await response.text() };
   const books = assertSuccess(answered, 200, 'Books retrieved successfully') as Book[];
   return [books, /^<([^>]*)>/.exec(headers.get('link') ?? '')?.[1]];
 }

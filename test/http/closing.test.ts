@@ -18,9 +18,9 @@ describe('A service that is stopping', () => {
     await sleep(100);
     for (const connection of [used, fresh]) {
       await connection.send(request('POST /token', [], LOGIN));
-      const answer = await connection.response();
-      assertSuccess(answer, 200, 'Token generated successfully');
-      assert.equal(answer.headers.get('connection'), 'close');
+      const response = await connection.response();
+      assertSuccess(response, 200, 'Token generated successfully');
+      assert.equal(response.headers.get('connection'), 'close');
       assert.equal(await connection.rest(), '');
     }
     await closed;
@@ -37,11 +37,11 @@ describe('A service that is stopping', () => {
     const starts = ['GET /nowhere', 'POST /book', 'GET /book/1', 'GET /nowhere', 'DELETE /book/1'];
     await connection.send(starts.map((start) => request(start, [service.authorization], '{}')).join(''));
     for (const status of [404, 201, 200, 404, 200]) {
-      const answer = await connection.response();
-      assert.equal(answer.status, status);
+      const response = await connection.response();
+      assert.equal(response.status, status);
       assert.equal(
-        answer.headers.get('connection') === 'close',
-        status === 200 && answer.body.includes('deleted'),
+        response.headers.get('connection') === 'close',
+        status === 200 && response.body.includes('deleted'),
       );
     }
     assert.equal(await connection.rest(), '');

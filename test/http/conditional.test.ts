@@ -57,20 +57,20 @@ for (const { name: engine } of engines) {
           await connection.send(
             request(`${method} ${path}`, [service.authorization, `If-None-Match: ${value}`]),
           );
-          const answer = await connection.response(true);
-          assert.equal(answer.status, 304, value);
-          assert.equal(answer.headers.get('etag'), tag);
-          assert.equal(answer.headers.get('cache-control'), 'private, no-cache');
-          assert.equal(answer.headers.get('content-type'), null);
-          assert.equal(answer.headers.get('content-length'), null);
+          const response = await connection.response(true);
+          assert.equal(response.status, 304, value);
+          assert.equal(response.headers.get('etag'), tag);
+          assert.equal(response.headers.get('cache-control'), 'private, no-cache');
+          assert.equal(response.headers.get('content-type'), null);
+          assert.equal(response.headers.get('content-length'), null);
         }
         for (const value of ['"another"', tag.slice(0, -1), tag.replaceAll('"', ''), `"${tag}`, '']) {
           await connection.send(
             request(`${method} ${path}`, [service.authorization, `If-None-Match: ${value}`]),
           );
-          const answer = await connection.response(method === 'HEAD');
-          assert.equal(answer.status, 200, value);
-          assert.equal(answer.headers.get('etag'), tag);
+          const response = await connection.response(method === 'HEAD');
+          assert.equal(response.status, 200, value);
+          assert.equal(response.headers.get('etag'), tag);
         }
       }
       await connection.send(request('GET /book/999', [service.authorization, 'If-None-Match: *']));
@@ -133,17 +133,17 @@ for (const { name: engine } of engines) {
       const path = await createBook(service);
       for (let round = 0; round < ROUNDS; round++) {
         const tag = tagOf(await service.fetch('GET', path));
-        const answers = await Promise.all(
+        const responses = await Promise.all(
           Array.from({ length: WRITERS }, (_, writer) =>
             service.fetch('PUT', path, JSON.stringify({ year: WRITERS * round + writer }), {
               'if-match': tag,
             }),
           ),
         );
-        const statuses = answers.map(({ status }) => status);
+        const statuses = responses.map(({ status }) => status);
         assert.equal(statuses.filter((status) => status === 200).length, 1);
         assert.equal(statuses.filter((status) => status === 412).length, WRITERS - 1);
-        const winner = answers.find(({ status }) => status === 200);
+        const winner = responses.find(({ status }) => status === 200);
         assert.ok(winner);
         assert.equal(tagOf(await service.fetch('GET', path)), tagOf(winner));
       }
@@ -152,24 +152,24 @@ for (const { name: engine } of engines) {
     test('all concurrent writers with If-Match: * succeed', async () => {
       await using service = await startService({ engine });
       const path = await createBook(service);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: WRITERS }, (_, writer) =>
           service.fetch('PUT', path, JSON.stringify({ year: writer }), { 'if-match': '*' }),
         ),
       );
-      assert.ok(answers.every(({ status }) => status === 200));
+      assert.ok(responses.every(({ status }) => status === 200));
     });
   });
 }
 
-function tagOf(answer: Response): string {
-  const tag = answer.headers.get('etag') ?? '';
+function tagOf(response: Response): string {
+  const tag = response.headers.get('etag') ?? '';
   assert.match(tag, /^"[\w-]+"$/);
   return tag;
 }
 
-async function idIn(answer: Response): Promise<number> {
-  const { data } = (await answer.json()) as { data: { id: number } };
+async function idIn(response: Response): Promise<number> {
+  const { data } = (await response.json()) as { data: { id: number } };
   return data.id;
 }
 

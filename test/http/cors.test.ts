@@ -18,7 +18,7 @@ describe('An origin in CORS_ORIGINS', () => {
         ['PUT', '/book/1'],
         ['DELETE', '/book/1'],
       ] as const) {
-        const answer = await fetch(`${service.url}${path}`, {
+        const response = await fetch(`${service.url}${path}`, {
           method: 'OPTIONS',
           headers: {
             Origin: origin,
@@ -26,12 +26,12 @@ describe('An origin in CORS_ORIGINS', () => {
             'Access-Control-Request-Headers': 'authorization,content-type',
           },
         });
-        assert.equal(answer.status, 204);
-        assert.equal(answer.headers.get('access-control-allow-origin'), origin);
-        assert.ok(listed(answer, 'access-control-allow-methods').includes(method));
-        assert.deepEqual(listed(answer, 'access-control-allow-headers'), ['authorization', 'content-type']);
-        assert.ok(listed(answer, 'vary').includes('Origin'));
-        assert.equal(await answer.text(), '');
+        assert.equal(response.status, 204);
+        assert.equal(response.headers.get('access-control-allow-origin'), origin);
+        assert.ok(listed(response, 'access-control-allow-methods').includes(method));
+        assert.deepEqual(listed(response, 'access-control-allow-headers'), ['authorization', 'content-type']);
+        assert.ok(listed(response, 'vary').includes('Origin'));
+        assert.equal(await response.text(), '');
       }
     }
   });
@@ -59,10 +59,14 @@ describe('An origin in CORS_ORIGINS', () => {
       ['POST', '/token', 429, '{}'],
     ] as const) {
       const authorization = token === undefined ? {} : { Authorization: token };
-      const answer = await service.fetch(method, path, body, { ...headers, ...authorization });
-      assert.equal(answer.status, status, `${method} ${path}`);
-      assert.equal(answer.headers.get('access-control-allow-origin'), ORIGIN, `${method} ${path} ${status}`);
-      assert.deepEqual(listed(answer, 'access-control-expose-headers'), [
+      const response = await service.fetch(method, path, body, { ...headers, ...authorization });
+      assert.equal(response.status, status, `${method} ${path}`);
+      assert.equal(
+        response.headers.get('access-control-allow-origin'),
+        ORIGIN,
+        `${method} ${path} ${status}`,
+      );
+      assert.deepEqual(listed(response, 'access-control-expose-headers'), [
         'ETag',
         'Error-Detail',
         'Invalid-Index',
@@ -73,16 +77,16 @@ describe('An origin in CORS_ORIGINS', () => {
         'X-Request-Id',
         'X-Total-Count',
       ]);
-      assert.ok(listed(answer, 'vary').includes('Origin'));
-      const envelope = (await answer.json()) as { status: unknown };
+      assert.ok(listed(response, 'vary').includes('Origin'));
+      const envelope = (await response.json()) as { status: unknown };
       assert.equal(envelope.status, status);
     }
   });
 
   test('is not allowed credentials', async () => {
     await using service = await startService({ corsOrigins });
-    const answer = await service.fetch('GET', '/books', undefined, { Origin: ORIGIN });
-    assert.equal(answer.headers.get('access-control-allow-credentials'), null);
+    const response = await service.fetch('GET', '/books', undefined, { Origin: ORIGIN });
+    assert.equal(response.headers.get('access-control-allow-credentials'), null);
   });
 
   test('gets 404 or 405 for OPTIONS that is not a preflight', async () => {
@@ -104,10 +108,10 @@ describe('Any other origin', () => {
       await using service = await startService({ corsOrigins });
       const headers = { Origin: origin, 'Access-Control-Request-Method': 'GET' };
       for (const method of ['OPTIONS', 'GET']) {
-        const answer = await service.fetch(method, '/books', undefined, headers);
-        assert.equal(answer.headers.get('access-control-allow-origin'), null);
+        const response = await service.fetch(method, '/books', undefined, headers);
+        assert.equal(response.headers.get('access-control-allow-origin'), null);
         assert.ok(
-          listed(answer, 'vary').includes('Origin'),
+          listed(response, 'vary').includes('Origin'),
           'caches must not reuse the response for other origins',
         );
       }
@@ -123,13 +127,13 @@ test('Without CORS_ORIGINS no response has headers of CORS', async () => {
     ['GET', 200],
     ['PUT', 405],
   ] as const) {
-    const answer = await service.fetch(method, '/books', undefined, headers);
-    assert.equal(answer.status, status);
-    const names = [...answer.headers.keys()];
+    const response = await service.fetch(method, '/books', undefined, headers);
+    assert.equal(response.status, status);
+    const names = [...response.headers.keys()];
     assert.ok(!names.some((name) => name.startsWith('access-control-') || name === 'vary'), names.join());
   }
 });
 
-function listed(answer: Response, name: string): string[] {
-  return (answer.headers.get(name) ?? '').split(',').map((item) => item.trim());
+function listed(response: Response, name: string): string[] {
+  return (response.headers.get(name) ?? '').split(',').map((item) => item.trim());
 }

@@ -69,9 +69,9 @@ describe('503 Service unavailable, with Retry-After', () => {
       storeThat(() => Promise.reject(new StoreUnavailable('OUT_OF_REACH'))),
     );
     for (const [start, body] of REQUESTS) {
-      const answer = await ask(service, start, body);
-      assertError(answer, 503, 'Service unavailable');
-      assert.equal(answer.headers.get('retry-after'), '1');
+      const response = await ask(service, start, body);
+      assertError(response, 503, 'Service unavailable');
+      assert.equal(response.headers.get('retry-after'), '1');
     }
     const failures = parseLog(service.log).filter(({ level }) => level > 30);
     assert.deepEqual(

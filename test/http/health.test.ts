@@ -19,9 +19,9 @@ describe('GET /healthz and GET /readyz', () => {
         ['/healthz', ALIVE],
         ['/readyz', READY],
       ] as const) {
-        const answer = await ask(service, path);
-        assert.equal(assertSuccess(answer, success[0], success[1]), null);
-        assert.equal(answer.headers.get('cache-control'), 'no-store');
+        const response = await ask(service, path);
+        assert.equal(assertSuccess(response, success[0], success[1]), null);
+        assert.equal(response.headers.get('cache-control'), 'no-store');
         assert.equal((await ask(service, path, 'HEAD')).status, 200);
       }
     });
@@ -66,8 +66,8 @@ describe('GET /readyz responds 503', () => {
   });
 
   test('until the store responds again', async () => {
-    const answers = [() => Promise.reject(new StoreUnavailable('AWAY')), () => Promise.resolve()];
-    await using service = await startServiceOn(storeThat(async () => answers.shift()?.()));
+    const responses = [() => Promise.reject(new StoreUnavailable('AWAY')), () => Promise.resolve()];
+    await using service = await startServiceOn(storeThat(async () => responses.shift()?.()));
     assertUnavailable(await ask(service, '/readyz'));
     assertSuccess(await ask(service, '/readyz'), ...READY);
   });
@@ -117,9 +117,9 @@ test('Concurrent requests for GET /readyz share one check of the store', async (
   assert.equal(checks, 1);
 });
 
-function assertUnavailable(answer: RawResponse): void {
-  assertError(answer, 503, 'Service unavailable');
-  assert.equal(answer.headers.get('retry-after'), '1');
+function assertUnavailable(response: RawResponse): void {
+  assertError(response, 503, 'Service unavailable');
+  assert.equal(response.headers.get('retry-after'), '1');
 }
 
 /** Repeats the request until it gets 200. */

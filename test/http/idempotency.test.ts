@@ -44,11 +44,11 @@ for (const engine of engines) {
     test('concurrent requests with one key create one book, and all get it', async () => {
       await using service = await startService({ engine: engine.name });
       const headers = { 'idempotency-key': '"at once"' };
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, () => service.fetch('POST', '/book', BODY, headers)),
       );
-      assert.equal(new Set(await Promise.all(answers.map((answer) => answer.text()))).size, 1);
-      assert.ok(answers.every(({ status }) => status === 201));
+      assert.equal(new Set(await Promise.all(responses.map((response) => response.text()))).size, 1);
+      assert.ok(responses.every(({ status }) => status === 201));
       assert.equal(await countBooks(service), 1);
     });
 

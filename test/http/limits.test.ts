@@ -16,9 +16,9 @@ function bookOf(bytes: number): string {
   return JSON.stringify({ title: TITLE.repeat(Math.ceil(bytes / TITLE.length)) });
 }
 
-function assertUnavailable(answer: RawResponse): void {
-  assertError(answer, 503, 'Service unavailable');
-  assert.equal(answer.headers.get('retry-after'), '1');
+function assertUnavailable(response: RawResponse): void {
+  assertError(response, 503, 'Service unavailable');
+  assert.equal(response.headers.get('retry-after'), '1');
 }
 
 describe('Connections beyond the limit', () => {
@@ -31,9 +31,9 @@ describe('Connections beyond the limit', () => {
     for (const bytes of ['', request('POST /book', [service.authorization], '{}')]) {
       using another = await Connection.open(service);
       const sent = another.send(bytes);
-      const answer = await another.response();
-      assertUnavailable(answer);
-      assert.equal(answer.headers.get('connection'), 'close');
+      const response = await another.response();
+      assertUnavailable(response);
+      assert.equal(response.headers.get('connection'), 'close');
       assert.equal(await another.rest(), '');
       await sent;
     }
@@ -116,9 +116,9 @@ for (const { name: engine } of engines) {
     await service.fetch('POST', '/book', bookOf(100_000));
     for (const method of ['PUT', 'DELETE']) {
       const body = method === 'PUT' ? '{"title":""}' : undefined;
-      const answer = await service.fetch(method, '/book/1', body, { 'If-Match': '*' });
-      assert.equal(answer.status, 503);
-      assert.equal(answer.headers.get('retry-after'), '1');
+      const response = await service.fetch(method, '/book/1', body, { 'If-Match': '*' });
+      assert.equal(response.status, 503);
+      assert.equal(response.headers.get('retry-after'), '1');
       assert.equal((await service.fetch(method, '/book/2', body, { 'If-Match': '*' })).status, 200);
     }
     assert.equal((await service.fetch('PUT', '/book/1', '{"title":""}')).status, 200);
@@ -138,9 +138,9 @@ describe('Unread responses', () => {
       await connection.beginning();
     }
     for (const path of ['/books', '/book/1']) {
-      const answer = await service.fetch('GET', path);
-      assert.equal(answer.status, 503);
-      assert.equal(answer.headers.get('retry-after'), '1');
+      const response = await service.fetch('GET', path);
+      assert.equal(response.status, 503);
+      assert.equal(response.headers.get('retry-after'), '1');
     }
     assert.equal((await service.fetch('GET', `/book/${short.data.id}`)).status, 200);
 
@@ -200,9 +200,9 @@ async function beginLongBody(service: Service): Promise<Connection> {
 /** Repeats a request until its response has this status. */
 async function becomes(status: number, ask: () => Promise<Response>): Promise<void> {
   for (let attempt = 0; attempt < 500; attempt++) {
-    const answer = await ask();
-    await answer.arrayBuffer();
-    if (answer.status === status) return;
+    const response = await ask();
+    await response.arrayBuffer();
+    if (response.status === status) return;
     await sleep(20);
   }
   assert.fail(`no response with ${status}`);

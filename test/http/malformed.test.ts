@@ -17,9 +17,9 @@ describe('One 400 Bad request and the end of the connection follow', () => {
     test(name, async () => {
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(bytes, 'latin1'));
-      const answer = await connection.response();
-      assertError(answer, 400, 'Bad request');
-      assert.equal(answer.headers.get('connection'), 'close');
+      const response = await connection.response();
+      assertError(response, 400, 'Bad request');
+      assert.equal(response.headers.get('connection'), 'close');
       assert.equal(await connection.rest(), '');
     });
   }
@@ -38,9 +38,9 @@ describe('400 Bad request without content follows a HEAD request with', () => {
     test(name, async () => {
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(head, 'latin1'));
-      const answer = await connection.response(true);
-      assert.equal(answer.status, 400);
-      assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+      const response = await connection.response(true);
+      assert.equal(response.status, 400);
+      assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
       assert.equal(await connection.rest(), '');
     });
   }

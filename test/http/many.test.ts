@@ -56,8 +56,8 @@ for (const { name: engine } of engines) {
       const long = JSON.stringify(Array.from({ length: 15 }, () => ({ title: 'x'.repeat(MEBIBYTE - 20) })));
       const books = long.padEnd(16 * MEBIBYTE);
       assert.equal((await createMany(service, books)).length, 15);
-      const answer = await service.fetch('POST', '/books', `${books} `);
-      assert.equal(answer.status, 413);
+      const response = await service.fetch('POST', '/books', `${books} `);
+      assert.equal(response.status, 413);
       assert.equal((await listBooks(service)).length, 15);
     });
 
@@ -73,9 +73,9 @@ for (const { name: engine } of engines) {
         ['', null],
       ] as const) {
         await connection.send(request('POST /books', [service.authorization], body));
-        const answer = await connection.response();
-        assertError(answer, 400, 'Invalid input');
-        assert.equal(answer.headers.get('invalid-index'), index);
+        const response = await connection.response();
+        assertError(response, 400, 'Invalid input');
+        assert.equal(response.headers.get('invalid-index'), index);
       }
       await connection.send(request('POST /books', [], '[{}]'));
       assertError(await connection.response(), 401, 'Authorization token required');
@@ -95,9 +95,9 @@ for (const { name: engine } of engines) {
 }
 
 async function createMany(service: Service, body: string): Promise<Book[]> {
-  const answer = await service.fetch('POST', '/books', body);
-  const { status, headers } = answer;
-  return assertSuccess({ status, headers, body: await answer.text() }, 201, CREATED) as Book[];
+  const response = await service.fetch('POST', '/books', body);
+  const { status, headers } = response;
+  return assertSuccess({ status, headers, body: await response.text() }, 201, CREATED) as Book[];
 }
 
 async function listBooks(service: Service): Promise<Book[]> {

@@ -3,9 +3,9 @@ import { suite, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import { engines } from '../support/engines.ts';
 import * as sql from '../support/sql.ts';
-import { booksIn, createBooks, idsOf, linkOf, pathOf, walk } from './search-answers.ts';
 import { CORPUS, LONG, makeBooks, ORDERS } from './search-corpus.ts';
 import { expectedBooks, type Parameters } from './search-reference.ts';
+import { booksIn, createBooks, idsOf, linkOf, pathOf, walk } from './search-responses.ts';
 import { type Service, startService } from './service.ts';
 
 const FILTERS: readonly Parameters[] = [{}, { year_to: '1910' }, { title: 'r', year_from: '1900' }];

@@ -40,9 +40,9 @@ describe('Expect: 100-continue', () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(request(start, lines));
-      const answer = await connection.response();
-      assertError(answer, status, message);
-      assert.equal(answer.headers.get('connection'), 'close');
+      const response = await connection.response();
+      assertError(response, status, message);
+      assert.equal(response.headers.get('connection'), 'close');
       connection.reset();
     }
   });

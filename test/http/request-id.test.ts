@@ -44,9 +44,9 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
     await using service = await startService({ corsOrigins: ['https://a.example'] });
     for (const [index, [status, start, lines = [], body]] of REQUESTS.entries()) {
       const id = `Root=1-67891233/${index}:a+b@c_~.d`;
-      const answer = await ask(service, start, [...lines, `X-Request-ID: ${id}`], body);
-      assert.equal(answer.status, status, start);
-      assert.equal(answer.headers.get('x-request-id'), id, start);
+      const response = await ask(service, start, [...lines, `X-Request-ID: ${id}`], body);
+      assert.equal(response.status, status, start);
+      assert.equal(response.headers.get('x-request-id'), id, start);
       assert.equal((await lineOf(service, id)).status, status, start);
     }
   });
@@ -55,8 +55,8 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
     await using service = await startService({ corsOrigins: ['https://a.example'] });
     const ids = new Set<string>();
     for (const [status, start, lines, body] of REQUESTS) {
-      const answer = await ask(service, start, lines, body);
-      const id = answer.headers.get('x-request-id') ?? '';
+      const response = await ask(service, start, lines, body);
+      const id = response.headers.get('x-request-id') ?? '';
       assert.match(id, REQUEST_ID, start);
       assert.equal((await lineOf(service, id)).status, status, start);
       ids.add(id);
@@ -73,9 +73,9 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(bytes);
-      const answer = await connection.response();
-      assert.equal(answer.status, status);
-      assert.equal((await lineOf(service, answer.headers.get('x-request-id') ?? '')).status, status);
+      const response = await connection.response();
+      assert.equal(response.status, status);
+      assert.equal((await lineOf(service, response.headers.get('x-request-id') ?? '')).status, status);
     }
   });
 
@@ -91,16 +91,16 @@ describe('X-Request-Id', { timeout: 60_000 }, () => {
   ] as const) {
     test(`of a client is ignored when it ${what}`, async () => {
       await using service = await startService();
-      const answer = await ask(service, 'GET /books', lines);
-      assert.match(answer.headers.get('x-request-id') ?? '', REQUEST_ID);
+      const response = await ask(service, 'GET /books', lines);
+      assert.match(response.headers.get('x-request-id') ?? '', REQUEST_ID);
     });
   }
 
   test('of a client may have 128 characters', async () => {
     await using service = await startService();
     const id = 'x'.repeat(128);
-    const answer = await ask(service, 'GET /books', [`X-Request-Id: ${id}`]);
-    assert.equal(answer.headers.get('x-request-id'), id);
+    const response = await ask(service, 'GET /books', [`X-Request-Id: ${id}`]);
+    assert.equal(response.headers.get('x-request-id'), id);
   });
 });
 

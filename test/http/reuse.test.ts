@@ -38,9 +38,9 @@ test('A connection stays open after an error response to well-formed HTTP, wheth
   using connection = await Connection.open(service);
   for (const [bytes, status, message] of invalidRequests(service)) {
     await connection.send(bytes);
-    const answer = await connection.response();
-    assertError(answer, status, message);
-    assert.notEqual(answer.headers.get('connection'), 'close');
+    const response = await connection.response();
+    assertError(response, status, message);
+    assert.notEqual(response.headers.get('connection'), 'close');
     await connection.send(request('GET /books', [service.authorization]));
     assert.deepEqual(assertSuccess(await connection.response(), 200, 'Books retrieved successfully'), []);
   }
@@ -65,9 +65,9 @@ test('A response to HEAD has no content', async () => {
     ['/token', 405],
   ] as const) {
     await connection.send(request(`HEAD ${path}`, [service.authorization]));
-    const answer = await connection.response(true);
-    assert.equal(answer.status, status);
-    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    const response = await connection.response(true);
+    assert.equal(response.status, status);
+    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
     await connection.send(request('GET /nowhere'));
     assertError(await connection.response(), 404, 'Not found');
   }

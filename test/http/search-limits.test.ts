@@ -23,10 +23,14 @@ for (const engine of engines) {
       await service.fetch('POST', '/book', '{"title": "Gormenghast"}');
       const path = '/books?q=gormenghast&count=true&limit=1';
       await whileLocked(engine.name, address.dbUrl, async () => {
-        for (const answer of await Promise.all([1, 2, 3, 4].map(() => service.fetch('GET', path)))) {
-          assert.equal(answer.status, 503);
-          assert.notEqual(answer.headers.get('retry-after'), null);
-          assert.deepEqual(await answer.json(), { status: 503, message: 'Service unavailable', data: null });
+        for (const response of await Promise.all([1, 2, 3, 4].map(() => service.fetch('GET', path)))) {
+          assert.equal(response.status, 503);
+          assert.notEqual(response.headers.get('retry-after'), null);
+          assert.deepEqual(await response.json(), {
+            status: 503,
+            message: 'Service unavailable',
+            data: null,
+          });
         }
       });
       const searches = (await scrape(service.url)).get('bookkeeping_searches_under_way')?.samples;
@@ -56,10 +60,10 @@ for (const engine of engines) {
       ] as const) {
         for (const sort of ['id', '-title']) {
           const path = `/books?${query}&sort=${sort}&limit=1&count=true`;
-          const answer = await service.fetch('GET', path);
-          assert.equal(answer.status, 200, path.slice(0, 40));
-          assert.equal(answer.headers.get('x-total-count'), `${count}`, path.slice(0, 40));
-          const { data } = (await answer.json()) as { data: unknown[] };
+          const response = await service.fetch('GET', path);
+          assert.equal(response.status, 200, path.slice(0, 40));
+          assert.equal(response.headers.get('x-total-count'), `${count}`, path.slice(0, 40));
+          const { data } = (await response.json()) as { data: unknown[] };
           assert.equal(data.length, Math.min(count, 1));
         }
       }
@@ -71,8 +75,8 @@ for (const engine of engines) {
       for (let book = 0; book < 10; book++) {
         const title = `${'ab '.repeat(200_000)}end${book % 3}`;
         const body = JSON.stringify({ title, year: book % 5 });
-        const answer = await fetchInTime(service, 'POST', '/book', body, { 'Idempotency-Key': `${book}` });
-        ids.push(((await answer.json()) as { data: { id: number } }).data.id);
+        const response = await fetchInTime(service, 'POST', '/book', body, { 'Idempotency-Key': `${book}` });
+        ids.push(((await response.json()) as { data: { id: number } }).data.id);
       }
       for (const [query, sort] of [
         ['q=end2', '-id'],
@@ -81,9 +85,9 @@ for (const engine of engines) {
       ] as const) {
         const expected = ids.filter((_, book) => book % 3 === 2 && (!query.includes('year') || book % 5 < 4));
         const path = `/books?${query}&sort=${sort}&count=true`;
-        const answer = await fetchInTime(service, 'GET', path);
-        assert.equal(answer.headers.get('x-total-count'), `${expected.length}`, path);
-        const { data } = (await answer.json()) as { data: { id: number }[] };
+        const response = await fetchInTime(service, 'GET', path);
+        assert.equal(response.headers.get('x-total-count'), `${expected.length}`, path);
+        const { data } = (await response.json()) as { data: { id: number }[] };
         assert.deepEqual(
           data.map(({ id }) => id).toSorted((one, other) => one - other),
           expected,
@@ -142,8 +146,8 @@ describe('A service on SQLite', () => {
 /** Repeats a request while it gets 503, as statements about long books exceed their time on a busy machine. */
 async function fetchInTime(service: Service, ...request: Parameters<Service['fetch']>): Promise<Response> {
   for (;;) {
-    const answer = await service.fetch(...request);
-    if (answer.status !== 503) return answer;
+    const response = await service.fetch(...request);
+    if (response.status !== 503) return response;
   }
 }
 

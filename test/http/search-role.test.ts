@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createDatabase } from '../support/postgres.ts';
-import { assertAnswers, createBooks } from './search-answers.ts';
 import { CORPUS, EXAMPLES, makeBooks } from './search-corpus.ts';
+import { assertList, createBooks } from './search-responses.ts';
 import { startService } from './service.ts';
 
 describe('A PostgreSQL role that cannot create tables, triggers and indexes', () => {
@@ -17,7 +17,7 @@ describe('A PostgreSQL role that cannot create tables, triggers and indexes', ()
     const dbUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
     {
       await using service = await startService({ dbUrl });
-      for (const parameters of EXAMPLES) await assertAnswers(service, books, parameters);
+      for (const parameters of EXAMPLES) await assertList(service, books, parameters);
       assert.equal((await service.fetch('POST', '/book', '{}')).status, 201);
       assert.equal(
         (await database.query("select 1 from pg_trigger where tgname like 'book_search%'")).length,

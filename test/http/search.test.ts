@@ -3,8 +3,10 @@ import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { engines } from '../support/engines.ts';
 import * as sql from '../support/sql.ts';
+import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from './search-corpus.ts';
+import { expectedBooks } from './search-reference.ts';
 import {
-  assertAnswers,
+  assertList,
   booksIn,
   createBooks,
   idsOf,
@@ -12,9 +14,7 @@ import {
   pathOf,
   walk,
   walkFrom,
-} from './search-answers.ts';
-import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from './search-corpus.ts';
-import { expectedBooks } from './search-reference.ts';
+} from './search-responses.ts';
 import { startService } from './service.ts';
 
 for (const engine of engines) {
@@ -22,14 +22,14 @@ for (const engine of engines) {
     test('matches the reference for each parameter and for combinations', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, CORPUS);
-      for (const parameters of EXAMPLES) await assertAnswers(service, books, parameters);
+      for (const parameters of EXAMPLES) await assertList(service, books, parameters);
     });
 
     test('matches the reference for random queries, also page by page', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, [...CORPUS, ...makeBooks(150)]);
       await fc.assert(
-        fc.asyncProperty(PARAMETERS, async (parameters) => assertAnswers(service, books, parameters)),
+        fc.asyncProperty(PARAMETERS, async (parameters) => assertList(service, books, parameters)),
         { numRuns: 40 },
       );
     });
@@ -74,11 +74,11 @@ for (const engine of engines) {
     test('keeps the other parameters in Link, and limits the length of the cursor', async () => {
       await using service = await startService({ engine: engine.name });
       await createBooks(service, CORPUS);
-      const answer = await service.fetch(
+      const response = await service.fetch(
         'GET',
         '/books?sort=-title&%71=&page=%3E&limit=1&x=%22&year_from=-5',
       );
-      const next = linkOf(answer) ?? '';
+      const next = linkOf(response) ?? '';
       assert.match(next, /^\/books\?sort=-title&%71=&page=%3E&limit=1&x=%22&year_from=-5&after=[\w-]+$/);
       for (const title of [LONG, '\u{1F4DA}'.repeat(5_000), '\u0001'.repeat(5_000)]) {
         await createBooks(service, [
@@ -100,9 +100,9 @@ for (const engine of engines) {
       const books = await createBooks(service, [...CORPUS, ...makeBooks(50)]);
       for (const parameters of [...EXAMPLES, { count: 'true' }]) {
         for (const limit of [{}, { limit: '2' }]) {
-          const answer = await service.fetch('GET', pathOf({ ...parameters, ...limit, count: 'true' }));
-          assert.equal(answer.headers.get('x-total-count'), `${expectedBooks(books, parameters).length}`);
-          await answer.text();
+          const response = await service.fetch('GET', pathOf({ ...parameters, ...limit, count: 'true' }));
+          assert.equal(response.headers.get('x-total-count'), `${expectedBooks(books, parameters).length}`);
+          await response.text();
         }
       }
       const uncounted = await service.fetch('GET', '/books?count=false');
@@ -145,12 +145,12 @@ for (const engine of engines) {
         await sql.query(address.dbUrl, statement);
         const books = await booksIn(await service.fetch('GET', '/books'));
         for (const one of [service, second]) {
-          await assertAnswers(one, books, { q: 'for' });
-          await assertAnswers(one, books, { title: 'foreign', sort: '-author' });
+          await assertList(one, books, { q: 'for' });
+          await assertList(one, books, { title: 'foreign', sort: '-author' });
         }
       }
       await createBooks(second, [{ title: 'Seconded', author: '', year: 0 }]);
-      await assertAnswers(service, await booksIn(await second.fetch('GET', '/books')), { q: 'sec' });
+      await assertList(service, await booksIn(await second.fetch('GET', '/books')), { q: 'sec' });
     });
 
     test('works while several services build the index', async () => {
@@ -160,7 +160,7 @@ for (const engine of engines) {
       const books = await createBooks(service, CORPUS);
       for (let round = 0; round < 3; round++) {
         const both = [service, second, service, second];
-        await Promise.all(both.map((one) => assertAnswers(one, books, { q: 'the', sort: '-author' })));
+        await Promise.all(both.map((one) => assertList(one, books, { q: 'the', sort: '-author' })));
       }
     });
 
@@ -176,9 +176,9 @@ for (const engine of engines) {
       const books = await booksIn(await service.fetch('GET', '/books'));
       assert.equal(books.length, 8_000);
       for (let round = 0; round < 2; round++) {
-        await assertAnswers(service, books, { q: '77', sort: '-title' }, [50]);
-        await assertAnswers(service, books, { author: 'R 3', sort: 'year', year_from: '50' }, [500]);
-        await assertAnswers(service, books, { sort: '-author', count: 'true' }, [999]);
+        await assertList(service, books, { q: '77', sort: '-title' }, [50]);
+        await assertList(service, books, { author: 'R 3', sort: 'year', year_from: '50' }, [500]);
+        await assertList(service, books, { sort: '-author', count: 'true' }, [999]);
       }
     });
 
@@ -202,9 +202,9 @@ for (const engine of engines) {
         'limit=1&limit=1',
         'title=a&%74itle=a',
       ]) {
-        const answer = await service.fetch('GET', `/books?${query}`);
-        assert.equal(answer.status, 400, query);
-        assert.deepEqual(await answer.json(), { status: 400, message: 'Invalid query', data: null });
+        const response = await service.fetch('GET', `/books?${query}`);
+        assert.equal(response.status, 400, query);
+        assert.deepEqual(await response.json(), { status: 400, message: 'Invalid query', data: null });
         const rejected = await service.fetch('GET', `/books?${query}`, undefined, {
           Authorization: 'nonsense',
         });
@@ -225,10 +225,10 @@ for (const engine of engines) {
         'x&x&x',
         'toString=1&__proto__=1',
       ]) {
-        const answer = await service.fetch('GET', `/books?${query}`);
-        assert.equal(answer.status, 200);
-        assert.equal(answer.headers.get('link'), null);
-        assert.deepEqual(await booksIn(answer), books, query);
+        const response = await service.fetch('GET', `/books?${query}`);
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get('link'), null);
+        assert.deepEqual(await booksIn(response), books, query);
       }
     });
 

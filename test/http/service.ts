@@ -74,17 +74,17 @@ export class Service implements AsyncDisposable {
     body?: string,
     headers: Record<string, string> = {},
   ): Promise<Response> {
-    const answer = await fetch(`${this.url}${path}`, {
+    const response = await fetch(`${this.url}${path}`, {
       method,
       headers: { Authorization: this.token, ...headers },
       ...(body !== undefined && { body }),
       signal: AbortSignal.timeout(RESPONSE_MS_MAX),
     });
-    const { status, headers: fields } = answer;
-    const text = await answer.clone().text();
+    const { status, headers: fields } = response;
+    const text = await response.clone().text();
     if (status >= 400) assertNothingConfidential(text);
     await this.onResponse({ method, target: path }, { status, headers: fields, body: text });
-    return answer;
+    return response;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -12,9 +12,9 @@ describe('Unsupported methods', () => {
       await using service = await startService();
       using connection = await Connection.open(service);
       await connection.send(request(`${method} /books`) + request(`${method} /nowhere`));
-      const answer = await connection.response();
-      assertError(answer, 405, 'Method not allowed');
-      assert.equal(answer.headers.get('allow'), 'POST, GET, HEAD');
+      const response = await connection.response();
+      assertError(response, 405, 'Method not allowed');
+      assert.equal(response.headers.get('allow'), 'POST, GET, HEAD');
       assertError(await connection.response(), 404, 'Not found');
     });
   }
@@ -28,9 +28,9 @@ describe('Unsupported methods', () => {
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(`${request(`CONNECT ${target}`)}through the tunnel`);
-      const answer = await connection.response();
-      assertError(answer, status, message);
-      assert.equal(answer.headers.get('allow'), status === 405 ? 'POST, GET, HEAD' : null);
+      const response = await connection.response();
+      assertError(response, status, message);
+      assert.equal(response.headers.get('allow'), status === 405 ? 'POST, GET, HEAD' : null);
       assert.equal(await connection.rest(), '');
     }
   });
@@ -188,8 +188,8 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
     await using service = await startService();
     using connection = await Connection.open(service);
     await connection.send(`GET /books HTTP/1.0\r\n${service.authorization}\r\n\r\n`);
-    const answer = await connection.response();
-    assertSuccess(answer, 200, 'Books retrieved successfully');
+    const response = await connection.response();
+    assertSuccess(response, 200, 'Books retrieved successfully');
     assert.equal(await connection.rest(), '');
   });
 });

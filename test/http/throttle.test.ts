@@ -15,9 +15,9 @@ describe('An address with too many failed logins', () => {
     using connection = await Connection.open(service);
     for (const body of [WRONG_LOGIN, LOGIN, '{', '']) {
       await connection.send(request('POST /token', [], body));
-      const answer = await connection.response();
-      assertError(answer, 429, 'Too many requests');
-      const seconds = Number(answer.headers.get('retry-after'));
+      const response = await connection.response();
+      assertError(response, 429, 'Too many requests');
+      const seconds = Number(response.headers.get('retry-after'));
       assert.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `Retry-After: ${seconds}`);
     }
   });
@@ -42,8 +42,8 @@ describe('An address with too many failed logins', () => {
 
   test('has no more of them than the limit, also when they are concurrent', async () => {
     await using service = await startService({ throttleLimits });
-    const answers = await Promise.all(Array.from({ length: 50 }, () => login(service, WRONG_LOGIN)));
-    assert.equal(answers.filter(({ status }) => status === 401).length, FAILURES_MAX);
+    const responses = await Promise.all(Array.from({ length: 50 }, () => login(service, WRONG_LOGIN)));
+    assert.equal(responses.filter(({ status }) => status === 401).length, FAILURES_MAX);
   });
 
   test('has no more of them than the limit, also when all requests begin before one ends', async () => {
@@ -53,9 +53,9 @@ describe('An address with too many failed logins', () => {
     for (const connection of connections) await connection.send(bytes.slice(0, -1));
     await service.fetch('GET', '/books');
     for (const connection of connections) await connection.send(bytes.slice(-1));
-    const answers = await Promise.all(connections.map((connection) => connection.response()));
+    const responses = await Promise.all(connections.map((connection) => connection.response()));
     for (const connection of connections) connection[Symbol.dispose]();
-    assert.equal(answers.filter(({ status }) => status === 401).length, FAILURES_MAX);
+    assert.equal(responses.filter(({ status }) => status === 401).length, FAILURES_MAX);
   });
 });
 

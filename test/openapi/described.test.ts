@@ -5,37 +5,37 @@ import { SentRequests } from './sent-requests.ts';
 
 const FIND: SentRequest = { method: 'GET', target: '/book/1?x=y' };
 const BOOK = { id: 1, title: '', author: '', year: 0 };
-const FOUND = answer(200, 'Book retrieved successfully', BOOK, { 'cache-control': 'private, no-cache' });
+const FOUND = response(200, 'Book retrieved successfully', BOOK, { 'cache-control': 'private, no-cache' });
 
 describe('The assertion that /openapi.json describes a response', () => {
   test('accepts described responses', async () => {
     await assertDescribed(FIND, FOUND);
     await assertDescribed({ ...FIND, method: 'HEAD' }, { ...FOUND, body: '' });
-    await assertDescribed({ method: 'PATCH', target: '/nowhere' }, answer(404, 'Not found', null));
-    await assertDescribed(undefined, answer(408, 'Request timeout', null));
+    await assertDescribed({ method: 'PATCH', target: '/nowhere' }, response(404, 'Not found', null));
+    await assertDescribed(undefined, response(408, 'Request timeout', null));
   });
 
   for (const [what, asked, answered] of [
-    ['with another status', FIND, answer(202, 'Book retrieved successfully', BOOK)],
-    ['with a message of another operation', FIND, answer(404, 'Not Found', null)],
-    ['with a message that no operation has', undefined, answer(408, 'Too late', null)],
+    ['with another status', FIND, response(202, 'Book retrieved successfully', BOOK)],
+    ['with a message of another operation', FIND, response(404, 'Not Found', null)],
+    ['with a message that no operation has', undefined, response(408, 'Too late', null)],
     [
       'whose data is of another type',
       FIND,
       { ...FOUND, body: FOUND.body?.replace('"year":0', '"year":"0"') ?? '' },
     ],
     ['without data', FIND, { ...FOUND, body: FOUND.body?.replace('"data"', '"date"') ?? '' }],
-    ['without a header that is required', FIND, answer(401, 'Invalid token', null)],
+    ['without a header that is required', FIND, response(401, 'Invalid token', null)],
     [
       'with another value of a header',
       FIND,
-      answer(200, 'Book retrieved successfully', BOOK, { 'cache-control': 'no-store' }),
+      response(200, 'Book retrieved successfully', BOOK, { 'cache-control': 'no-store' }),
     ],
-    ['with a header that is not described', FIND, answer(404, 'Book not found', null, { etag: '"1"' })],
+    ['with a header that is not described', FIND, response(404, 'Book not found', null, { etag: '"1"' })],
     [
       'with another content type',
       FIND,
-      answer(404, 'Book not found', null, { 'content-type': 'text/plain' }),
+      response(404, 'Book not found', null, { 'content-type': 'text/plain' }),
     ],
   ] as const) {
     test(`rejects a response ${what}`, async () => {
@@ -68,7 +68,7 @@ describe('The requests sent on a connection', () => {
   });
 });
 
-function answer(
+function response(
   status: number,
   message: string,
   data: unknown,

@@ -30,13 +30,13 @@ describe('/openapi.json and the files of /docs', () => {
 
   for (const path of PATHS) {
     test(`GET ${path} responds with the file and its type, without a token`, async () => {
-      const answer = await fetch(server.url + path);
-      const content = await answer.text();
-      assert.equal(answer.status, 200);
-      assert.equal(answer.headers.get('content-type'), TYPES[path.split(/[/.]/).at(-1) ?? '']);
-      assert.equal(answer.headers.get('content-length'), String(Buffer.byteLength(content)));
-      assert.equal(answer.headers.get('x-content-type-options'), 'nosniff');
-      assert.equal(answer.headers.get('content-security-policy'), POLICY);
+      const response = await fetch(server.url + path);
+      const content = await response.text();
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('content-type'), TYPES[path.split(/[/.]/).at(-1) ?? '']);
+      assert.equal(response.headers.get('content-length'), String(Buffer.byteLength(content)));
+      assert.equal(response.headers.get('x-content-type-options'), 'nosniff');
+      assert.equal(response.headers.get('content-security-policy'), POLICY);
       if (path === '/openapi.json') return;
       const file = path === '/docs' ? 'page.html' : path.slice('/docs/'.length);
       assert.equal(content, readFileSync(join(FOLDER, file), 'utf8'));
@@ -58,18 +58,18 @@ describe('/openapi.json and the files of /docs', () => {
       const tag = headers.get('etag') ?? '';
       assert.equal(headers.get('cache-control'), 'no-cache');
       for (const known of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
-        const answer = await ask(path, { headers: { 'If-None-Match': known } });
-        assert.deepEqual([answer.status, answer.body], [304, ''], known);
-        assert.equal(answer.headers.get('etag'), tag);
+        const response = await ask(path, { headers: { 'If-None-Match': known } });
+        assert.deepEqual([response.status, response.body], [304, ''], known);
+        assert.equal(response.headers.get('etag'), tag);
       }
       assert.equal((await ask(path, { headers: { 'If-None-Match': '"other"' } })).status, 200);
     });
 
     test(`${path} responds 405 with Allow to other methods`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
-        const answer = await ask(path, { method });
-        assertError(answer, 405, 'Method not allowed');
-        assert.equal(answer.headers.get('allow'), 'GET, HEAD');
+        const response = await ask(path, { method });
+        assertError(response, 405, 'Method not allowed');
+        assert.equal(response.headers.get('allow'), 'GET, HEAD');
       }
     });
   }
@@ -90,7 +90,7 @@ describe('/openapi.json and the files of /docs', () => {
   }
 
   async function ask(path: string, init: RequestInit) {
-    const answer = await fetch(server.url + path, init);
-    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+    const response = await fetch(server.url + path, init);
+    return { status: response.status, headers: response.headers, body: await response.text() };
   }
 });

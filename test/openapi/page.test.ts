@@ -51,9 +51,9 @@ describe('The page at /docs, in a browser', () => {
       ['deleteBook', '200', '"data": null'],
       ['readMetrics', '200', '# TYPE bookkeeping_'],
     ] as const) {
-      const answer = await send(page, id, body);
-      assert.equal(answer.status, status, id);
-      assert.ok(answer.text.includes(shown), `${id}: ${answer.text}`);
+      const response = await send(page, id, body);
+      assert.equal(response.status, status, id);
+      assert.ok(response.text.includes(shown), `${id}: ${response.text}`);
     }
     assert.deepEqual(complaints, []);
   });
@@ -63,9 +63,9 @@ describe('The page at /docs, in a browser', () => {
     if (!page) return;
     await signIn(page, 'another password');
     await page.getByText('Invalid credentials', { exact: true }).first().waitFor();
-    const answer = await send(page, 'listBooks');
-    assert.equal(answer.status, '401');
-    assert.ok(answer.text.includes('Authorization token required'));
+    const response = await send(page, 'listBooks');
+    assert.equal(response.status, '401');
+    assert.ok(response.text.includes('Authorization token required'));
   });
 
   test('has the theme of the console, and links to it', async (context) => {

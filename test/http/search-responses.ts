@@ -4,7 +4,7 @@ import { expectedBooks, type Parameters } from './search-reference.ts';
 import type { Service } from './service.ts';
 
 /** Asserts that a service returns the books of the reference, in one response and in pages. */
-export async function assertAnswers(
+export async function assertList(
   service: Service,
   books: readonly Book[],
   parameters: Parameters,
@@ -33,10 +33,10 @@ export async function walk(service: Service, parameters: Parameters): Promise<Bo
 export async function walkFrom(service: Service, path: string, limit?: number): Promise<Book[]> {
   const books: Book[] = [];
   for (let next: string | undefined = path; next !== undefined; ) {
-    const answer = await service.fetch('GET', next);
-    assert.equal(answer.status, 200, next);
-    next = linkOf(answer);
-    const page = await booksIn(answer);
+    const response = await service.fetch('GET', next);
+    assert.equal(response.status, 200, next);
+    next = linkOf(response);
+    const page = await booksIn(response);
     if (limit !== undefined && next !== undefined) assert.equal(page.length, limit);
     books.push(...page);
   }
@@ -48,16 +48,16 @@ export function pathOf(parameters: Parameters): string {
 }
 
 /** The target of the link to the next page (RFC 8288). */
-export function linkOf(answer: Response): string | undefined {
-  const link = answer.headers.get('link');
+export function linkOf(response: Response): string | undefined {
+  const link = response.headers.get('link');
   if (link === null) return undefined;
   const [, target] = /^<([^<>]+)>; rel="next"$/.exec(link) ?? assert.fail(link);
   return target;
 }
 
-export async function booksIn(answer: Response): Promise<Book[]> {
-  assert.equal(answer.status, 200);
-  return ((await answer.json()) as { data: Book[] }).data;
+export async function booksIn(response: Response): Promise<Book[]> {
+  assert.equal(response.status, 200);
+  return ((await response.json()) as { data: Book[] }).data;
 }
 
 export function idsOf(books: readonly Book[]): number[] {
@@ -67,9 +67,9 @@ export function idsOf(books: readonly Book[]): number[] {
 /** Creates books. @returns them in the order of their ids */
 export async function createBooks(service: Service, books: readonly BookFields[]): Promise<Book[]> {
   const create = async (book: BookFields) => {
-    const answer = await service.fetch('POST', '/book', JSON.stringify(book));
-    assert.equal(answer.status, 201);
-    return ((await answer.json()) as { data: Book }).data;
+    const response = await service.fetch('POST', '/book', JSON.stringify(book));
+    assert.equal(response.status, 201);
+    return ((await response.json()) as { data: Book }).data;
   };
   return (await Promise.all(books.map(create))).toSorted((a, b) => a.id - b.id);
 }
