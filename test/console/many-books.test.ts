@@ -106,6 +106,14 @@ describe('Among 210,000 books', () => {
       await page.keyboard.press('Enter');
       await focused(page, 'Volume 123456').waitFor();
       assert.equal((await visibleNumbers(page))[0], 123_456);
+      await page.evaluate('scrollTo(0, 4_000_000)');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Shift+Tab');
+      await focused(page, 'Volume 123456').waitFor();
+      await waitUntil(
+        page,
+        '((top) => top > 0 && top < innerHeight)(document.activeElement.getBoundingClientRect().top)',
+      );
       const bar = page.getByRole('button', { name: '1950s: 10,500 books' });
       if (await bar.isVisible()) await bar.click();
       else await page.getByLabel('From year').fill('1990');

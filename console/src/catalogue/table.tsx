@@ -191,7 +191,11 @@ export function Table() {
       onFocusIn={({ target }) => {
         const cell = (target as Element).closest<HTMLElement>('[aria-colindex]');
         const row = Number(cell?.parentElement?.getAttribute('aria-rowindex')) - 2;
-        if (cell) active.value = { row, column: columnOf(cell) };
+        if (!cell) return;
+        active.value = { row, column: columnOf(cell) };
+        // A row far away is not where the browser scrolls to.
+        const isDrawn = row >= drawn.value.start && row < drawn.value.end;
+        if (row >= 0 && !isDrawn) requestAnimationFrame(() => move(row, columnOf(cell)));
       }}
     >
       <TableHead sort={view.value.sort} activeColumn={activeRow === -1 ? activeColumn : undefined} />
