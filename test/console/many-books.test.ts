@@ -74,6 +74,17 @@ describe('Among 210,000 books', () => {
       await visibleNumbers(page);
       await page.keyboard.press('Control+Home');
       await focused(page, 'Volume 1').waitFor();
+      // The focused row leaves the window.
+      const scrolled = await page.evaluate<number>(`new Promise((done) => {
+        const [before, steps] = [scrollY, Array(20)];
+        const step = () => {
+          scrollBy(0, 100);
+          if (steps.pop() === undefined && steps.length > 0) requestAnimationFrame(step);
+          else done(scrollY - before);
+        };
+        step();
+      })`);
+      assert.ok(scrolled > 1_900, `${scrolled} px`);
 
       for (const place of [0.5, 0.25, 1, 0.75, 0]) {
         await page.evaluate(`scrollTo(0, ${place} * (document.documentElement.scrollHeight - innerHeight))`);
@@ -83,7 +94,10 @@ describe('Among 210,000 books', () => {
         if (place === 1) assert.equal(numbers.at(-1), BOOKS);
       }
       await page.evaluate('scrollTo(0, document.documentElement.scrollHeight / 2)');
-      await waitUntil(page, `document.querySelector('[data-index]').dataset.index > ${BOOKS / 3}`);
+      await waitUntil(
+        page,
+        `document.querySelector('[data-index]:not(:focus-within)').dataset.index > ${BOOKS / 3}`,
+      );
       const [first = 0] = await visibleNumbers(page);
       for (const direction of [1, -1, -1]) {
         for (let times = 0; times < 10; times++) {

@@ -169,9 +169,10 @@ export function Table() {
 
   const { start, end } = drawn.value;
   const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
-  // The focused row stays in the document when it is scrolled out of view.
+  // The focused row stays in the document when it is scrolled out of view, and in its place, as moving it would scroll the page.
   const { row: activeRow, column: activeColumn } = active.value;
-  if (activeRow >= 0 && activeRow < count.value && !indexes.includes(activeRow)) indexes.push(activeRow);
+  if (activeRow >= end && activeRow < count.value) indexes.push(activeRow);
+  else if (activeRow >= 0 && activeRow < start) indexes.unshift(activeRow);
   // No row is outside of the element, so that it does not lengthen the page.
   const lowest = scroll.elementHeight.value - rowHeight.value;
   const topOf = (row: number) => Math.min(Math.max(row * rowHeight.value - scroll.shift.value, 0), lowest);
