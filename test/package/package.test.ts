@@ -72,7 +72,7 @@ describe('The package', () => {
   test('contains the build, the types of the client, the documentation, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w-]+)\.(html|css|js|svg)(\.br|\.gz)?|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],

