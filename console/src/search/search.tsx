@@ -6,7 +6,7 @@ import { texts } from '../language/texts.ts';
 import { readInteger, show, type View, view } from '../page/address.ts';
 
 /** The delay between the last key and the search. */
-const DEBOUNCE_MS = 150;
+const DEBOUNCE_MS = 100;
 
 export function Search() {
   const t = texts.value;
