@@ -94,7 +94,7 @@ export async function reload(): Promise<void> {
   isFetching = false;
   const query = queryOf(view.value);
   const key = JSON.stringify(query);
-  const count = countMatches(query, abort);
+  const count = countBooks(query, abort).catch(() => undefined);
   try {
     const start = key === loadedQuery ? requestedRows.start : 0;
     const offset = start === 0 ? undefined : offsetOf(start);
@@ -130,14 +130,6 @@ function clear(): void {
   revision.value++;
 }
 
-async function countMatches(query: BookQuery, abort: AbortSignal): Promise<number | undefined> {
-  try {
-    return (await firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort)).total;
-  } catch {
-    return undefined;
-  }
-}
-
 async function fetchRequestedRows(abort: AbortSignal): Promise<void> {
   isFetching = true;
   try {
@@ -149,7 +141,7 @@ async function fetchRequestedRows(abort: AbortSignal): Promise<void> {
       const offset = after === undefined ? offsetOf(missing.start) : undefined;
       const page = await firstPage({ ...query, limit, after, offset }, abort);
       const isBehindEnd = offset !== undefined && page.books.length === 0 && page.next === undefined;
-      const matches = isBehindEnd ? await countMatches(query, abort) : undefined;
+      const matches = isBehindEnd ? await countBooks(query, abort).catch(() => undefined) : undefined;
       batch(() => {
         if (isBehindEnd) counted.value = Math.min(offset, matches ?? offset);
         add(missing, page);
@@ -168,6 +160,11 @@ export async function firstPage(query: BookQuery, abort: AbortSignal) {
   const { value } = await client.list(query, { signal: abort }).pages().next();
   abort.throwIfAborted();
   return value ?? { books: [], total: undefined, offset: undefined, next: undefined };
+}
+
+/** The number of books that match a query; its order does not matter. */
+export async function countBooks(query: BookQuery, abort: AbortSignal): Promise<number | undefined> {
+  return (await firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort)).total;
 }
 
 /** Adds books that were read from a row, or after the loaded ones before a cursor. */

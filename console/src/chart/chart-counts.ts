@@ -1,6 +1,6 @@
 import { effect, signal, untracked } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
-import { countRevision, firstPage, isLoading, loaded } from '../catalogue/catalogue.ts';
+import { countBooks, countRevision, firstPage, isLoading, loaded } from '../catalogue/catalogue.ts';
 import { view } from '../page/address.ts';
 import { signInState } from '../session/session.ts';
 import { isChartShown, isNarrow } from './chart-toggle.tsx';
@@ -44,8 +44,8 @@ async function countBars(query: BookQuery, abort: AbortSignal): Promise<void> {
   const next = withUnknown(barsOf(bc, ad, thisYear, barsMax), 1);
   for (const [index, bar] of next.entries()) {
     const { from, to } = bar;
-    const page = await firstPage({ ...query, year_from: from, year_to: to, limit: 1, count: true }, abort);
-    next[index] = { ...bar, count: page.total ?? 0 };
+    const count = await countBooks({ ...query, year_from: from, year_to: to }, abort);
+    next[index] = { ...bar, count: count ?? 0 };
   }
   bars.value = next.filter(({ kind, count }) => kind !== 'unknown' || count > 0);
 }

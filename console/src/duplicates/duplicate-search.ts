@@ -4,7 +4,7 @@ import { differingFields } from '../book/fields.ts';
 import { shownPages } from '../book/hidden-books.ts';
 import { deleteLater } from '../book/pending-deletions.ts';
 import { changeIfUnchanged, type Outcome } from '../book/stored-books.ts';
-import { firstPage, replace } from '../catalogue/catalogue.ts';
+import { countBooks, replace } from '../catalogue/catalogue.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts } from '../language/texts.ts';
 import { readStored } from '../page/preferences.ts';
@@ -36,7 +36,7 @@ export class DuplicateSearch {
     this.error.value = undefined;
     this.isReading.value = true;
     try {
-      this.total.value = (await firstPage({ limit: 1, count: true }, abort)).total;
+      this.total.value = await countBooks({}, abort);
       const kept = new Set(readKept());
       for await (const group of findDuplicates(this.#pages(abort))) {
         if (kept.has(keyOf(group))) continue;

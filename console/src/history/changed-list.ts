@@ -2,8 +2,8 @@ import { batch, effect, signal } from '@preact/signals';
 import type { Book, BookChange } from '../../../src/client/index.ts';
 import { hiddenIds } from '../book/hidden-books.ts';
 import {
+  countBooks,
   counted,
-  firstPage,
   isLoading,
   loaded,
   reload,
@@ -91,8 +91,7 @@ async function countAgain(): Promise<void> {
   countedAt = Date.now();
   const { value: before } = view;
   try {
-    const query = { ...queryOf(view.value), sort: 'id', limit: 1, count: true } as const;
-    const { total } = await firstPage(query, new AbortController().signal);
+    const total = await countBooks(queryOf(view.value), new AbortController().signal);
     if (view.value === before && !isLoading.value && total !== undefined && counted.value !== undefined) {
       newBooks.value = Math.max(0, total - counted.value);
       // Books that were not loaded were deleted, or no longer match.

@@ -2,7 +2,7 @@ import { computed, effect, signal, untracked } from '@preact/signals';
 import type { Book } from '../../../src/client/index.ts';
 import { isHidden } from '../book/hidden-books.ts';
 import { searchedWords } from '../book/matched-parts.ts';
-import { countRevision, firstPage, isEmpty, isLoading, total } from '../catalogue/catalogue.ts';
+import { countBooks, countRevision, firstPage, isEmpty, isLoading, total } from '../catalogue/catalogue.ts';
 import { queryOf, view } from '../page/address.ts';
 import { client, signInState } from '../session/session.ts';
 
@@ -41,7 +41,7 @@ effect(() => {
   }
   if (allBooks.peek() !== undefined && countedRevision === revision) return undefined;
   return request(async (abort) => {
-    allBooks.value = (await firstPage({ limit: 1, count: true }, abort)).total;
+    allBooks.value = await countBooks({}, abort);
     countedRevision = revision;
   });
 });
@@ -67,8 +67,7 @@ effect(() => {
     const words = searchedWords(query.q ?? '').slice(0, EXPLAINED_WORDS_MAX);
     const areMissing = await Promise.all(words.map(isMissing));
     const missingWords = words.filter((_, index) => areMissing[index]);
-    const everyYear = { q: query.q, limit: 1, count: true };
-    const inOtherYears = missingWords.length > 0 ? 0 : ((await firstPage(everyYear, abort)).total ?? 0);
+    const inOtherYears = missingWords.length > 0 ? 0 : ((await countBooks({ q: query.q }, abort)) ?? 0);
     explanation.value = { missingWords, inOtherYears };
   });
 });
