@@ -1,4 +1,10 @@
-import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
+import type {
+  BookCount,
+  BookPosition,
+  BookQuery,
+  SearchPage,
+  SortKey,
+} from '../../book/book-store-interface.ts';
 import type { Condition, Parameters } from './conditions.ts';
 import type { Needles } from './folding.ts';
 
@@ -9,13 +15,10 @@ export interface SearchEngine {
   indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
   /** Reads the next books that meet the {@link fieldCondition} of a query, by id or year, without the index. */
   nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
-  /** The position of the `number`-th of these books; undefined when there are fewer. */
-  positionAt(
-    query: BookQuery,
-    after: BookPosition | undefined,
-    number: number,
-  ): Promise<BookPosition | undefined>;
-  countBooks(query: BookQuery, after?: BookPosition): Promise<number>;
+  readonly parameterSign: '?' | '$';
+  /** All books as an item of `from`. @param sort the order in which a statement reads them */
+  allBooks(sort: SortKey): string;
+  rows(sql: string, parameters: Parameters): Promise<Row[]>;
   /** Renders books as in {@link SearchPage}, without those that no longer exist. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { BookCount, BookPosition, BookQuery, Sorting } from '../../book/book-store-interface.ts';
 import { PAGE_BOOKS_MAX } from '../store-limits.ts';
-import { isText } from './conditions.ts';
+import { afterCondition, fieldCondition, isText, Parameters, selectPosition, where } from './conditions.ts';
 import type { Match, SearchEngine } from './engine-interface.ts';
 import { compareSortKeys, isMatch, type Needles, sortKeyOf } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
@@ -35,13 +35,33 @@ export class ScanRun {
 
   async #skip(page: PageBuilder) {
     const number = page.skippedNext;
-    const last = await this.#engine.positionAt(this.#query, page.last, number);
-    page.skip -= last ? number : Math.min(number, await this.#engine.countBooks(this.#query, page.last));
+    const last = await this.#positionAt(page.last, number);
+    page.skip -= last ? number : Math.min(number, await this.#countBooks(page.last));
     return { matches: [], last };
   }
 
+  /** The position of the `number`-th book after another; undefined when there are fewer. */
+  async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
+    const parameters = new Parameters(this.#engine.parameterSign);
+    const condition = `${afterCondition(this.#query, after)(parameters)} and ${fieldCondition(this.#query, parameters)}`;
+    const books = this.#engine.allBooks(this.#query.sort);
+    const sql = selectPosition(this.#query, books, condition, parameters.add(number));
+    return (await this.#engine.rows(sql, parameters))[0] as BookPosition | undefined;
+  }
+
+  async #countBooks(after?: BookPosition): Promise<number> {
+    const parameters = new Parameters(this.#engine.parameterSign);
+    const condition = where(
+      afterCondition(this.#query, after)(parameters),
+      fieldCondition(this.#query, parameters),
+    );
+    const sql = `select count(*) as count from ${this.#engine.allBooks('id')} ${condition}`;
+    const [row] = await this.#engine.rows(sql, parameters);
+    return Number(row?.count);
+  }
+
   async count(after: BookPosition | undefined): Promise<BookCount> {
-    if (!this.#needles) return { count: await this.#engine.countBooks(this.#query), last: undefined };
+    if (!this.#needles) return { count: await this.#countBooks(), last: undefined };
     return sumCounts(after, async (position) => {
       const { matches, last } = await this.#next(this.#byId, position);
       return { count: matches.length, last };

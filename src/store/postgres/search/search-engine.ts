@@ -5,8 +5,6 @@ import {
   matchColumns,
   orderOf,
   Parameters,
-  selectPosition,
-  where,
 } from '../../search/conditions.ts';
 import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
@@ -21,6 +19,7 @@ const SCANNED_BOOKS = 250;
 const SCANNED_BYTES = 1_024 * 1_024;
 
 export class PostgresSearchEngine implements SearchEngine {
+  readonly parameterSign = '$';
   readonly #database: Database;
   readonly #index: SearchIndex;
 
@@ -52,7 +51,7 @@ export class PostgresSearchEngine implements SearchEngine {
       `select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''}, read from (
          select *, count(*) over () as read, row_number() over preceding as number, sum(bytes) over preceding as total
          from (
-           select * from ${BOOKS_TO_SCAN}
+           select * from ${ALL_BOOKS}
            where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
            order by ${order} limit ${limit}
          ) as next
@@ -68,25 +67,12 @@ export class PostgresSearchEngine implements SearchEngine {
     };
   }
 
-  async positionAt(
-    query: BookQuery,
-    after: BookPosition | undefined,
-    number: number,
-  ): Promise<BookPosition | undefined> {
-    const parameters = new Parameters('$');
-    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
-    const sql = selectPosition(query, BOOKS_TO_SCAN, condition, parameters.add(number));
-    return (await this.#rows(sql, parameters.values))[0] as BookPosition | undefined;
+  allBooks(): string {
+    return ALL_BOOKS;
   }
 
-  async countBooks(query: BookQuery, after?: BookPosition): Promise<number> {
-    const parameters = new Parameters('$');
-    const condition = where(afterCondition(query, after)(parameters), fieldCondition(query, parameters));
-    const [row] = await this.#rows(
-      `select count(*) as count from ${BOOKS_TO_SCAN} ${condition}`,
-      parameters.values,
-    );
-    return Number(row?.count);
+  rows(text: string, { values }: Parameters): Promise<Row[]> {
+    return this.#rows(text, values);
   }
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
@@ -104,8 +90,8 @@ export class PostgresSearchEngine implements SearchEngine {
   }
 }
 
-const BOOKS_TO_SCAN = `(
+const ALL_BOOKS = `(
   select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
     ${TEXT_BYTES} as bytes
   from books
-) as books_to_scan`;
+) as all_books`;

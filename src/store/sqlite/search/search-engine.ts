@@ -3,6 +3,7 @@ import {
   type BookPosition,
   type BookQuery,
   type SearchPage,
+  type SortKey,
   StoreUnavailable,
 } from '../../../book/book-store-interface.ts';
 import {
@@ -11,10 +12,8 @@ import {
   matchColumns,
   orderOf,
   Parameters,
-  selectPosition,
-  where,
 } from '../../search/conditions.ts';
-import type { IndexDialect, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
+import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
 import type { Needles } from '../../search/folding.ts';
 import { isUnusable, reasonOf, toStoreError } from '../errors.ts';
 import { BOOK_COLUMNS } from '../sql.ts';
@@ -39,6 +38,7 @@ interface IndexBuilder {
 }
 
 export class SqliteSearchEngine implements SearchEngine {
+  readonly parameterSign = '?';
   readonly #database: DatabaseSync;
   readonly #functions: MatchFunctions;
   readonly #statements = new Map<string, StatementSync>();
@@ -89,7 +89,7 @@ export class SqliteSearchEngine implements SearchEngine {
   ): Promise<ScannedBooks> {
     const parameters = new Parameters('?');
     const sql = `
-      select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''} from ${booksToScan(query)}
+      select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''} from ${this.allBooks(query.sort)}
       where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
       order by ${orderOf(query)} limit ${limit}
     `;
@@ -105,23 +105,19 @@ export class SqliteSearchEngine implements SearchEngine {
     return { books, isEnd: books.length < limit };
   }
 
-  async positionAt(
-    query: BookQuery,
-    after: BookPosition | undefined,
-    number: number,
-  ): Promise<BookPosition | undefined> {
-    const parameters = new Parameters('?');
-    const condition = `${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}`;
-    const sql = selectPosition(query, booksToScan(query), condition, parameters.add(number));
-    this.#functions.begin(undefined, 0);
-    return this.#prepare(sql).get(...(parameters.values as number[])) as BookPosition | undefined;
+  allBooks(sort: SortKey): string {
+    const bytes = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
+    // `is_sortable` throws when there are too many to sort.
+    return `(
+      select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+        ${bytes} as bytes
+      from books ${sort === 'id' ? '' : `where is_sortable(${bytes})`}
+    )`;
   }
 
-  async countBooks(query: BookQuery, after?: BookPosition): Promise<number> {
-    const parameters = new Parameters('?');
-    const condition = where(afterCondition(query, after)(parameters), fieldCondition(query, parameters));
-    const sql = `select count(*) as count from ${booksToScan({ ...query, sort: 'id' })} ${condition}`;
-    return Number(this.#prepare(sql).get(...(parameters.values as (string | number)[]))?.count);
+  async rows(sql: string, { values }: Parameters): Promise<Row[]> {
+    this.#functions.begin(undefined, 0);
+    return this.#prepare(sql).all(...(values as (string | number)[]));
   }
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
@@ -171,16 +167,6 @@ export class SqliteSearchEngine implements SearchEngine {
     this.#statements.set(sql, statement);
     return statement;
   }
-}
-
-/** All books; `is_sortable` throws when there are too many to sort. */
-function booksToScan({ sort }: BookQuery): string {
-  const bytes = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
-  return `(
-    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
-      ${bytes} as bytes
-    from books ${sort === 'id' ? '' : `where is_sortable(${bytes})`}
-  )`;
 }
 
 /** Books by their ids, in the order of the ids. */
