@@ -12,7 +12,6 @@ import {
   assertNotReady,
   assertSameJson,
   createMany,
-  engineAt,
   listBooks,
   openArchiveAt,
   openStoreAt,
@@ -218,66 +217,7 @@ describe('A table books with an unsuitable structure', () => {
   });
 });
 
-describe('A PostgreSQL user without a privilege', () => {
-  for (const [lacking, granted] of [
-    ['select, insert, update, delete', undefined],
-    ['insert, update, delete', 'select'],
-    ['update, delete', 'select, insert'],
-  ] as const) {
-    test(`is rejected, and nothing is created: without ${lacking}`, async () => {
-      await using database = await createDatabase();
-      await database.query(GORM_TABLE);
-      await using user = await createUser(database);
-      if (granted) await database.query(`grant ${granted} on books to ${user.name}`);
-      await assertNotReady(user.url, new RegExp(`this user may not ${lacking} in the table books`));
-      assert.deepEqual(await database.query(TABLES), [{ tablename: 'books' }]);
-    });
-  }
-
-  test('to create a table is rejected', async () => {
-    await using database = await createDatabase();
-    await using user = await createUser(database);
-    await assertNotReady(user.url, /^there is no table books, and this user may not create one$/);
-    await assert.rejects((await engineAt(user.url)).inspect(), /may not create one$/);
-  });
-
-  test('to use a schema is rejected', async () => {
-    await using database = await createDatabase();
-    await using user = await createUser(database);
-    await database.query('revoke all on schema public from public');
-    await assertNotReady(user.url, /^the search_path names no schema that this user may use/);
-    await assert.rejects((await engineAt(user.url)).inspect(), /^StoreNotReady: the search_path names/);
-  });
-
-  test('on the whole table is accepted with privileges on its columns', async () => {
-    await using database = await createDatabase();
-    await database.query(GORM_TABLE);
-    await using user = await createUser(database);
-    await database.query(`
-      grant select, insert (title, author, year), update (title, author, year), delete on books to ${user.name};
-      grant usage on sequence books_id_seq to ${user.name}`);
-    await using store = await openStoreAt(user.url);
-    const book = await store.create({ title: '', author: '', year: 0 });
-    assert.deepEqual(await store.update(book.id, { year: 1 }), { ...book, year: 1 });
-    assert.equal(await store.delete(book.id), true);
-  });
-});
-
 const TABLES = "select tablename from pg_tables where schemaname = 'public'";
-
-/** Creates a user without privileges; disposing drops the user and later privileges. */
-async function createUser(
-  database: Database,
-): Promise<AsyncDisposable & { readonly name: string; readonly url: string }> {
-  const name = `user_${Math.random().toString(36).slice(2)}`;
-  await database.query(`create role ${name} login password 'hunter2'`);
-  return {
-    name,
-    url: Object.assign(new URL(database.url), { username: name, password: 'hunter2' }).href,
-    [Symbol.asyncDispose]: async () =>
-      void (await database.query(`drop owned by ${name}; drop role ${name}`)),
-  };
-}
 
 /** All properties of a table books that adoption must not change. */
 async function describeTable(database: Database): Promise<unknown> {

@@ -35,6 +35,20 @@ export async function createDatabase({
   };
 }
 
+/** Creates a user without privileges; disposing drops the user and later privileges. */
+export async function createUser(
+  database: Database,
+): Promise<AsyncDisposable & { readonly name: string; readonly url: string }> {
+  const name = `user_${Math.random().toString(36).slice(2)}`;
+  await database.query(`create role ${name} login password 'hunter2'`);
+  return {
+    name,
+    url: Object.assign(new URL(database.url), { username: name, password: 'hunter2' }).href,
+    [Symbol.asyncDispose]: async () =>
+      void (await database.query(`drop owned by ${name} cascade; drop role ${name}`)),
+  };
+}
+
 function sharedServer(): string {
   const url = process.env.TEST_POSTGRES_URL;
   if (url === undefined) throw new Error('run with --test-global-setup=test/support/global-setup.ts');

@@ -6,7 +6,7 @@ import { IdsExhausted } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
 import { findShards, type Shards } from './citus/shards.ts';
-import { isUnsupported, toStoreError, violatedConstraint } from './errors.ts';
+import { toStoreError, violatedConstraint } from './errors.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
 import type { Conninfo } from './pool/conninfo.ts';
@@ -46,9 +46,8 @@ class PostgresArchive implements BookArchive {
   readonly #client: Client;
   readonly #citusPages: CitusPages | undefined;
   #isInTransaction = false;
-  /** Whether the transaction has inserted given ids; it has locked ids then, until its end, if the server supports that. */
+  /** Whether the transaction has inserted given ids; it locks ids then, until its end. */
   #hasGivenIds = false;
-  #hasLock = false;
 
   constructor(client: Client, isDistributed: boolean) {
     this.#client = client;
@@ -77,7 +76,7 @@ class PostgresArchive implements BookArchive {
       if (this.#isInTransaction) return insert();
       return insertWithUnusedIds(
         () => retry(insert),
-        () => this.#advance(),
+        () => retry(() => schema.advanceIdSequence(this.#client)),
       );
     });
   }
@@ -96,12 +95,10 @@ class PostgresArchive implements BookArchive {
   }
 
   async commit(): Promise<void> {
-    if (this.#hasLock) await this.#query(schema.ADVANCE_ID_SEQUENCE);
+    if (this.#hasGivenIds) await this.#query(schema.ADVANCE_ID_SEQUENCE);
     await this.#query('commit');
-    if (this.#hasGivenIds && !this.#hasLock) await this.#report(() => this.#advance());
     this.#isInTransaction = false;
     this.#hasGivenIds = false;
-    this.#hasLock = false;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,7 +113,7 @@ class PostgresArchive implements BookArchive {
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {
-    if (!this.#hasGivenIds) this.#hasLock = await this.#lockIds();
+    if (!this.#hasGivenIds) await this.#query(schema.LOCK_IDS);
     this.#hasGivenIds = true;
     const ids = sql.idsOf(books);
     const rows = await this.#query<{ id: number }>(sql.INSERT_WITH_IDS, [ids, ...sql.columnsOf(books)]);
@@ -127,25 +124,6 @@ class PostgresArchive implements BookArchive {
     const conflicting = ids.filter((_, index) => !isStored[index]);
     const others = sql.matchIds(ids, await this.#query<Book>(sql.SELECT.text, [conflicting]));
     return books.map((book, index) => (isStored[index] ? 'stored' : conflictOutcome(others[index], book)));
-  }
-
-  #advance(): Promise<void> {
-    return retry(() => schema.advanceIdSequence(this.#client));
-  }
-
-  /** @returns false when the server has no such locks */
-  async #lockIds(): Promise<boolean> {
-    return this.#report(async () => {
-      await this.#client.query('savepoint ids');
-      try {
-        await this.#client.query(schema.LOCK_IDS);
-        return true;
-      } catch (error) {
-        if (!isUnsupported(error)) throw error;
-        await this.#client.query('rollback to savepoint ids');
-        return false;
-      }
-    });
   }
 
   async #query<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {

@@ -48,15 +48,9 @@ export function isOutdatedPlan(error: unknown): boolean {
   return hasState(error, /^0A000$/);
 }
 
-/** Whether a server lacks or denies a feature, a function, a setting or a privilege; PostgreSQL-compatible servers lack some. */
+/** Whether this user lacks a privilege, or Citus a feature, or a table is missing. */
 export function isUnsupported(error: unknown): boolean {
-  return hasState(error, /^(0A|42|22023|55P02)/);
-}
-
-/** For queries that some PostgreSQL-compatible servers do not support. */
-export function emptyIfUnsupported(error: unknown): [] {
-  if (!isUnsupported(error)) throw error;
-  return [];
+  return hasState(error, /^(0A|42|22023)/);
 }
 
 /** A short name of an error for operators. */

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../store-errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../store-limits.ts';
-import { emptyIfUnsupported } from './errors.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import type { Conninfo } from './pool/conninfo.ts';
 import { Servers } from './pool/servers.ts';
@@ -62,9 +61,8 @@ const SELECT_MISSING = `
 `;
 
 async function describeMissing(client: ClientBase): Promise<string[]> {
-  const [missing] = await client
-    .query<{ hasNoKeys: boolean; hasNoIndex: boolean }>(SELECT_MISSING)
-    .then(({ rows }) => rows, emptyIfUnsupported);
+  const { rows } = await client.query<{ hasNoKeys: boolean; hasNoIndex: boolean }>(SELECT_MISSING);
+  const [missing] = rows;
   return [
     ...(missing?.hasNoKeys ? ['this user may not create tables: requests with Idempotency-Key get 503'] : []),
     ...(missing?.hasNoIndex

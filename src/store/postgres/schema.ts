@@ -2,7 +2,7 @@ import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../store-errors.ts';
 import { distributeKeys, findShards, type Shards } from './citus/shards.ts';
-import { emptyIfUnsupported, isUnsupported } from './errors.ts';
+import { isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
 /**
@@ -25,7 +25,10 @@ export async function prepareSchema(
   if (!isNew) await migrate(client, version, migrations);
   const shards = await findShards(client);
   if (shards) await distributeKeys(client);
-  await advanceIdSequence(client);
+  // A user without privileges on the sequence can still create books.
+  await advanceIdSequence(client).catch((error) => {
+    if (!isUnsupported(error)) throw error;
+  });
   return shards;
 }
 
@@ -53,7 +56,7 @@ export async function expectPrivileges(client: ClientBase, privileges = PRIVILEG
     `select privilege from unnest(array['${privileges.join("', '")}']) as privilege
      where not case privilege when 'delete' then has_table_privilege(to_regclass('books'), privilege)
        else has_any_column_privilege(to_regclass('books'), privilege) end`,
-  ).catch(emptyIfUnsupported);
+  );
   if (missing.length === 0) return;
   const names = missing.map(({ privilege }) => privilege).join(', ');
   throw new StoreNotReady(`this user may not ${names} in the table books`);
@@ -61,9 +64,7 @@ export async function expectPrivileges(client: ClientBase, privileges = PRIVILEG
 
 /** Advances the id sequence past the highest id in the table; it lags where other clients insert ids. */
 export async function advanceIdSequence(client: ClientBase): Promise<void> {
-  const sql = `select 1 where ${LAG}`;
-  const lagging = await query(client, sql).catch(emptyIfUnsupported);
-  if (lagging.length === 0) return;
+  if ((await query(client, `select 1 where ${LAG}`)).length === 0) return;
   try {
     await client.query('begin');
     await client.query(END_IF_IDLE);
@@ -72,8 +73,8 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
-    if (!isUnsupported(error)) throw error;
-    for (const statement of ADVANCE_WITHOUT_LOCK) await client.query(statement);
+    const [drawn] = isUnsupported(error) ? await query<{ id: number | null }>(client, DRAW_IDS) : [];
+    if (typeof drawn?.id !== 'number') throw error;
   }
 }
 
@@ -116,17 +117,10 @@ export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, (select max(id) from books)) where ${LAG}`;
 
-/** How far the sequence advances by drawing ids. */
-const DRAWN_IDS = 10_000;
-
-/**
- * For engines without LOCK TABLE. A sequence that lags far behind is set: other clients do not draw as many ids meanwhile as it
- * lags behind, so it is not set back. Otherwise ids are drawn, which never sets it back.
- */
-const ADVANCE_WITHOUT_LOCK = [
-  `select setval(${ID_SEQUENCE}, (select max(id) from books)) where (select max(id) from books) - ${DRAWN_IDS} > ${LAST_ID}`,
-  `select max(nextval(${ID_SEQUENCE})) from generate_series(1, (select max(id) from books) - ${LAST_ID})`,
-];
+/** For users who may draw ids from the sequence, but not set it. Draws none if it lags by more than 10,000. */
+const DRAW_IDS = `
+  select max(nextval(${ID_SEQUENCE})) as id from generate_series(1, (select max(id) from books) - ${LAST_ID})
+  where (select max(id) from books) - ${LAST_ID} <= 10000`;
 
 async function expectColumns(client: ClientBase): Promise<void> {
   const [table] = await query<{ isTable: boolean }>(
@@ -139,13 +133,11 @@ async function expectColumns(client: ClientBase): Promise<void> {
   const columns = await query<{
     name: string;
     type: string;
-    default: string | null;
     hasDefault: boolean;
     isRequired: boolean;
   }>(
     client,
     `select attname as name, format_type(atttypid, atttypmod) as type,
-       (select pg_get_expr(adbin, adrelid) from pg_attrdef where adrelid = attrelid and adnum = attnum) as default,
        atthasdef or attidentity <> '' as "hasDefault", attnotnull as "isRequired"
      from pg_attribute where attrelid = to_regclass('books') and attnum > 0 and not attisdropped`,
   );
@@ -157,7 +149,6 @@ async function expectColumns(client: ClientBase): Promise<void> {
     }
     if (name === 'id' && !column.hasDefault)
       throw new StoreNotReady('the table books does not generate its ids');
-    if (name === 'id' && column.default?.includes('unique_rowid(')) throw new StoreNotReady(UNIQUE_ROWID);
   }
   const required = columns.find(
     ({ name, isRequired, hasDefault }) => !(name in COLUMNS) && isRequired && !hasDefault,
@@ -167,10 +158,6 @@ async function expectColumns(client: ClientBase): Promise<void> {
 
 /** Those of the first migration: an adopted table has them before the others are applied. */
 const COLUMNS = { id: 'bigint', title: 'text', author: 'text', year: 'bigint' };
-
-/** CockroachDB generates such ids for SERIAL, and all of them are beyond 2^53. */
-const UNIQUE_ROWID =
-  "the table books generates its ids with unique_rowid(), which is beyond 2^53-1: create it with serial_normalization = 'sql_sequence'";
 
 /** An adopted table may contain numbers that a JSON number does not represent exactly. */
 async function expectExactNumbers(client: ClientBase): Promise<void> {

@@ -63,7 +63,7 @@ export class Inserts {
     throw new StoreUnavailable('a key keeps expiring');
   }
 
-  /** One statement, so that it is atomic also on servers without transactions of several statements. */
+  /** One statement, so that it is atomic. */
   async createMany(arrays: readonly Uint8Array[]): Promise<Uint8Array[]> {
     const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
     const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
@@ -111,7 +111,7 @@ export async function insertWithUnusedIds<Result>(
   }
 }
 
-/** Returns the rows in the order of their books. PostgreSQL does not guarantee this order; PostgreSQL-compatible servers change it. */
+/** Returns the rows in the order of their books. PostgreSQL does not guarantee this order, and Citus changes it. */
 function matchCreated(books: readonly BookFields[], rows: readonly Book[]): Book[] {
   const isInOrder = books.every(({ title, author, year }, index) => {
     const row = rows[index];

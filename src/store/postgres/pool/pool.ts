@@ -146,7 +146,7 @@ export class ConnectionPool {
   }
 }
 
-/** Retries after a random wait, so that the same transactions do not conflict again; on distributed servers reads may, too. */
+/** Retries after a random wait, so that the same transactions do not conflict again. */
 export async function retry<Result>(
   attempt: () => Promise<Result>,
   isRetryable: (error: unknown) => boolean = isSerializationFailure,

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { emptyIfUnsupported, isUnsupported, sqlState } from '../errors.ts';
+import { sqlState } from '../errors.ts';
 import type { SessionAttributes } from './conninfo.ts';
 
 /** Commits must be on disk before the server acknowledges them. */
@@ -24,28 +24,14 @@ const SETTINGS = {
   tcp_user_timeout: UNREACHABLE_MS,
 };
 
-/**
- * Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters. Settings
- * that the server does not have or does not permit are omitted, except durability.
- */
+/** Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters. */
 export async function configure(client: ClientBase, statementTimeoutMs: number): Promise<void> {
-  const timeout = `set_config('statement_timeout', '${statementTimeoutMs}', false)`;
-  const values = Object.entries(SETTINGS).map(([name, value]) => `('${name}', '${value}')`);
-  try {
-    await client.query(`select ${DURABLE}, ${timeout}, ${applied(values)}`);
-  } catch (error) {
-    if (!isUnsupported(error)) throw error;
-    await client.query(`select ${DURABLE}`);
-    for (const setting of [timeout, ...values.map((value) => applied([value]))]) {
-      await client.query(`select ${setting}`).catch(emptyIfUnsupported);
-    }
-  }
-}
-
-/** Applies those settings that the server has. */
-function applied(values: readonly string[]): string {
-  const wanted = `(values ${values.join(', ')}) as wanted (name, value)`;
-  return `(select count(set_config(name, value, false)) from ${wanted} join pg_settings using (name))`;
+  const settings = Object.entries({ ...SETTINGS, statement_timeout: statementTimeoutMs });
+  const values = settings.map(([name, value]) => `('${name}', '${value}')`);
+  // The join leaves out what the server does not have, such as the settings of Citus.
+  await client.query(`
+    select ${DURABLE}, count(set_config(name, value, false))
+    from (values ${values.join(', ')}) as wanted (name, value) join pg_settings using (name)`);
 }
 
 /** The condition on a server, and the problem where it is not met. */
