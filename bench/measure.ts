@@ -1,12 +1,32 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Generator, Load, LoadResult } from './load/generator.ts';
+import type { Generator, Load, LoadResult } from './load/load.ts';
 import { type OpenLoadResult, runOpenLoad } from './load/node.ts';
-import type { Measurement } from './results.ts';
 import { TOKEN } from './services/credentials.ts';
-import type { Service } from './services/service.ts';
+import type { Service, ServiceName } from './services/service.ts';
 import { readCpuSeconds, readPeakMemoryBytes, resetPeakMemory, waitUntilIdle } from './services/usage.ts';
 import { type WorkloadName, workloads } from './workloads.ts';
+
+/** The measurements of a service with one workload and number of connections, one in each round. */
+export interface Series {
+  readonly service: ServiceName;
+  readonly workload: WorkloadName;
+  readonly connections: number;
+}
+
+export interface Measurement extends Series {
+  readonly round: number;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** CPU time of the service's process per request. */
+  readonly cpuMicroseconds: number;
+  readonly peakMemoryBytes: number;
+  /** The utilization of the generator's thread, from 0 to 1. */
+  readonly generatorShare: number;
+  /** Responses other than 2xx, and lost connections; with any, the measurement is invalid. */
+  readonly failures: number;
+}
 
 interface Task {
   readonly service: Service;

@@ -1,30 +1,9 @@
 import type { LongListResult } from './extras/long-list.ts';
 import type { SlowDiskResult } from './extras/slow-disk.ts';
+import type { Measurement, Series } from './measure.ts';
 import type { PgbenchWorkload } from './pgbench.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
-import type { WorkloadName } from './workloads.ts';
-
-/** The measurements of a service with one workload and number of connections, one in each round. */
-export interface Series {
-  readonly service: ServiceName;
-  readonly workload: WorkloadName;
-  readonly connections: number;
-}
-
-export interface Measurement extends Series {
-  readonly round: number;
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  /** CPU time of the service's process per request. */
-  readonly cpuMicroseconds: number;
-  readonly peakMemoryBytes: number;
-  /** The utilization of the generator's thread, from 0 to 1. */
-  readonly generatorShare: number;
-  /** Responses other than 2xx, and lost connections; with any, the measurement is invalid. */
-  readonly failures: number;
-}
 
 export type Metric = Exclude<keyof Measurement, keyof Series | 'round'>;
 

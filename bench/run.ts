@@ -8,7 +8,7 @@ import { measureLatencies } from './extras/latency.ts';
 import { measureLongList } from './extras/long-list.ts';
 import { measureSlowDisk } from './extras/slow-disk.ts';
 import { measureStarts } from './extras/start-time.ts';
-import type { Generator } from './load/generator.ts';
+import type { Generator } from './load/load.ts';
 import { Meter } from './measure.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
 import { Results } from './results.ts';

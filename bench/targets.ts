@@ -1,8 +1,9 @@
 import type { LongListResult } from './extras/long-list.ts';
 import { decimal } from './markdown.ts';
+import type { Series } from './measure.ts';
 import { TARGET_CONNECTIONS } from './options.ts';
 import type { PgbenchWorkload } from './pgbench.ts';
-import type { Results, Series } from './results.ts';
+import type { Results } from './results.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
 import type { WorkloadName } from './workloads.ts';

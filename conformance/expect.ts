@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { HttpResponse } from './client.ts';
-import type { Service } from './service.ts';
 
 /** A book in a response. */
 export interface Book {
@@ -66,7 +65,10 @@ export function expectUpdated(response: HttpResponse, fields?: Partial<Book>): B
 }
 
 /** Passes when GET returns the book with this id, and it has these fields. */
-export async function expectStored(service: Service, book: Pick<Book, 'id'> & Partial<Book>): Promise<void> {
+export async function expectStored(
+  service: { get(path: string): Promise<HttpResponse> },
+  book: Pick<Book, 'id'> & Partial<Book>,
+): Promise<void> {
   expectRetrieved(await service.get(`/book/${book.id}`), book);
 }
 

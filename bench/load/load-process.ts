@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Load } from './generator.ts';
+import type { Load } from './load.ts';
 import type { OpenLoad, OpenLoadResult } from './node.ts';
 import { ResponseReader } from './response-reader.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Generator, Load, LoadResult } from './generator.ts';
+import type { Generator, Load, LoadResult } from './load.ts';
 
 const LOAD_PROCESS = join(import.meta.dirname, 'load-process.ts');
 /** Few garbage collections, which would delay requests. */

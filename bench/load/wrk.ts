@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readExitedChildrenCpuSeconds } from '../services/usage.ts';
-import type { Generator, Load, LoadResult } from './generator.ts';
+import type { Generator, Load, LoadResult } from './load.ts';
 
 const SCRIPT = join(import.meta.dirname, 'requests.lua');
 

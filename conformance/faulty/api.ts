@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../expect.ts';
 import { type Field, readFields, receive } from './body.ts';
 import { History } from './history.ts';
+import type { Reply } from './reply.ts';
 import { issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
 
@@ -11,16 +12,6 @@ export interface Credentials {
   readonly username: string;
   readonly password: string;
   readonly secret: string;
-}
-
-/** A response without its envelope. */
-export interface Reply {
-  readonly status: number;
-  readonly message: string;
-  readonly data?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Sent instead of the envelope. */
-  readonly events?: readonly string[];
 }
 
 const BAD_REQUEST = { status: 400, message: 'Bad request' };

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Book } from '../expect.ts';
-import type { Reply } from './api.ts';
+import type { Reply } from './reply.ts';
 import type { Planted } from './violations.ts';
 
 interface Change {

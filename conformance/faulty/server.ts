@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { Api, type Credentials, type Reply } from './api.ts';
+import { Api, type Credentials } from './api.ts';
+import type { Reply } from './reply.ts';
 import type { Planted, Violation } from './violations.ts';
 
 /** A server that meets the contract, except for one planted violation. */

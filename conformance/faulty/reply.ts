@@ -1,0 +1,9 @@
+/** A response without its envelope. */
+export interface Reply {
+  readonly status: number;
+  readonly message: string;
+  readonly data?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent instead of the envelope. */
+  readonly events?: readonly string[];
+}
