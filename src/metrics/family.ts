@@ -27,6 +27,15 @@ function samplesOf(name: string, series: Series): Record<string, number> {
   return Object.fromEntries(series.map(([labels, value]) => [sampleName(name, labels), value]));
 }
 
+/** The same values under a deprecated name. */
+export function renamed(family: Family, name: string): Family {
+  const samples = Object.entries(family.samples).map(([sample, value]) => [
+    sample.replace(family.name, name),
+    value,
+  ]);
+  return { ...family, name, help: `Deprecated: use ${family.name}.`, samples: Object.fromEntries(samples) };
+}
+
 export function sampleName(name: string, labels: Labels): string {
   const pairs = Object.entries(labels).map(([label, value]) => `${label}="${escapeValue(value)}"`);
   return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`;

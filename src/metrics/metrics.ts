@@ -1,4 +1,4 @@
-import { counter, exposition, type Family, gauge, type Labels } from './family.ts';
+import { counter, exposition, type Family, gauge, type Labels, renamed } from './family.ts';
 import { RequestMetrics } from './requests.ts';
 import { RuntimeMetrics } from './runtime.ts';
 import { StoreMetrics } from './store.ts';
@@ -55,15 +55,29 @@ export class Metrics {
 
   #families(): Family[] {
     const build = [[this.#build, 1]] as const;
-    return [
+    return withFormerNames([
       ...this.requests.families(),
       ...(this.#getSnapshot ? snapshotFamilies(this.#getSnapshot()) : []),
       ...this.store.families(),
       ...(this.#runtime?.families() ?? []),
       gauge('bookkeeping_processes', 'Number of processes that serve.', 1),
       gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', build, 'max'),
-    ];
+    ]);
   }
+}
+
+/** The names of version 0.1, by the names that have replaced them; version 0.3 drops them. */
+export const FORMER_NAMES = new Map([
+  ['bookkeeping_searches', 'bookkeeping_searches_under_way'],
+  ['bookkeeping_http_rejected_connections_total', 'bookkeeping_http_refused_connections_total'],
+]);
+
+function withFormerNames(families: readonly Family[]): Family[] {
+  const former = families.flatMap((family) => {
+    const name = FORMER_NAMES.get(family.name);
+    return name === undefined ? [] : [renamed(family, name)];
+  });
+  return [...families, ...former];
 }
 
 function snapshotFamilies(server: ServerSnapshot): Family[] {
@@ -75,9 +89,9 @@ function snapshotFamilies(server: ServerSnapshot): Family[] {
     ]),
     gauge('bookkeeping_http_held_bytes', 'Memory of long request bodies and of unread responses.', [
       [{ kind: 'bodies' }, heldBytes.bodies],
-      [{ kind: 'answers' }, heldBytes.responses],
+      [{ kind: 'responses' }, heldBytes.responses],
     ]),
-    gauge('bookkeeping_searches_under_way', 'Searches in progress.', searches),
+    gauge('bookkeeping_searches', 'Searches in progress.', searches),
     gauge('bookkeeping_followers', 'Requests that follow the changes.', followers?.count ?? []),
     gauge(
       'bookkeeping_changes_behind',

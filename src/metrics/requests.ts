@@ -61,7 +61,7 @@ export class RequestMetrics {
         routes.map(({ labels, durations }) => [labels, durations]),
       ),
       counter(
-        'bookkeeping_http_refused_connections_total',
+        'bookkeeping_http_rejected_connections_total',
         'Rejections on a connection before there is a request, by status.',
         [...this.#rejections].map(([status, count]) => [{ status: `${status}` }, count]),
       ),

@@ -173,7 +173,7 @@ describe('A client that disconnects while its token is verified for the first ti
     let underWay: number | undefined;
     for (let attempt = 0; attempt < 100 && underWay !== 0; attempt++) {
       await sleep(20);
-      underWay = (await scrape(service.url)).get('bookkeeping_searches_under_way')?.samples[0]?.value;
+      underWay = (await scrape(service.url)).get('bookkeeping_searches')?.samples[0]?.value;
     }
     assert.equal(underWay, 0);
     assert.deepEqual(

@@ -33,7 +33,7 @@ for (const engine of engines) {
           });
         }
       });
-      const searches = (await scrape(service.url)).get('bookkeeping_searches_under_way')?.samples;
+      const searches = (await scrape(service.url)).get('bookkeeping_searches')?.samples;
       assert.deepEqual(
         searches?.map(({ value }) => value),
         [0],

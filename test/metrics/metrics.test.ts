@@ -78,7 +78,7 @@ describe('GET /metrics', () => {
     await connection.send('nonsense\r\n\r\n');
     await connection.response();
     const metrics = await scrape(service.url);
-    const rejected = metrics.get('bookkeeping_http_refused_connections_total')?.samples;
+    const rejected = metrics.get('bookkeeping_http_rejected_connections_total')?.samples;
     assert.deepEqual(
       rejected?.map(({ labels, value }) => [labels.status, value]),
       [
