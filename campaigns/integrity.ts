@@ -1,5 +1,5 @@
-import { parseConninfo } from '../src/store/postgres/pool/conninfo.ts';
-import { Servers } from '../src/store/postgres/pool/servers.ts';
+import { parseConninfo } from '../src/store/postgres/hosts/conninfo.ts';
+import { Hosts } from '../src/store/postgres/hosts/hosts.ts';
 import { query } from '../test/support/sql.ts';
 
 /**
@@ -20,7 +20,7 @@ async function inspectSqlite(dbUrl: string): Promise<string[]> {
 /** Reads every row completely, and checks table and index when the server has the extension amcheck. */
 async function inspectPostgres(url: string): Promise<string[]> {
   // The address may list several hosts, which the driver does not support.
-  const { client } = await Servers.connect(parseConninfo(url), async () => {});
+  const { client } = await Hosts.connect(parseConninfo(url));
   try {
     await client.query(
       'set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off',

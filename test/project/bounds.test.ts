@@ -28,7 +28,7 @@ const NO_BOUNDS = [
   'src/store/search/unselective-paths.ts#PATHS_MAX',
   'src/store/store-limits.ts#REMOVAL_MAX',
   'src/store/store-limits.ts#COUNTED_MAX',
-  'src/store/postgres/pool/client-connection.ts#PREPARE_TIMEOUT_MS',
+  'src/store/postgres/hosts/connect.ts#PREPARE_TIMEOUT_MS',
   'src/store/postgres/batches/inserts.ts#KEY_ATTEMPTS_MAX',
   'src/store/postgres/search/trigrams.ts#PARTS_MAX',
   'src/store/postgres/search/trigrams.ts#TRIGRAMS_MAX',

@@ -55,7 +55,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'an address names an engine, and opens none',
     modules: /^store\/address\.ts$/,
-    mayImport: /^store\/postgres\/pool\/conninfo\.ts$/,
+    mayImport: /^store\/postgres\/hosts\/conninfo\.ts$/,
   },
   {
     rule: 'app.ts alone connects the parts',

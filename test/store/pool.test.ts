@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
-import { parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
+import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
+import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
-import { Servers } from '../../src/store/postgres/pool/servers.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { Relay } from '../support/relay.ts';
 import { withHosts } from '../support/with-hosts.ts';
@@ -13,9 +13,9 @@ test('A timeout while all connections are in use does not probe the hosts again'
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
   const url = `${withHosts(database.url, [relay.port, relay.port])}?connect_timeout=3`;
-  const { servers, client } = await Servers.connect(parseConninfo(url), async () => {});
+  const { hosts, client } = await Hosts.connect(parseConninfo(url));
   await client.end();
-  const pool = new ConnectionPool(servers, { connectionsMax: 1, statementTimeoutMs: 60_000 });
+  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 60_000 });
 
   await pool.withConnection(async () => {
     await assert.rejects(pool.query('select 1'), (error) => {

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Conninfo, parseConninfo } from '../../src/store/postgres/pool/conninfo.ts';
+import { type Conninfo, parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
 
 /** The parameters without default values, and with the password in plain text. */
 function parse(text: string): Record<string, unknown> {
-  const { password, applicationName, sslmode, hosts, sessionAttributes, isBalanced, ...others } =
+  const { password, applicationName, sslmode, hosts, sessionAttributes, connectTimeoutMs, ...others } =
     parseConninfo(text);
   const [{ name, ...host } = {}] = hosts;
   return {
     ...(hosts.length > 1 ? { hosts } : { ...(name !== undefined && { host: name }), ...host }),
     ...(sessionAttributes !== (hosts.length > 1 ? 'read-write' : 'any') && { sessionAttributes }),
-    ...(isBalanced && { isBalanced }),
+    ...(connectTimeoutMs !== 1_500 && { connectTimeoutMs }),
     ...others,
     ...(password && { password: password.reveal() }),
     ...(applicationName !== 'bookkeeping' && { applicationName }),
@@ -104,7 +104,7 @@ describe('A connection string in the form of a URL', () => {
       dbname: 'books',
       sslmode: 'verify-full',
       sslrootcert: '/etc/ca file.pem',
-      connectTimeoutSeconds: 7,
+      connectTimeoutMs: 7_000,
       applicationName: 'desk',
       options: '-c work_mem=8MB',
     });
@@ -200,22 +200,13 @@ describe('A connection string with several hosts', () => {
   test('requires a writable server by default', () => {
     assert.equal(parseConninfo('host=a,b').sessionAttributes, 'read-write');
     assert.equal(parseConninfo('host=a').sessionAttributes, 'any');
-    for (const wanted of [
-      'any',
-      'read-write',
-      'read-only',
-      'primary',
-      'standby',
-      'prefer-standby',
-    ] as const) {
+    for (const wanted of ['any', 'read-write', 'primary'] as const) {
       assert.equal(parseConninfo(`postgres://a,b?target_session_attrs=${wanted}`).sessionAttributes, wanted);
     }
   });
 
-  test('keeps the order of its hosts by default', () => {
-    assert.equal(parseConninfo('host=a,b').isBalanced, false);
-    assert.equal(parseConninfo('host=a,b load_balance_hosts=disable').isBalanced, false);
-    assert.equal(parseConninfo('host=a,b load_balance_hosts=random').isBalanced, true);
+  test('may turn the balance of load off, which the service does not offer', () => {
+    assert.deepEqual(parse('host=a load_balance_hosts=disable'), { host: 'a' });
   });
 });
 
@@ -268,11 +259,17 @@ describe('An invalid connection string', () => {
     ],
     'unknown attributes of a session': [
       'password=hunter2 target_session_attrs=hunter2',
-      /^target_session_attrs must be one of any, read-write, /,
+      /^target_session_attrs must be one of any, read-write, primary$/,
     ],
-    'an unknown order of hosts': [
-      'password=hunter2 load_balance_hosts=hunter2',
-      /^load_balance_hosts must be one of disable, random$/,
+    ...Object.fromEntries(
+      ['read-only', 'standby', 'prefer-standby'].map((attributes) => [
+        `the attributes ${attributes}, as the service writes`,
+        [`password=hunter2 target_session_attrs=${attributes}`, /must be one of any, read-write, primary$/],
+      ]),
+    ),
+    'a balance of load': [
+      'password=hunter2 host=a,b load_balance_hosts=random',
+      /^load_balance_hosts must be disable, as the service uses one server at a time$/,
     ],
     'a percent sign alone': [
       'postgres://app:hunter2%@db/books',

@@ -7,11 +7,11 @@ import { insertWithUnusedIds } from './batches/inserts.ts';
 import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
 import { findShards, type Shards } from './citus/shards.ts';
 import { toStoreError, violatedConstraint } from './errors.ts';
+import { PREPARE_TIMEOUT_MS } from './hosts/connect.ts';
+import type { Conninfo } from './hosts/conninfo.ts';
+import { Hosts } from './hosts/hosts.ts';
 import { ID_CHECK, readState } from './migrations.ts';
-import { PREPARE_TIMEOUT_MS } from './pool/client-connection.ts';
-import type { Conninfo } from './pool/conninfo.ts';
 import { retry } from './pool/pool.ts';
-import { Servers } from './pool/servers.ts';
 import { configure } from './pool/session-settings.ts';
 import * as schema from './schema.ts';
 import * as sql from './sql.ts';
@@ -35,7 +35,7 @@ async function open(
   prepare: (client: ClientBase) => Promise<Shards | undefined>,
 ): Promise<BookArchive> {
   let shards: Shards | undefined;
-  const { client } = await Servers.connect(conninfo, async (connected) => {
+  const { client } = await Hosts.connect(conninfo, async (connected) => {
     await configure(connected, PREPARE_TIMEOUT_MS);
     shards = await retry(() => prepare(connected));
   });

@@ -1,3 +1,4 @@
+import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import type {
   BookCount,
@@ -28,10 +29,10 @@ import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { CitusSearchEngine } from './citus/citus-search.ts';
 import type { Shards } from './citus/shards.ts';
 import { PostgresHistory, prepareHistory } from './history.ts';
-import type { Conninfo } from './pool/conninfo.ts';
+import type { Conninfo } from './hosts/conninfo.ts';
+import { Hosts } from './hosts/hosts.ts';
 import { Database } from './pool/database.ts';
 import { ConnectionPool, POOLS, retry } from './pool/pool.ts';
-import { Servers } from './pool/servers.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
@@ -44,15 +45,15 @@ export async function openStore(
 ): Promise<BookStore> {
   let shards: Shards | undefined;
   let obstacle: string | undefined;
-  const { servers, client } = await Servers.connect(conninfo, async (connected) => {
+  const prepare = async (connected: ClientBase) => {
     shards = await retry(() => prepareSchema(connected));
     obstacle = shards ? 'Citus' : await prepareHistory(connected, historyDays);
-  });
+  };
+  const { hosts, client } = await Hosts.connect(conninfo, prepare, (server) => observer?.moved(server));
   await client.end();
-  servers.onMove = (server) => observer?.moved(server);
   const hasHistory = historyDays !== undefined && obstacle === undefined;
   if (historyDays !== undefined) new DegradablePart('history', observer).failure = obstacle;
-  return new PostgresBookStore(servers, shards, observer, hasHistory);
+  return new PostgresBookStore(hosts, shards, observer, hasHistory);
 }
 
 /** Each kind of call has its own batches, each a transaction of one statement. */
@@ -74,13 +75,13 @@ class PostgresBookStore implements BookStore {
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
   constructor(
-    servers: Servers,
+    hosts: Hosts,
     shards: Shards | undefined,
     observer: StoreObserver | undefined,
     hasHistory: boolean,
   ) {
     const poolOf = (name: keyof typeof POOLS) => {
-      const pool = new ConnectionPool(servers, POOLS[name]);
+      const pool = new ConnectionPool(hosts, POOLS[name]);
       observer?.pool(name, () => pool.state);
       return pool;
     };

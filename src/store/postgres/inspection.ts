@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../store-errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../store-limits.ts';
+import type { Conninfo } from './hosts/conninfo.ts';
+import { Hosts } from './hosts/hosts.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
-import type { Conninfo } from './pool/conninfo.ts';
-import { Servers } from './pool/servers.ts';
 import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
@@ -13,7 +13,7 @@ export async function inspectStore(conninfo: Conninfo): Promise<string> {
     await connected.query('begin transaction read only');
     description = await describe(connected, relations.has('books'));
   };
-  const { client } = await Servers.connect(conninfo, inspect);
+  const { client } = await Hosts.connect(conninfo, inspect);
   await client.end();
   return description;
 }

@@ -2,11 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { PoolState } from '../../observer.ts';
-import { isConnectionLost, isConnectionRefused, isReadOnly, isSerializationFailure } from '../errors.ts';
-import { closeInTime } from './client-connection.ts';
-import type { SessionAttributes } from './conninfo.ts';
-import type { Server, Servers } from './servers.ts';
-import { configure, expectSuitable, UnsuitableServer, watch } from './session-settings.ts';
+import { isSerializationFailure } from '../errors.ts';
+import type { Hosts, Server } from '../hosts/hosts.ts';
+import { configure } from './session-settings.ts';
 
 export interface PoolLimits {
   readonly connectionsMax: number;
@@ -36,12 +34,9 @@ const ATTEMPTS_MAX = 5;
 /** The longest wait before the second attempt; each later one is longer by this time. */
 const WAIT_MS = 10;
 
-/** With these attributes, a read-only server is the wrong one. */
-const WRITABLE: ReadonlySet<SessionAttributes> = new Set(['any', 'read-write', 'primary']);
-
 /** Connections to the server in use, opened on demand. When another server is used, they are replaced. */
 export class ConnectionPool {
-  readonly #servers: Servers;
+  readonly #hosts: Hosts;
   readonly #limits: PoolLimits;
   #server: Server | undefined;
   #pool: Pool | undefined;
@@ -49,8 +44,8 @@ export class ConnectionPool {
   /** When a connection became idle. */
   readonly #releasedMs = new WeakMap<PoolClient, number>();
 
-  constructor(servers: Servers, limits: PoolLimits) {
-    this.#servers = servers;
+  constructor(hosts: Hosts, limits: PoolLimits) {
+    this.#hosts = hosts;
     this.#limits = limits;
   }
 
@@ -74,7 +69,7 @@ export class ConnectionPool {
       return result;
     } catch (error) {
       client?.release(true);
-      this.#onError(error, server);
+      this.#hosts.onError(error, server);
       throw error;
     }
   }
@@ -93,13 +88,14 @@ export class ConnectionPool {
   async #connect(pool: Pool): Promise<PoolClient> {
     for (;;) {
       const client = await pool.connect();
-      if ((this.#releasedMs.get(client) ?? Number.POSITIVE_INFINITY) >= this.#servers.lostMs) return client;
+      if (!this.#hosts.isProbablyLost(this.#releasedMs.get(client) ?? Number.POSITIVE_INFINITY))
+        return client;
       client.release(true);
     }
   }
 
   async #current(): Promise<readonly [Server, Pool]> {
-    const server = await this.#servers.current();
+    const server = await this.#hosts.current();
     if (this.#isEnded) throw new StoreUnavailable('closed');
     if (this.#server === server && this.#pool) return [server, this.#pool];
     // Running statements finish.
@@ -110,7 +106,6 @@ export class ConnectionPool {
   }
 
   #createPool(server: Server): Pool {
-    const { attributes } = this.#servers;
     const { connectionsMax, statementTimeoutMs } = this.#limits;
     const pool = new Pool({
       ...server.config,
@@ -120,10 +115,8 @@ export class ConnectionPool {
       onConnect: async (client) => {
         // The pool does not listen to a connection that is in use or closing; its loss also rejects its query.
         client.on('error', ignoreLoss);
-        closeInTime(client);
         await configure(client, statementTimeoutMs);
-        await expectSuitable(client, attributes, statementTimeoutMs);
-        if (attributes !== 'any') watch(client, () => this.#servers.evict(server));
+        await this.#hosts.onConnect(client, server);
       },
     });
     // A lost idle connection is replaced at the next call; without a listener its error would end the process.
@@ -133,16 +126,7 @@ export class ConnectionPool {
 
   /** Whether a failed statement had no effect, and may succeed on a retry or on another server. */
   isRetryable(error: unknown): boolean {
-    if (isSerializationFailure(error)) return true;
-    if (isReadOnly(error)) return WRITABLE.has(this.#servers.attributes);
-    return this.#servers.hasSeveral && (isConnectionRefused(error) || error instanceof UnsuitableServer);
-  }
-
-  /** After these errors, another server may be the right one. */
-  #onError(error: unknown, server: Server): void {
-    if (isConnectionLost(error)) this.#servers.lostMs = performance.now();
-    if (isReadOnly(error) && this.#servers.attributes === 'read-write') this.#servers.evict(server);
-    else if (isConnectionLost(error) || error instanceof UnsuitableServer) this.#servers.recheck(server);
+    return isSerializationFailure(error) || this.#hosts.isRetryable(error);
   }
 }
 

@@ -4,11 +4,9 @@ import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../store-errors.ts';
 import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
-import type { Conninfo, Host, SessionAttributes } from './conninfo.ts';
-import { connectionOf, expectSuitable, readTimeline, UnsuitableServer } from './session-settings.ts';
+import type { Conninfo, Host } from './conninfo.ts';
+import { connectionOf, expectSuitable, readTimeline, UnsuitableServer } from './session-attributes.ts';
 
-/** The time to open a connection, unless `connect_timeout` is set. */
-const CONNECT_TIMEOUT_MS = 1_500;
 /** The time for the server to close a connection after its last message; an unreachable one never does. */
 const CLOSE_MS = 1_000;
 /** The time after which the kernel asks whether the server is still there; then it does so ten times, once a second. */
@@ -20,7 +18,6 @@ export const PREPARE_TIMEOUT_MS = 300_000;
 export async function connect(
   conninfo: Conninfo,
   host: Host,
-  attributes: SessionAttributes,
 ): Promise<{ client: Client; config: ClientConfig; timeline: number }> {
   let failure: unknown;
   for (const ssl of tlsModes(conninfo, host)) {
@@ -30,8 +27,8 @@ export async function connect(
     try {
       await client.connect();
       closeInTime(client);
-      await expectSuitable(client, attributes, CONNECT_TIMEOUT_MS);
-      const timeline = conninfo.hosts.length > 1 ? await readTimeline(client, CONNECT_TIMEOUT_MS) : 0;
+      await expectSuitable(client, conninfo);
+      const timeline = conninfo.hosts.length > 1 ? await readTimeline(client, conninfo) : 0;
       return { client, config, timeline };
     } catch (error) {
       // When the other mode only shows that the server has no TLS, the first failure is the cause.
@@ -61,7 +58,7 @@ function mayRequireOtherMode(failure: unknown): boolean {
 const NETWORK_FAILURE = /^(timeout|ECONN|EHOST|ENET|ETIMEDOUT|EPIPE|ENOTFOUND|EAI_|ENOENT)/;
 
 function clientConfig(conninfo: Conninfo, { name, address = name, port }: Host): ClientConfig {
-  const { user, password, dbname, options, connectTimeoutSeconds } = conninfo;
+  const { user, password, dbname, options } = conninfo;
   return {
     ...(address !== undefined && { host: address }),
     ...(port !== undefined && { port }),
@@ -71,7 +68,7 @@ function clientConfig(conninfo: Conninfo, { name, address = name, port }: Host):
     ...(options !== undefined && { options }),
     application_name: conninfo.applicationName,
     client_encoding: 'UTF8',
-    connectionTimeoutMillis: connectTimeoutSeconds ? connectTimeoutSeconds * 1_000 : CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: conninfo.connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: {

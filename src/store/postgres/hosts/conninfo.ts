@@ -5,7 +5,6 @@ export interface Conninfo {
   /** At least one, in the order of attempts. */
   readonly hosts: readonly Host[];
   readonly sessionAttributes: SessionAttributes;
-  readonly isBalanced: boolean;
   readonly user?: string;
   readonly password?: Secret;
   readonly dbname?: string;
@@ -13,7 +12,7 @@ export interface Conninfo {
   readonly sslrootcert?: string;
   readonly sslcert?: string;
   readonly sslkey?: string;
-  readonly connectTimeoutSeconds?: number;
+  readonly connectTimeoutMs: number;
   readonly applicationName: string;
   readonly options?: string;
 }
@@ -27,15 +26,14 @@ export interface Host {
   readonly port?: number;
 }
 
-const SESSION_ATTRIBUTES = [
-  'any',
-  'read-write',
-  'read-only',
-  'primary',
-  'standby',
-  'prefer-standby',
-] as const;
-/** The required attributes of a server (PostgreSQL documentation, "Parameter Key Words", `target_session_attrs`). */
+/** The time to open a connection, unless `connect_timeout` is set. */
+const CONNECT_TIMEOUT_MS = 1_500;
+
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
+/**
+ * The required attributes of a server (PostgreSQL documentation, "Parameter Key Words", `target_session_attrs`), without those of
+ * standbys: the service writes.
+ */
 export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
@@ -53,6 +51,10 @@ export function parseConninfo(text: string): Conninfo {
   const parameter = (name: string) => keywords.get(name) || undefined;
   const hosts = parseHosts(parameter('host'), parameter('hostaddr'), parameter('port'));
   const password = parameter('password');
+  const connectTimeoutSeconds = wholeNumber('connect_timeout', parameter('connect_timeout'), 0, 3_600);
+  if ((parameter('load_balance_hosts') ?? 'disable') !== 'disable') {
+    throw new Error('load_balance_hosts must be disable, as the service uses one server at a time');
+  }
 
   return definedOnly({
     hosts,
@@ -62,9 +64,6 @@ export function parseConninfo(text: string): Conninfo {
       parameter('target_session_attrs') ?? (hosts.length > 1 ? 'read-write' : 'any'),
       SESSION_ATTRIBUTES,
     ),
-    isBalanced:
-      oneOf('load_balance_hosts', parameter('load_balance_hosts') ?? 'disable', ['disable', 'random']) ===
-      'random',
     user: parameter('user'),
     password: password === undefined ? undefined : new Secret(password),
     dbname: parameter('dbname'),
@@ -72,7 +71,7 @@ export function parseConninfo(text: string): Conninfo {
     sslrootcert: parameter('sslrootcert'),
     sslcert: parameter('sslcert'),
     sslkey: parameter('sslkey'),
-    connectTimeoutSeconds: wholeNumber('connect_timeout', parameter('connect_timeout'), 0, 3_600),
+    connectTimeoutMs: connectTimeoutSeconds ? connectTimeoutSeconds * 1_000 : CONNECT_TIMEOUT_MS,
     applicationName: parameter('application_name') ?? 'bookkeeping',
     options: parameter('options'),
   });
