@@ -11,8 +11,6 @@ import { listFiles } from './deployment.ts';
 import { exists, listSources, readPackage, readText } from './files.ts';
 import { anchorOf, codeIn, codeOf, headingsOf, linksOf, rowsUnder } from './markdown.ts';
 
-const README_LINES_MAX = 130;
-
 const readme = readText('README.md');
 const api = readText('docs/api.md');
 const architecture = readText('ARCHITECTURE.md');
@@ -30,11 +28,6 @@ const variableRows = Object.entries<Variable<unknown>>(VARIABLES).map(
 );
 
 describe('README.md', () => {
-  test(`has at most ${README_LINES_MAX} lines`, () => {
-    const lines = readme.trimEnd().split('\n').length;
-    assert.ok(lines <= README_LINES_MAX, `${lines} lines`);
-  });
-
   test('has variables with their defaults and meanings', () => {
     const rows = rowsUnder(readme, 'variable', 'default', 'meaning');
     assert.ok(rows.length > 0);
