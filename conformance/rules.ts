@@ -6,6 +6,7 @@ import { historyRules } from './rules/history.ts';
 import { httpRules } from './rules/http.ts';
 import { idRules } from './rules/ids.ts';
 import { listRules } from './rules/lists.ts';
+import { readOnlyTokenRules } from './rules/read-only-tokens.ts';
 import { signedTokenRules } from './rules/signed-tokens.ts';
 import { tokenEndpointRules } from './rules/token-endpoint.ts';
 import { transportRules } from './rules/transport.ts';
@@ -26,6 +27,7 @@ const SECTIONS = [
   'Lists',
   'History',
   'Tokens',
+  'Read-only tokens',
   'HTTP',
 ];
 
@@ -36,6 +38,7 @@ export const rules: readonly Rule[] = [
   ...bookEndpointRules,
   ...authenticationRules,
   ...signedTokenRules,
+  ...readOnlyTokenRules,
   ...bodyRules,
   ...idRules,
   ...listRules,

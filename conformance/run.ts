@@ -17,6 +17,9 @@ export async function checkRule(service: Service, rule: Rule): Promise<Result> {
     if (rule.needs === 'history' && !(await service.hasHistory())) {
       return { rule, outcome: 'skipped', reason: 'the service has no history' };
     }
+    if (rule.needs === 'read-only tokens' && !(await service.hasReadOnlyTokens())) {
+      return { rule, outcome: 'skipped', reason: 'the service issues no read-only tokens' };
+    }
     await rule.check(service);
     return { rule, outcome: 'pass' };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { Client, type HttpResponse, NoResponse, type Piece, type RequestOptions } from './client.ts';
 import { type Book, expectCreated, expectNull, parseObject } from './expect.ts';
-import { makeToken, type TokenParts } from './tokens.ts';
+import { makeToken, readSegment, type TokenParts } from './tokens.ts';
 
 /** The address and the credentials of a service. */
 export interface ServiceOptions {
@@ -123,9 +123,10 @@ export class Service implements AsyncDisposable {
     return this.sendWithoutToken('POST', '/token', { body: inJson(body) });
   }
 
-  /** A token that the service issues now. */
-  async newToken(): Promise<string> {
-    return tokenIn(await this.login());
+  /** A token that the service issues now. @param scope instead of none */
+  async newToken(scope?: string): Promise<string> {
+    const { username, password } = this;
+    return tokenIn(await this.login({ username, password, scope }));
   }
 
   /** A token signed here with the secret; it expires in a minute unless the parts say otherwise. */
@@ -143,6 +144,12 @@ export class Service implements AsyncDisposable {
   /** Whether it has the endpoints of the history, which are an addition. */
   async hasHistory(): Promise<boolean> {
     return (await this.get('/changes?limit=1')).status !== 404;
+  }
+
+  /** Whether it issues read-only tokens, which are an addition. */
+  async hasReadOnlyTokens(): Promise<boolean> {
+    const claims = readSegment(await this.newToken('read'), 1);
+    return (claims as { scope?: unknown } | undefined)?.scope === 'read';
   }
 
   /** An id without a book: that of a book which was created here and deleted. */

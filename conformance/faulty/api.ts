@@ -4,7 +4,7 @@ import type { Book } from '../expect.ts';
 import { type Field, readFields, receive } from './body.ts';
 import { History } from './history.ts';
 import type { Reply } from './reply.ts';
-import { issueToken, isValidToken } from './token.ts';
+import { isReadOnly, issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
 
 /** The accepted username and password, and the signing secret. */
@@ -77,7 +77,10 @@ export class Api {
     if (this.#has('POST /token needs a token') && authorization) return INVALID_TOKEN;
     const body = await this.#bodyOf(request);
     if (!body) return TOO_LARGE;
-    const login = this.#fieldsOf(request, body, ['username', 'password']);
+    const login = this.#fieldsOf(request, body, ['username', 'password', 'scope']);
+    const isScope = login?.scope === undefined || login.scope === 'read';
+    if (!isScope && !this.#has('any scope of a login is accepted'))
+      return { status: 400, message: 'Invalid request payload' };
     if (!login && !this.#has('an invalid login body is 401')) {
       return { status: 400, message: 'Invalid request payload' };
     }
@@ -87,7 +90,7 @@ export class Api {
       this.wrongLogins++;
       return { status: this.#has('failed logins are 403') ? 403 : 401, message: 'Invalid credentials' };
     }
-    const token = issueToken(secret, this.#has);
+    const token = issueToken(secret, login?.scope, this.#has);
     this.#issued.add(token);
     const data = this.#has('data has a token type') ? { token, token_type: 'JWT' } : { token };
     return { status: 200, message: 'Token generated successfully', data };
@@ -105,11 +108,18 @@ export class Api {
       const isInvalid = authorization === '' && this.#has('an empty Authorization is an invalid token');
       return isInvalid ? INVALID_TOKEN : { status: 401, message: 'Authorization token required' };
     }
-    if (this.#isAccepted(authorization)) return undefined;
+    if (this.#isAccepted(authorization)) return this.#checkScope(request, method, authorization);
     if (this.#has('DELETE runs without a valid token') && method === 'DELETE') {
       this.#books.delete(idOf(path, this.#has));
     }
     return INVALID_TOKEN;
+  }
+
+  #checkScope(request: IncomingMessage, method: string, token: string): Reply | undefined {
+    if (!isReadOnly(token, this.#has)) return undefined;
+    if (method === 'DELETE' && this.#has('a read-only token may delete')) return undefined;
+    const isHead = request.method === 'HEAD' && this.#has('a read-only token is for GET alone');
+    return method === 'GET' && !isHead ? undefined : { status: 403, message: 'Read-only token' };
   }
 
   #isAccepted(token: string): boolean {

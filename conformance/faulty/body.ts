@@ -7,6 +7,7 @@ const TYPES = {
   year: 'number',
   username: 'string',
   password: 'string',
+  scope: 'string',
 } as const;
 
 /** The name of a known field. */

@@ -4,12 +4,14 @@ import type { Planted } from './violations.ts';
 
 const HASHES: Readonly<Record<string, string>> = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' };
 
-/** Issues a token that expires in 15 minutes. */
-export function issueToken(secret: string, has: Planted): string {
+/** Issues a token that expires in 15 minutes. @param scope as in the body of the login */
+export function issueToken(secret: string, scope: unknown, has: Planted): string {
   const alg = has('tokens are signed with HS512') ? 'HS512' : 'HS256';
   const lifetime = has('a token expires after an hour') ? 3600 : 900;
   const exp = (now() + lifetime) * (has('exp is in milliseconds') ? 1000 : 1);
-  const claims = has('a token has a second claim') ? { exp, iat: now() } : { exp };
+  const isScoped = scope !== undefined;
+  const hasSurplus = has(isScoped ? 'a read-only token has a third claim' : 'a token has a second claim');
+  const claims = { exp, ...(isScoped && { scope }), ...(hasSurplus && { iat: now() }) };
   const key = has('tokens are signed with another secret') ? 'another secret' : secret;
   return makeToken(key, { signedWith: alg, payload: claims });
 }
@@ -26,6 +28,12 @@ export function isValidToken(value: string, secret: string, has: Planted): boole
   if (!header || !claims) return false;
   if ('crit' in header && !has('crit is ignored')) return false;
   return isSigned(`${first}.${second}`, signature, header, secret, has) && isInTime(claims, has);
+}
+
+/** Whether a valid token is limited to GET and HEAD. */
+export function isReadOnly(value: string, has: Planted): boolean {
+  const { scope } = readObject(value.split('.')[1] ?? '') ?? {};
+  return scope === 'read' || (scope !== undefined && has('any scope is read-only'));
 }
 
 function isSigned(

@@ -224,6 +224,17 @@ export const violations = {
   ],
   'the token is checked after the body': ['HTTP: 401 comes before 413, and before the body is sent'],
   'DELETE runs without a valid token': ['Authentication: nothing is changed without a valid token'],
+  'a read-only token has a third claim': [
+    'Read-only tokens: POST /token with "scope": "read" issues a token with the claims exp and scope',
+  ],
+  'any scope of a login is accepted': [
+    'Read-only tokens: 400 Invalid request payload when the scope of POST /token is not "read"',
+  ],
+  'a read-only token is for GET alone': ['Read-only tokens: GET and HEAD are accepted'],
+  'a read-only token may delete': [
+    'Read-only tokens: 403 Read-only token for anything else, before the book and the body; nothing is changed',
+  ],
+  'any scope is read-only': ['Read-only tokens: a scope other than "read" means nothing'],
 
   // HTTP
   'an unknown path gets plain text': [

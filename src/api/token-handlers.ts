@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
-import type { Tokens, TokenVerdict } from '../auth/tokens.ts';
+import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/tokens.ts';
 import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
-import { annotate } from '../http/request-log.ts';
+import { annotate, markReadOnly } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
 import { describeError } from './describe-error.ts';
 
@@ -41,7 +41,7 @@ export class TokenHandlers {
       return { outcome: 'invalidCredentials' };
     }
     try {
-      const token = await this.#tokens.issue();
+      const token = await this.#tokens.issue(TOKEN_LIFETIME_SECONDS, login.scope);
       this.logins.succeeded++;
       return { outcome: 'tokenGenerated', data: { token } };
     } catch (error) {
@@ -56,17 +56,21 @@ export class TokenHandlers {
     const verdict = token ? this.#tokens.verify(token) : undefined;
     if (!token || !verdict) send(reply, { outcome: 'tokenRequired' });
     else if (verdict === 'valid') pass();
-    else void this.#passIfValid(token, verdict, reply, pass);
+    else void this.#passIfAllowed(request, token, verdict, reply, pass);
   };
 
-  async #passIfValid(
+  async #passIfAllowed(
+    request: FastifyRequest,
     token: string,
     pending: TokenVerdict | Promise<TokenVerdict>,
     reply: FastifyReply,
     pass: () => void,
   ): Promise<void> {
     const verdict = await pending;
-    if (verdict === 'valid') pass();
+    if (verdict === 'read-only') markReadOnly(request);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    if (verdict === 'valid' || (verdict === 'read-only' && isRead)) pass();
+    else if (verdict === 'read-only') send(reply, { outcome: 'readOnlyToken' });
     else send(reply, { outcome: 'invalidToken', detail: detailOf(token, verdict) });
   }
 

@@ -1,16 +1,25 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { InvalidJson, type JsonFields, readJsonObject } from '../book/json-object.ts';
+import { Invalid } from '../book/invalid.ts';
+import { readJsonObject } from '../book/json-object.ts';
 import type { Secret } from '../config/secret.ts';
+import { READ_SCOPE, type TokenScope } from './tokens.ts';
 
-export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text' } as const;
+export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text', scope: 'text' } as const;
 
-/** The body of POST /token (specification, "LoginRequest"). */
-export type LoginRequest = Required<JsonFields<typeof LOGIN_FIELD_TYPES>>;
+/** The body of POST /token (specification, "LoginRequest"), and the scope of the token, if it is limited. */
+export interface LoginRequest {
+  readonly username: string;
+  readonly password: string;
+  readonly scope?: TokenScope;
+}
 
 /** Reads a request body; absent fields are empty. */
-export function readLoginRequest(body: Uint8Array): LoginRequest | InvalidJson {
+export function readLoginRequest(body: Uint8Array): LoginRequest | Invalid {
   const fields = readJsonObject(body, LOGIN_FIELD_TYPES);
-  return fields instanceof InvalidJson ? fields : { username: '', password: '', ...fields };
+  if (fields instanceof Invalid) return fields;
+  const { scope, ...login } = { username: '', password: '', ...fields };
+  if (scope === undefined) return login;
+  return scope === READ_SCOPE ? { ...login, scope } : new Invalid(`scope must be "${READ_SCOPE}" or absent`);
 }
 
 export class Credentials {

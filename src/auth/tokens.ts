@@ -11,8 +11,12 @@ const OPTIONS = { algorithms: ['HS256', 'HS384', 'HS512'] };
 const VERIFIED_TOKENS_MAX = 10_000;
 const VERIFIED_TOKEN_LENGTH_MAX = 1_024;
 
-/** Whether a token is valid, or why not; only a token that is signed with the secret can be `expired`. */
-export type TokenVerdict = 'valid' | 'expired' | 'wrong signature' | 'invalid';
+/** Whether a token is valid, for everything or for reading, or why not; only one that is signed with the secret can be `expired`. */
+export type TokenVerdict = 'valid' | 'read-only' | 'expired' | 'wrong signature' | 'invalid';
+
+/** The claim `scope` of a read-only token. Any other value means nothing. */
+export const READ_SCOPE = 'read';
+export type TokenScope = typeof READ_SCOPE;
 
 /** Issues signed tokens and verifies them (RFC 7519, RFC 7515). */
 export class Tokens {
@@ -20,7 +24,7 @@ export class Tokens {
   readonly #previousKey: Uint8Array | undefined;
   readonly #now: () => number;
   /** Verified tokens with the time at which they expire, in milliseconds since 1970. */
-  readonly #verified = new Map<string, number>();
+  readonly #verified = new Map<string, { readonly expiresAt: number; readonly verdict: TokenVerdict }>();
   readonly cache = { hits: 0, misses: 0 };
 
   /** @param previous a key that only verifies, during a rotation */
@@ -30,22 +34,24 @@ export class Tokens {
     this.#now = now;
   }
 
-  /** Issues a token: HS256, with the single claim `exp`. @throws Error when the key is empty */
-  async issue(lifetimeSeconds = TOKEN_LIFETIME_SECONDS): Promise<string> {
+  /** Issues a token: HS256, with the claim `exp`, and `scope` if it is given. @throws Error when the key is empty */
+  async issue(lifetimeSeconds = TOKEN_LIFETIME_SECONDS, scope?: TokenScope): Promise<string> {
     this.#requireKey();
     const exp = Math.floor(this.#now() / 1_000) + lifetimeSeconds;
-    return new SignJWT({ exp }).setProtectedHeader({ alg: 'HS256', typ: 'JWT' }).sign(this.#key);
+    return new SignJWT({ exp, ...(scope && { scope }) })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .sign(this.#key);
   }
 
   /** Whether a token is valid now; synchronous for a cached one. */
   verify(token: string): TokenVerdict | Promise<TokenVerdict> {
-    const expiresAt = this.#verified.get(token);
-    if (expiresAt === undefined) {
+    const verified = this.#verified.get(token);
+    if (!verified) {
       this.cache.misses++;
       return this.#verifyUncached(token);
     }
     this.cache.hits++;
-    if (expiresAt > this.#now()) return 'valid';
+    if (verified.expiresAt > this.#now()) return verified.verdict;
     this.#verified.delete(token);
     return 'expired';
   }
@@ -78,13 +84,14 @@ export class Tokens {
     if (![exp, nbf].every(Number.isFinite) || Number(nbf) * 1_000 > this.#now()) return 'invalid';
     const expiresAt = Number(exp) * 1_000;
     if (expiresAt <= this.#now()) return 'expired';
-    this.#keep(token, expiresAt);
-    return 'valid';
+    const verdict = claims.scope === READ_SCOPE ? 'read-only' : 'valid';
+    this.#keep(token, expiresAt, verdict);
+    return verdict;
   }
 
-  #keep(token: string, expiresAt: number): void {
+  #keep(token: string, expiresAt: number, verdict: TokenVerdict): void {
     if (token.length > VERIFIED_TOKEN_LENGTH_MAX) return;
-    this.#verified.set(token, expiresAt);
+    this.#verified.set(token, { expiresAt, verdict });
     if (this.#verified.size <= VERIFIED_TOKENS_MAX) return;
     const [oldest = ''] = this.#verified.keys();
     this.#verified.delete(oldest);

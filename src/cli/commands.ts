@@ -18,6 +18,7 @@ export const COMMANDS = {
     summary: 'prints a token, signed with SECRET_TOKEN',
     options: {
       ttl: { value: 'TIME', description: 'lifetime: 900 (seconds), 15m, 1h or 7d; 15m by default' },
+      'read-only': { description: 'a token that is limited to GET and HEAD: for websites and assistants' },
     },
     details: 'Standard output has the token only: TOKEN=$(bookkeeping token)',
   },

@@ -6,12 +6,19 @@ import { type ApiRequest, type ApiResponse, describeRequest, type Send } from '.
 export interface Login {
   readonly username: string;
   readonly password: string;
+  /** `read` for tokens with which every change is 403 `Read-only token`. */
+  readonly scope?: 'read' | undefined;
 }
 
 /** A login, with which the client gets and renews its tokens; or a token or its provider. */
 export type Credentials =
   | (Login & { readonly token?: never })
-  | { readonly token: string | TokenProvider; readonly username?: never; readonly password?: never };
+  | {
+      readonly token: string | TokenProvider;
+      readonly username?: never;
+      readonly password?: never;
+      readonly scope?: never;
+    };
 
 /**
  * Provides the token of a call: for each call, and once more when the service rejects the token.
@@ -101,11 +108,11 @@ function createProvider(send: Send, credentials: Credentials, now: () => number)
 /** Requests a token. @throws {RefusedError} when the service rejects the login @throws {NoResponseError} */
 export async function fetchToken(
   send: Send,
-  { username, password }: Login,
+  { username, password, scope }: Login,
   now: () => number,
   signal?: AbortSignal,
 ): Promise<Token> {
-  const body = JSON.stringify({ username, password });
+  const body = JSON.stringify({ username, password, scope });
   const request: ApiRequest = { method: 'POST', path: 'token', body, isRetryable: true, isWrite: false };
   const response = await send(request, signal);
   if (response.status !== 200) throw new RefusedError(response);

@@ -9,6 +9,7 @@ export const outcomes = {
   // Every endpoint that needs a token
   tokenRequired: { status: 401, message: 'Authorization token required' },
   invalidToken: { status: 401, message: 'Invalid token' },
+  readOnlyToken: { status: 403, message: 'Read-only token' },
 
   // POST /book, GET /books, GET, PUT and DELETE /book/{id}
   bookCreated: { status: 201, message: 'Book created successfully' },

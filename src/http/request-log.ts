@@ -72,18 +72,20 @@ export class RequestLog extends LogController {
 
   #write(
     level: Level,
-    { id, method, routeOptions }: FastifyRequest,
+    request: FastifyRequest,
     { statusCode, elapsedTime }: FastifyReply,
     more?: object,
   ): void {
-    const { url } = routeOptions;
+    const { id, method } = request;
+    const { url } = request.routeOptions;
     this.#options.observer?.responded(url, method, statusCode, elapsedTime);
     if (LOG_LEVELS[level] < this.#level) return;
     if (statusCode === 200 && url !== undefined && this.#options.probes.includes(url)) return;
+    const scope = readOnlyRequests.has(request) ? ',"scope":"read"' : '';
     const route = url === undefined ? 'null' : `"${url}"`;
     const ending = more === undefined ? '' : `,${JSON.stringify(more).slice(1, -1)}`;
     this.#options.logStream.write(
-      `{"level":${LOG_LEVELS[level]},"time":${Date.now()},"id":"${id}","method":"${method}","route":${route},"status":${statusCode},"ms":${elapsedTime.toFixed(3)}${ending}}\n`,
+      `{"level":${LOG_LEVELS[level]},"time":${Date.now()},"id":"${id}","method":"${method}","route":${route},"status":${statusCode},"ms":${elapsedTime.toFixed(3)}${scope}${ending}}\n`,
     );
   }
 }
@@ -92,6 +94,13 @@ export class RequestLog extends LogController {
 export function annotate(request: FastifyRequest, level: Level, fields: object): void {
   annotations.set(request, { level, fields });
 }
+
+/** Adds the scope of a read-only token to the log line of its request. */
+export function markReadOnly(request: FastifyRequest): void {
+  readOnlyRequests.add(request);
+}
+
+const readOnlyRequests = new WeakSet<FastifyRequest>();
 
 type Level = Exclude<LogLevel, 'silent'>;
 

@@ -39,6 +39,16 @@ describe('bookkeeping token', { concurrency: 2 }, () => {
     });
   }
 
+  test('prints a read-only token with --read-only', async () => {
+    await using folder = await createFolder();
+    const args = ['token', '--read-only', '--ttl', '90d'];
+    const { code, stdout } = await runCommand(args, { folder: folder.path, variables });
+    assert.equal(code, 0);
+    const tokens = new Tokens(new Secret(SECRET_TOKEN), Date.now);
+    assert.equal(await tokens.verify(stdout.trim()), 'read-only');
+    assert.ok(Math.abs(lifetimeOf(stdout) - 90 * 86_400) < 60);
+  });
+
   test('prints a token that a service in the same folder accepts, even if the service has not run yet', async () => {
     await using folder = await createFolder();
     const { code, stdout, stderr } = await runCommand(['token'], { folder: folder.path });

@@ -38,6 +38,21 @@ for (const { name: engine } of engines) {
       assert.deepEqual(await all(books.list()), updated && [withoutEtag(updated)]);
     });
 
+    test('reads with the scope `read`, and changes nothing', async () => {
+      await using service = await startService({ engine });
+      const { id } = await createClient({ url: service.url, ...CREDENTIALS }).create(ILIAD);
+      const books = createClient({ url: service.url, ...CREDENTIALS, scope: 'read' });
+      assert.equal((await books.find(id))?.title, ILIAD.title);
+      for (const change of [
+        () => books.create(ILIAD),
+        () => books.createMany([ILIAD]),
+        () => books.update(id, { year: 0 }),
+        () => books.delete(id),
+      ])
+        await assert.rejects(change, { name: 'RefusedError', status: 403, message: 'Read-only token' });
+      assert.deepEqual(await all(books.list()), [{ id, ...ILIAD }]);
+    });
+
     test('preserves all characters', async () => {
       await using service = await startService({ engine });
       const books = createClient({ url: service.url, ...CREDENTIALS });

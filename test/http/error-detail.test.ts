@@ -25,6 +25,7 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
     ['POST', '/books', 'Invalid input', 'empty, compressed or not a JSON array', '{}'],
     ['POST', '/books', 'Invalid input', 'the array is not valid JSON from this book on', '[{},'],
     ['POST', '/token', 'Invalid request payload', 'not a JSON object', '"admin"'],
+    ['POST', '/token', 'Invalid request payload', 'scope must be "read" or absent', '{"scope":"write"}'],
     ['GET', '/books?limit=0', 'Invalid query', 'limit must be an integer from 1 to 1000'],
     ['GET', '/books?count=yes', 'Invalid query', 'count must be true or false'],
     ['GET', '/books?sort=isbn', 'Invalid query', /^sort must be one of id, -id, title, /],

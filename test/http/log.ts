@@ -11,6 +11,7 @@ export const LOG_KEYS = new Set([
   'route',
   'status',
   'ms',
+  'scope',
   'client',
   'reason',
   'err',

@@ -92,6 +92,13 @@ describe('/openapi.json', () => {
     }
   });
 
+  test('declares 403 exactly for the operations that need a token and change something', () => {
+    for (const [name, { security, responses }] of operations) {
+      const isWrite = security.length > 0 && !name.startsWith('GET ');
+      assert.equal(403 in responses, isWrite, name);
+    }
+  });
+
   test('passes the recommended rules of Redocly without warnings, which detect an error', async () => {
     await lint(document);
     await assert.rejects(lint({ ...document, servers: [] }), /no-empty-servers/);
@@ -155,6 +162,7 @@ function bodies(): fc.Arbitrary<unknown> {
       year: fc.oneof(year, field),
       username: fc.oneof(text, field),
       password: fc.oneof(text, field),
+      scope: fc.oneof(fc.constant('read'), field),
       id: field,
     },
     { requiredKeys: [] },

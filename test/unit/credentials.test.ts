@@ -11,6 +11,12 @@ describe('readLoginRequest', () => {
     assert.deepEqual(read('{"Username":"admin","PASSWORD":"hunter2","remember":true}'), login);
   });
 
+  test('returns the scope `read`, and Invalid for any other', () => {
+    assert.deepEqual(read('{"SCOPE":"read"}'), { username: '', password: '', scope: 'read' });
+    for (const scope of ['', 'READ', 'read write', null, 1, ['read']])
+      assert.ok(read(JSON.stringify({ scope })) instanceof Invalid);
+  });
+
   test('returns empty texts for absent fields', () => {
     assert.deepEqual(read('{}'), { username: '', password: '' });
     assert.deepEqual(read('{"password":"hunter2"}'), { username: '', password: 'hunter2' });

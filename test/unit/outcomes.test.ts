@@ -10,6 +10,7 @@ const CONTRACT = {
   tokenNotGenerated: [500, 'Could not generate token'],
   tokenRequired: [401, 'Authorization token required'],
   invalidToken: [401, 'Invalid token'],
+  readOnlyToken: [403, 'Read-only token'],
   bookCreated: [201, 'Book created successfully'],
   booksRetrieved: [200, 'Books retrieved successfully'],
   bookRetrieved: [200, 'Book retrieved successfully'],

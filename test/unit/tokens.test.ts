@@ -29,6 +29,12 @@ describe('An issued token', () => {
     assert.equal(await tokens.verify(await tokens.issue()), 'valid');
   });
 
+  test('has a scope if one is given', async () => {
+    const token = await tokens.issue(60, 'read');
+    assert.deepEqual(decode(token.split('.')[1] ?? ''), { exp: NOW + 60, scope: 'read' });
+    assert.equal(await tokens.verify(token), 'read-only');
+  });
+
   test('is valid with the same key, however short, and with no other', async () => {
     const short = new Tokens(new Secret('k'), now);
     const token = await short.issue();
@@ -206,6 +212,16 @@ describe('A verified token', () => {
     seconds = NOW + 900;
     assert.equal(clocked.verify(token), 'expired');
     assert.equal(await clocked.verify(token), 'expired');
+  });
+
+  test('is cached with its scope', async () => {
+    const own = new Tokens(new Secret(KEY), now);
+    const token = await own.issue(60, 'read');
+    assert.ok(own.verify(token) instanceof Promise);
+    assert.equal(await own.verify(token), 'read-only');
+    assert.equal(own.verify(token), 'read-only');
+    for (const scope of ['', 'READ', 'read write', null, 1, ['read']])
+      assert.equal(await own.verify(make({ payload: { scope } })), 'valid');
   });
 
   test('stays cached when other tokens are rejected', async () => {

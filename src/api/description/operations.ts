@@ -60,6 +60,8 @@ const CHANGES = { tag: 'Books', data: schemas.changes, headers: schemas.CHANGES_
 
 const PROTECTED_ERRORS = ['tokenRequired', 'invalidToken', ...COMMON_ERRORS] as const satisfies ErrorName[];
 
+const WRITE_ERRORS = ['readOnlyToken', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
+
 /** With an empty id, the path is unknown. */
 const BOOK_ERRORS = ['bookNotFound', 'notFound', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
 
@@ -96,7 +98,7 @@ const declared = {
       'invalidIdempotencyKey',
       'idempotencyKeyReused',
       'payloadTooLarge',
-      ...PROTECTED_ERRORS,
+      ...WRITE_ERRORS,
     ],
   },
   createBooks: {
@@ -107,7 +109,7 @@ const declared = {
     success: 'booksCreated',
     data: schemas.createdBooks,
     errorHeaders: { invalidInput: schemas.INVALID_INDEX },
-    errors: ['invalidInput', 'payloadTooLarge', ...PROTECTED_ERRORS],
+    errors: ['invalidInput', 'payloadTooLarge', ...WRITE_ERRORS],
   },
   listBooks: {
     tag: 'Books',
@@ -139,7 +141,7 @@ const declared = {
     success: 'bookUpdated',
     data: schemas.book,
     headers: schemas.ETAG,
-    errors: ['invalidInput', 'preconditionFailed', 'payloadTooLarge', ...BOOK_ERRORS],
+    errors: ['invalidInput', 'preconditionFailed', 'payloadTooLarge', 'readOnlyToken', ...BOOK_ERRORS],
   },
   deleteBook: {
     tag: 'Books',
@@ -147,7 +149,7 @@ const declared = {
     description: `Deletes a book. ${UNKNOWN_AFTER_5XX}`,
     requestHeaders: { ...schemas.IF_MATCH, ...schemas.IF_NONE_MATCH },
     success: 'bookDeleted',
-    errors: ['preconditionFailed', ...BOOK_ERRORS],
+    errors: ['preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
   },
   followChanges: {
     ...CHANGES,
@@ -184,7 +186,7 @@ const declared = {
     success: 'bookRestored',
     data: schemas.book,
     headers: schemas.ETAG,
-    errors: ['bookExists', ...BOOK_ERRORS],
+    errors: ['bookExists', 'readOnlyToken', ...BOOK_ERRORS],
   },
   checkHealth: {
     tag: 'Health',

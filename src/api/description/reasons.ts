@@ -17,6 +17,7 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   badRequest: 'the request is not well-formed HTTP/1.0 or HTTP/1.1, or does not have exactly one `Host`',
   tokenRequired: 'the request has no token',
   invalidToken: 'the token is malformed, has a wrong signature or has expired',
+  readOnlyToken: 'the token has the scope `read`, and the method is neither GET nor HEAD',
   invalidCredentials: 'the username or password of `POST /token` is wrong or absent',
   bookNotFound: 'there is no book with this id, also on `DELETE`; takes precedence over an invalid body',
   notFound: 'there is no such path; paths are exact, and the token is not checked',

@@ -1,5 +1,5 @@
 import { LOGIN_FIELD_TYPES } from '../../auth/credentials.ts';
-import { TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
+import { READ_SCOPE, TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
 import { BOOK_FIELD_TYPES, ID_MAX } from '../../book/book.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
@@ -86,6 +86,10 @@ export const loginRequest: Schema = {
   properties: {
     username: { ...TYPES[LOGIN_FIELD_TYPES.username], examples: ['admin'] },
     password: { ...TYPES[LOGIN_FIELD_TYPES.password], examples: ['correct horse battery staple'] },
+    scope: {
+      const: READ_SCOPE,
+      description: 'For a token that is limited to GET and HEAD.',
+    },
   },
 };
 
