@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createReadStream, readFileSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
@@ -80,7 +81,7 @@ const STANDARD_OUTPUT: Output = {
 /** Opens standard output, or a file under a temporary name. @throws CommandError when it cannot be written */
 export async function openOutput(path: string): Promise<Output> {
   if (path === STANDARD_STREAM) return STANDARD_OUTPUT;
-  const temporaryPath = `${path}.${process.pid}.part`;
+  const temporaryPath = `${path}.${randomBytes(4).toString('hex')}.part`;
   const attempt = async <Result>(operation: () => Promise<Result>): Promise<Result> => {
     try {
       return await operation();
@@ -88,7 +89,7 @@ export async function openOutput(path: string): Promise<Output> {
       throw toFileError(error, `${path} cannot be written`);
     }
   };
-  const file = await attempt(() => open(temporaryPath, 'w'));
+  const file = await attempt(() => open(temporaryPath, 'wx'));
   return {
     write: (text) => attempt(() => file.appendFile(text)),
     finish: () =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 
 /** In the working directory; generated values are kept here. */
@@ -68,9 +68,8 @@ export function withoutEmpty(variables: Readonly<Record<string, string | undefin
 
 function append(lines: string[]): void {
   const text = readText().trimEnd();
-  const temporaryFile = `${ENV_FILE}.draft`;
-  rmSync(temporaryFile, { force: true });
-  writeFileSync(temporaryFile, `${text && `${text}\n`}${lines.join('')}`, { mode: 0o600 });
+  const temporaryFile = `${ENV_FILE}.${randomBytes(4).toString('hex')}.draft`;
+  writeFileSync(temporaryFile, `${text && `${text}\n`}${lines.join('')}`, { mode: 0o600, flag: 'wx' });
   renameSync(temporaryFile, ENV_FILE);
 }
 

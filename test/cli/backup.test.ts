@@ -3,6 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createBook, startService, tokenFrom } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { booksAt, putBooks } from './books.ts';
@@ -31,6 +32,19 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     const copied = await booksAt(`sqlite:${join(folder.path, 'copy.db')}`);
     assert.ok(copied.length >= acknowledged);
     assert.deepEqual(copied, books.slice(0, copied.length));
+  });
+
+  test('leaves files alone that have the name of a draft of an earlier version', async () => {
+    await using folder = await createFolder();
+    const [path, copy] = [join(folder.path, 'books.db'), join(folder.path, 'copy.db')];
+    await putBooks(`sqlite:${path}`, []);
+    const drafts = [`${copy}.${process.pid}.part`, `${path}.${process.pid}.part`];
+    for (const draft of drafts) await writeFile(draft, 'not ours');
+    await writeFile(`${path}.before-restore-wal`, 'not ours');
+    await backUpStore(path, copy, () => {});
+    assert.equal(await restoreStore(path, copy, () => {}), `${path}.before-restore-2`);
+    for (const file of [...drafts, `${path}.before-restore-wal`])
+      assert.equal(await readFile(file, 'utf8'), 'not ours');
   });
 
   test('overwrites no file, and leaves none when it fails', async () => {

@@ -47,6 +47,7 @@ describe('bookkeeping follow', () => {
     await create(service, 'one');
     await create(service, 'two');
     const options = { folder: folder.path, variables };
+    await writeFile(join(folder.path, 'cursor.part'), 'of another program');
     const follow = ['follow', 'cursor', '--once', '--url', service.url];
     const first = await runCommand(follow, options);
     assert.deepEqual([first.code, first.stderr], [0, '']);
@@ -58,6 +59,7 @@ describe('bookkeeping follow', () => {
       changes.map(({ type, book }) => `${type} ${book.title}`),
       ['created one', 'created two'],
     );
+    assert.equal(await readFile(join(folder.path, 'cursor.part'), 'utf8'), 'of another program');
     assert.equal(await readFile(join(folder.path, 'cursor'), 'utf8'), `${changes[1]?.cursor}\n`);
     assert.equal((await runCommand(follow, options)).stdout, '');
     await create(service, 'three');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, copyFile, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -159,6 +159,44 @@ describe('The search index in SQLite', () => {
     assert.equal(await count(store, 'iliad'), 1);
     assert.equal(await indexOf(path), index);
     assert.deepEqual(await readdir(others.path), ['books.db']);
+  });
+
+  test('replaces and deletes only files that are an index by their name and content', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    const others = ['archive.db', 'notes.txt', '1f9c02ab', '2f9c02ab', '1f9c02abcd', '3f9c02ab-wal'];
+    const paths = others.map((name) => `${path}-search-${name}`);
+    const [archive = '', notes = '', store = '', text = '', copy = '', log = ''] = paths;
+    for (const file of [archive, store]) {
+      await using neighbour = await openStoreAt(`sqlite:${file}`);
+      await neighbour.create(ODYSSEY);
+    }
+    for (const file of [notes, text, log]) await writeFile(file, 'not an index');
+    await copyFile(index, copy);
+    execute(path, "update book_search_index set version = 'schema 0'");
+    {
+      await using searched = await openStoreAt(`sqlite:${path}`);
+      assert.equal(await count(searched, 'iliad'), 1);
+    }
+    const left = await readdir(folder.path);
+    for (const name of others) assert.ok(left.includes(`books.db-search-${name}`), name);
+    assert.equal(left.includes(basename(index)), false);
+    for (const file of [archive, store]) {
+      await using neighbour = await openStoreAt(`sqlite:${file}`);
+      assert.equal((await neighbour.find(1))?.title, ODYSSEY.title);
+    }
+  });
+
+  test('of the former version, without an application id, is deleted when it is replaced', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    execute(index, 'pragma application_id = 0; pragma user_version = 0');
+    execute(path, "update book_search_index set version = 'schema 0'");
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'iliad'), 1);
+    assert.notEqual(await indexOf(path), index);
   });
 
   for (const [what, change] of [
@@ -332,11 +370,11 @@ async function countFrom(store: BookStore, query: Parameters<BookStore['count']>
   return sum;
 }
 
-/** The file of the index, without its logs. */
+/** The file of the current index. */
 async function indexOf(path: string): Promise<string> {
-  const files = (await readdir(join(path, '..'))).filter((name) => /-search-[0-9a-f]+$/.test(name));
-  assert.equal(files.length, 1, files.join(' '));
-  return join(path, '..', files[0] ?? '');
+  using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
+  const entry = database.prepare('select name from book_search_index').get();
+  return `${path}-search-${String(entry?.name)}`;
 }
 
 /** Searches until the index is complete. */
@@ -347,10 +385,8 @@ async function untilIndexed(store: BookStore, path: string): Promise<void> {
 
 /** @returns undefined while there is no index */
 async function stateOf(path: string): Promise<{ isComplete: number; books: number } | undefined> {
-  const name = (await readdir(join(path, '..'))).find((file) => /-search-[0-9a-f]+$/.test(file));
-  if (name === undefined) return undefined;
   try {
-    using database = new DatabaseSync(join(path, '..', name), { readOnly: true });
+    using database = new DatabaseSync(await indexOf(path), { readOnly: true });
     const sql = `select is_complete as isComplete, (select count(*) from book_search) as books from book_search_state`;
     return database.prepare(sql).get() as { isComplete: number; books: number } | undefined;
   } catch {

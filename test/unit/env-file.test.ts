@@ -127,6 +127,12 @@ describe('generateMissing', () => {
     assert.notEqual(first.AUTH_PASSWORD, second.AUTH_PASSWORD);
   });
 
+  test('leaves other files alone, such as a draft of somebody', async () => {
+    await writeFile(`${ENV_FILE}.draft`, 'not ours');
+    generateMissing({});
+    assert.equal(await readFile(`${ENV_FILE}.draft`, 'utf8'), 'not ours');
+  });
+
   test('writes nothing when no secret is missing', async () => {
     const { AUTH_USERNAME, ...secrets } = COMPLETE;
     for (const variables of [{ ...secrets, AUTH_USERNAME }, secrets]) {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
@@ -37,10 +38,9 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
 
 /** Writes without waiting for other work, since there may be many changes. */
 function keepCursor(file: string, cursor: string): void {
-  // The next start overwrites the temporary file of a killed process.
-  const draft = `${file}.part`;
+  const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
   try {
-    writeFileSync(draft, `${cursor}\n`, { flush: true });
+    writeFileSync(draft, `${cursor}\n`, { flush: true, flag: 'wx' });
     renameSync(draft, file);
   } catch (error) {
     throw toFileError(error, `${file} cannot be written`);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
   closeSync,
@@ -29,7 +30,7 @@ const SIDE_FILES = ['-journal', '-wal', '-shm'] as const;
 export async function backUpStore(path: string, file: string, onProgress: OnProgress): Promise<void> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
   if (existsSync(file)) throw alreadyThere(file);
-  const draft = `${file}.${process.pid}.part`;
+  const draft = createDraft(file);
   try {
     using database = new DatabaseSync(path, { readOnly: true });
     await copyDatabase(database, draft, onProgress);
@@ -61,19 +62,21 @@ export async function restoreStore(
   makeFolderOf(path);
   // Held until the new file is in place, so that no service starts meanwhile.
   const lock = before && (await lockStore(path));
-  const draft = `${path}.${process.pid}.part`;
+  let draft: string | undefined;
   try {
+    draft = createDraft(path);
     await copyBackup(file, draft, onProgress);
     copyPermissions(before ?? source, draft);
     sync(draft);
     const kept = before && keep(path);
-    renameSync(draft, path);
+    if (before) renameSync(draft, path);
+    else linkSync(draft, path);
     sync(dirname(path));
     return kept;
   } catch (error) {
     throw toCopyError(error, file, path);
   } finally {
-    removeDatabase(draft);
+    if (draft !== undefined) removeDatabase(draft);
     lock?.close();
   }
 }
@@ -118,6 +121,7 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
 function keep(path: string): string {
   for (let number = 1; ; number++) {
     const kept = `${path}.before-restore${number === 1 ? '' : `-${number}`}`;
+    if (SIDE_FILES.some((suffix) => existsSync(kept + suffix))) continue;
     try {
       linkSync(path, kept);
     } catch (error) {
@@ -132,9 +136,19 @@ function keep(path: string): string {
   }
 }
 
-/** Copies a database to a new file and checks the copy. @throws errors for {@link toCopyError} */
+/** Creates an empty file beside another one, and never opens one that is there. @throws StoreNotReady */
+function createDraft(path: string): string {
+  const draft = `${path}.${randomBytes(4).toString('hex')}.part`;
+  try {
+    closeSync(openSync(draft, 'wx'));
+    return draft;
+  } catch (error) {
+    throw toCopyError(error, path, path);
+  }
+}
+
+/** Copies a database to an empty file and checks the copy. @throws errors for {@link toCopyError} */
 async function copyDatabase(database: DatabaseSync, draft: string, onProgress: OnProgress) {
-  closeSync(openSync(draft, 'wx'));
   // A read transaction keeps the snapshot; without it every write would restart the copy.
   await whileBusy(() => database.exec('begin; select 1 from sqlite_schema'));
   await backup(database, draft, {

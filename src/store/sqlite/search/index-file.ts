@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { FOLDING_VERSION } from '../../search/folding.ts';
 import { copyPermissions, transact } from '../files/connection.ts';
 import { hasTable } from '../migrations.ts';
@@ -21,6 +22,18 @@ const VERSION = `schema 2, folding ${FOLDING_VERSION}, Unicode ${process.version
 const CACHE_KIB = 64 * 1_024;
 /** The shortest time until a faulty index is replaced again, as the books themselves may be the cause. */
 const REPLACE_MS_MIN = 60_000;
+
+/** In the header of each index: "bkSI" (sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x626b5349;
+
+/** Indexes of version 0.1.0 have no application id, but no other database has these four tables. */
+const IS_INDEX = `
+  select 1 from pragma_application_id, pragma_user_version
+  where (application_id, user_version) = (?, ?) or application_id = 0 and 4 = (
+    select count(*) from sqlite_schema
+    where type = 'table' and name in ('book_search_state', 'book_search', 'book_words', 'book_trigrams')
+  )
+`;
 
 const IS_ATTACHED = "select 1 from pragma_database_list where name = 'search'";
 
@@ -83,7 +96,7 @@ export class IndexFile {
     return `${this.#path}-search-${name}`;
   }
 
-  /** Creates an empty index, unless another process has just done so, and removes all others. */
+  /** Creates an empty index, unless another process has just done so, and removes the others. */
   async #replace(replaced: string | undefined): Promise<Entry | undefined> {
     const others = await transact(this.#database, () => {
       const entry = this.#currentEntry();
@@ -92,7 +105,7 @@ export class IndexFile {
       const name = randomBytes(4).toString('hex');
       if (!this.#hasLog()) this.#database.exec(CHANGE_LOG);
       this.#database.exec(`${INDEX_RECORDS} ${RECORD_START} delete from book_search_index;`);
-      this.#createFile(this.#fileOf(name));
+      this.#createFile(name);
       this.#database.prepare('insert into book_search_index values (?, ?)').run(name, VERSION);
       return files;
     });
@@ -100,20 +113,38 @@ export class IndexFile {
     return this.#currentEntry();
   }
 
-  /** The files of all indexes, with their logs. */
+  /** The files of all indexes of these books, as far as they can be recognized. */
   #files(): string[] {
+    const start = `${basename(this.#path)}-search-`;
     const folder = dirname(this.#path);
-    const names = readdirSync(folder).filter((name) => name.startsWith(`${basename(this.#path)}-search-`));
-    return names.map((name) => join(folder, name));
+    const names = readdirSync(folder)
+      .filter((file) => file.startsWith(start))
+      .map((file) => file.slice(start.length));
+    return names.filter((name) => this.#isIndex(name)).map((name) => this.#fileOf(name));
   }
 
-  #createFile(file: string): void {
+  /** Whether a file is an index by its name and its content: a store may be named `books.db-search-1f9c02ab`. */
+  #isIndex(name: string): boolean {
+    if (!/^[0-9a-f]{8}$/.test(name)) return false;
+    const url = pathToFileURL(this.#fileOf(name));
+    // Neither locks the file nor creates a log beside it.
+    url.searchParams.set('immutable', '1');
+    try {
+      using file = new DatabaseSync(url, { readOnly: true });
+      return file.prepare(IS_INDEX).get(APPLICATION_ID, numberOf(name)) !== undefined;
+    } catch {
+      return false;
+    }
+  }
+
+  #createFile(name: string): void {
+    const file = this.#fileOf(name);
     closeSync(openSync(file, 'wx', 0o600));
     try {
       this.#shareFile(file);
-      this.#fill(file);
+      this.#fill(file, name);
     } catch (error) {
-      for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+      removeIfPossible(file);
       throw error;
     }
   }
@@ -127,9 +158,10 @@ export class IndexFile {
     }
   }
 
-  #fill(file: string): void {
+  #fill(file: string, name: string): void {
     using index = new DatabaseSync(file);
     index.exec(`pragma journal_mode = wal; begin; ${INDEX}`);
+    index.exec(`pragma application_id = ${APPLICATION_ID}; pragma user_version = ${numberOf(name)}`);
     const { newestChange, start, token } = this.#database.prepare(SELECT_LOG).get({
       start: null,
       token: null,
@@ -143,9 +175,14 @@ export class IndexFile {
   }
 }
 
-/** On Windows a file that is open cannot be removed; the next replacement removes it. */
+/** The number that an index has in its header, so that a copy under another name is not taken for the index of that name. */
+function numberOf(name: string): number {
+  return Number.parseInt(name, 16) | 0;
+}
+
+/** Removes an index with its logs. On Windows a file that is open cannot be removed; the next replacement removes it. */
 function removeIfPossible(file: string): void {
   try {
-    rmSync(file, { force: true });
+    for (const suffix of ['-wal', '-shm', '']) rmSync(`${file}${suffix}`, { force: true });
   } catch {}
 }
