@@ -38,7 +38,7 @@ export function isConnectionLost(error: unknown): boolean {
   return sqlState(error) === undefined ? isConnectionError(error) : hasState(error, /^(08|57P)/);
 }
 
-/** Whether a statement failed, without effect, because it is prepared, as happens behind poolers; or {@link isOutdatedPlan}. */
+/** Whether a statement failed, without effect, because a pooler lost it or mixed up its name; or {@link isOutdatedPlan}. */
 export function isPreparedStatementRejected(error: unknown): boolean {
   return hasState(error, /^(26000|42P05|0A000)$/);
 }

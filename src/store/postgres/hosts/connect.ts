@@ -9,7 +9,7 @@ import { connectionOf, expectSuitable, readTimeline, UnsuitableServer } from './
 
 /** The time for the server to close a connection after its last message; an unreachable one never does. */
 const CLOSE_MS = 1_000;
-/** The time after which the kernel asks whether the server is still there; then it does so ten times, once a second. */
+/** The kernel asks after this time whether the server is still there, and then ten times, once a second: so it notices a loss after 20 s. */
 const KEEP_ALIVE_MS = 10_000;
 /** Preparing may scan all rows of a large adopted table. */
 export const PREPARE_TIMEOUT_MS = 300_000;
@@ -31,7 +31,7 @@ export async function connect(
       const timeline = conninfo.hosts.length > 1 ? await readTimeline(client, conninfo) : 0;
       return { client, config, timeline };
     } catch (error) {
-      // When the other mode only shows that the server has no TLS, the first failure is the cause.
+      // With `sslmode=allow`, the server may reject the user without TLS, and then have no TLS: the first failure is the cause.
       if (failure === undefined || reasonOf(error) !== NO_TLS) failure = error;
       await client.end();
     }
@@ -49,7 +49,10 @@ export function closeInTime(client: ClientBase): void {
   });
 }
 
-/** After a failure of the network the mode is kept: otherwise all later connections would be unencrypted. */
+/**
+ * With `sslmode=prefer`, a connection that is reset during the TLS handshake must not lead to one without TLS: all later
+ * connections of the process would be like it. The modes are changed when the server has no TLS, or rejects this mode.
+ */
 function mayRequireOtherMode(failure: unknown): boolean {
   const state = sqlState(failure);
   return state === undefined ? !NETWORK_FAILURE.test(reasonOf(failure)) : state === '28000';

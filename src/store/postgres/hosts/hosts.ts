@@ -86,7 +86,10 @@ export class Hosts {
     return this.#hasSeveral && (isConnectionRefused(error) || error instanceof UnsuitableServer);
   }
 
-  /** Whether a connection that has been idle since then is probably lost, because another one was lost meanwhile. */
+  /**
+   * Whether a connection that has been idle since then is probably lost, too: when one is lost at second 5, those that are idle
+   * since second 3 are not used again, and those that were in use until second 6 are.
+   */
   isProbablyLost(idleSinceMs: number): boolean {
     return idleSinceMs < this.#lostMs;
   }

@@ -10,7 +10,10 @@ export class Database {
   readonly #pool: ConnectionPool;
   /** Prepared statements halve the cost of a batch on the server; some connection poolers do not support them. */
   readonly #preparing = new OptionalFeature();
-  /** Part of the names: connections keep the statements that were prepared before the table was altered. */
+  /**
+   * Part of the names: connections keep the statements that were prepared before the table was altered. After an `alter table`,
+   * `find 0` is outdated on all of them, and `find 1` is prepared anew.
+   */
   #generation = 0;
 
   constructor(pool: ConnectionPool) {
@@ -39,7 +42,7 @@ export class Database {
     if (this.#pool.isRetryable(error)) return true;
     if (sent.name === undefined || !isPreparedStatementRejected(error)) return false;
     this.#preparing.disable();
-    // A pooler that rejects names would keep a copy of each generation on its servers.
+    // A pooler that rejects `find 0` would also reject `find 1`, and keep both on its servers.
     if (isOutdatedPlan(error)) this.#generation++;
     return true;
   }
