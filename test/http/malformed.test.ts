@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { makeToken } from '../../conformance/tokens.ts';
 import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { BAD_CHUNKS, MALFORMED } from './malformed.ts';
-import { SECRET, type Service, startService } from './service.ts';
+import { SECRET, shareService, startService } from './service.ts';
 
 describe('One 400 Bad request and the end of the connection follow', () => {
-  let service: Service;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service[Symbol.asyncDispose]());
+  const sharedService = shareService();
 
   for (const [name, bytes] of Object.entries(MALFORMED)) {
     test(name, async () => {
+      const service = await sharedService();
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(bytes, 'latin1'));
       const response = await connection.response();
@@ -26,16 +23,13 @@ describe('One 400 Bad request and the end of the connection follow', () => {
 });
 
 describe('400 Bad request without content follows a HEAD request with', () => {
-  let service: Service;
-  before(async () => {
-    service = await startService();
-  });
-  after(() => service[Symbol.asyncDispose]());
+  const sharedService = shareService();
 
   for (const [name, bytes] of Object.entries(MALFORMED)) {
     const head = bytes.replace(/^(?:GET|POST) /, 'HEAD ');
     if (head === bytes) continue;
     test(name, async () => {
+      const service = await sharedService();
       using connection = await Connection.open(service);
       await connection.send(Buffer.from(head, 'latin1'));
       const response = await connection.response(true);
@@ -46,6 +40,7 @@ describe('400 Bad request without content follows a HEAD request with', () => {
   }
 
   test('another request before it; it has content when only the other request is HEAD', async () => {
+    const service = await sharedService();
     const malformed = 'GET /books\r\n\r\n';
     using first = await Connection.open(service);
     await first.send(request('GET /nowhere') + malformed.replace('GET', 'HEAD'));
@@ -74,9 +69,11 @@ test('Malformed HTTP gets 400 also after well-formed requests on the same connec
 });
 
 describe('A body with malformed chunks gets 400 Bad request', () => {
+  const sharedService = shareService();
+
   for (const start of ['POST /token', 'POST /book', 'PUT /book/1']) {
     test(`after the headers of ${start}`, async () => {
-      await using service = await startService();
+      const service = await sharedService();
       for (const body of Object.values(BAD_CHUNKS)) {
         using connection = await Connection.open(service);
         await connection.send(request('GET /books', [service.authorization]));
@@ -91,7 +88,7 @@ describe('A body with malformed chunks gets 400 Bad request', () => {
     });
 
     test(`together with the headers of ${start} and a new token`, async () => {
-      await using service = await startService();
+      const service = await sharedService();
       for (const [name, body] of Object.entries(BAD_CHUNKS)) {
         using connection = await Connection.open(service);
         const token = makeToken(SECRET, { payload: { name } });

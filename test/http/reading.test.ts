@@ -3,16 +3,18 @@ import { describe, test } from 'node:test';
 import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { parseLog } from './log.ts';
-import { LOGIN, startService, TITLE } from './service.ts';
+import { LOGIN, shareService, startService, TITLE } from './service.ts';
 
 const BODY = JSON.stringify({ title: TITLE });
 const MEBIBYTE = 1_024 * 1_024;
 
 describe('Expect: 100-continue', () => {
+  const sharedService = shareService();
+
   const EXPECT = ['Expect: 100-continue', `Content-Length: ${BODY.length}`];
 
   test('100 Continue is sent after the token check, and the connection stays open', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     for (const [start, status, message] of [
       ['POST /book', 201, 'Book created successfully'],
@@ -26,7 +28,7 @@ describe('Expect: 100-continue', () => {
   });
 
   test('100 Continue is not sent before an error response, and the connection is closed', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     const tooLong = ['Expect: 100-continue', `Content-Length: ${MEBIBYTE + 1}`];
     for (const [start, lines, status, message] of [
       ['POST /book', EXPECT, 401, 'Authorization token required'],
@@ -36,7 +38,7 @@ describe('Expect: 100-continue', () => {
       ['PATCH /book/1', EXPECT, 405, 'Method not allowed'],
       ['POST /book', [service.authorization, ...tooLong], 413, 'Payload too large'],
       ['POST /token', tooLong, 413, 'Payload too large'],
-      ['PUT /book/1', [service.authorization, ...tooLong], 404, 'Book not found'],
+      ['PUT /book/9', [service.authorization, ...tooLong], 404, 'Book not found'],
     ] as const) {
       using connection = await Connection.open(service);
       await connection.send(request(start, lines));
@@ -48,7 +50,7 @@ describe('Expect: 100-continue', () => {
   });
 
   test('a client that does not wait for 100 Continue gets its response', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, ...EXPECT]) + BODY);
     assert.equal((await connection.response()).status, 100);
@@ -56,7 +58,7 @@ describe('Expect: 100-continue', () => {
   });
 
   test('100 Continue is not sent in HTTP/1.0 (RFC 9110, section 10.1.1)', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     const head = ['POST /book HTTP/1.0', service.authorization, ...EXPECT].join('\r\n');
     await connection.send(`${head}\r\n\r\n${BODY}`);
@@ -64,7 +66,7 @@ describe('Expect: 100-continue', () => {
   });
 
   test('any other expectation gets 417, and the connection is closed', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     const lines = [service.authorization, 'Expect: 200-ok', `Content-Length: ${BODY.length}`];
     await connection.send(request('POST /book', lines) + BODY);
@@ -74,11 +76,13 @@ describe('Expect: 100-continue', () => {
 });
 
 describe('413 Payload too large', () => {
+  const sharedService = shareService();
+
   const CHUNK = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
 
   for (const start of ['POST /token', 'POST /book', 'PUT /book/1']) {
     test(`${start} with Content-Length: a client that sends everything first can read the response, then the connection is closed`, async () => {
-      await using service = await startService();
+      const service = await sharedService();
       await service.fetch('POST', '/book', BODY);
       using connection = await Connection.open(service);
       await connection.send(request(start, [service.authorization], 'x'.repeat(8 * MEBIBYTE)));
@@ -87,7 +91,7 @@ describe('413 Payload too large', () => {
     });
 
     test(`${start} with chunks: a client that sends everything first can read the response, then the connection is closed`, async () => {
-      await using service = await startService();
+      const service = await sharedService();
       await service.fetch('POST', '/book', BODY);
       using connection = await Connection.open(service);
       await connection.send(request(start, [service.authorization, 'Transfer-Encoding: chunked']));
@@ -98,7 +102,7 @@ describe('413 Payload too large', () => {
   }
 
   test('the connection of a client that sends without end is closed', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     await connection.send(request('POST /book', [service.authorization, 'Transfer-Encoding: chunked']));
     while (!connection.isBroken) await connection.send(CHUNK.repeat(16));
@@ -107,8 +111,10 @@ describe('413 Payload too large', () => {
 });
 
 describe('Slow clients', () => {
+  const sharedService = shareService();
+
   test('a request may arrive byte by byte', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     for (const bytes of [
       request('POST /token', [], LOGIN),
@@ -120,7 +126,7 @@ describe('Slow clients', () => {
   });
 
   test('a client that has half-closed its connection gets its responses', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     const create = request('POST /book', [service.authorization], BODY);
     for (const count of [1, 5]) {
       using connection = await Connection.open(service);
@@ -134,7 +140,7 @@ describe('Slow clients', () => {
   });
 
   test('a client that half-closes its connection within a request gets 400 Bad request', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     for (const bytes of [
       request('POST /book', [service.authorization], BODY).slice(0, -1),
       request('POST /token', [], LOGIN).slice(0, -1),

@@ -1,3 +1,4 @@
+import { after } from 'node:test';
 import { createServer } from '../../src/api/server.ts';
 import { type Dependencies, startApp } from '../../src/app.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
@@ -160,4 +161,11 @@ export async function startServiceOn(store: BookStore): Promise<Service> {
 
 function signToken(now: () => number = Date.now): Promise<string> {
   return new Tokens(new Secret(SECRET), now).issue();
+}
+
+/** One service for the tests of a suite that only look at its responses: it starts at the first call, and stops after the suite. */
+export function shareService(options?: ServiceOptions): () => Promise<Service> {
+  let service: Promise<Service> | undefined;
+  after(async () => (await service)?.[Symbol.asyncDispose]());
+  return () => (service ??= startService(options));
 }

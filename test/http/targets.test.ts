@@ -4,12 +4,14 @@ import { describe, test } from 'node:test';
 import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
 import { parseLog } from './log.ts';
-import { startService } from './service.ts';
+import { shareService, startService } from './service.ts';
 
 describe('Unsupported methods', () => {
+  const sharedService = shareService();
+
   for (const method of ['TRACE', 'QUERY', 'OPTIONS', 'PATCH', 'PROPFIND', 'M-SEARCH']) {
     test(`${method} gets 405 on an existing path and 404 on any other`, async () => {
-      await using service = await startService();
+      const service = await sharedService();
       using connection = await Connection.open(service);
       await connection.send(request(`${method} /books`) + request(`${method} /nowhere`));
       const response = await connection.response();
@@ -20,7 +22,7 @@ describe('Unsupported methods', () => {
   }
 
   test('CONNECT gets 405 or 404 and opens no tunnel, and the connection is closed', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     for (const [target, status, message] of [
       ['elsewhere:443', 404, 'Not found'],
       ['/nowhere', 404, 'Not found'],
@@ -36,7 +38,7 @@ describe('Unsupported methods', () => {
   });
 
   test('the service keeps running when a client resets its connection after CONNECT', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     for (let round = 0; round < 10; round++) {
       using connection = await Connection.open(service);
       await connection.send(request('CONNECT elsewhere:443'));
@@ -81,8 +83,10 @@ const RTSP_METHODS = [
 ];
 
 describe('Request targets', () => {
+  const sharedService = shareService();
+
   test('a target in absolute form is routed by its path, whatever the authority', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     for (const target of [
       'http://localhost/books',
@@ -112,7 +116,7 @@ describe('Request targets', () => {
     `/book/1/${'/'.repeat(10_000)}`,
   ]) {
     test(`${target.slice(0, 40)} gets 404 Not found without a token`, async () => {
-      await using service = await startService();
+      const service = await sharedService();
       using connection = await Connection.open(service);
       for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
         await connection.send(request(`${method} ${target}`));
@@ -122,7 +126,7 @@ describe('Request targets', () => {
   }
 
   test('an escaped letter in a path equals the letter, for every method', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     await connection.send(request('GET /%62ooks', [service.authorization]));
     assertSuccess(await connection.response(), 200, 'Books retrieved successfully');
@@ -131,7 +135,7 @@ describe('Request targets', () => {
   });
 
   test('an invalid id gets 404 Book not found, after the token check', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     for (const id of ['%', '%zz', '%00', '%2f', '1%2F', '1%20', '%F0%9F%93%9A', '1#2', '*', '1;2', '+1']) {
       await connection.send(request(`GET /book/${id}`) + request(`GET /book/${id}`, [service.authorization]));
@@ -142,8 +146,10 @@ describe('Request targets', () => {
 });
 
 describe('Upgrade, Authorization and HTTP/1.0', () => {
+  const sharedService = shareService();
+
   test('Upgrade is ignored', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     for (const protocol of ['websocket', 'h2c', 'TLS/1.3']) {
       using connection = await Connection.open(service);
       const lines = [service.authorization, 'Connection: Upgrade', `Upgrade: ${protocol}`];
@@ -153,7 +159,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
   });
 
   test('a request after an ignored Upgrade gets a response, or the connection is closed', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     const upgrade = ['Connection: Upgrade', 'Upgrade: websocket'];
     await connection.send(request('GET /nowhere', upgrade) + request('GET /nowhere', ['Connection: close']));
@@ -162,7 +168,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
   });
 
   test('two Authorization headers get 401', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     const { authorization } = service;
     for (const lines of [
@@ -176,7 +182,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
   });
 
   test('a token in a trailer is ignored', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     await connection.send(
       `${request('POST /book', ['Transfer-Encoding: chunked', 'Trailer: Authorization'])}2\r\n{}\r\n0\r\n${service.authorization}\r\n\r\n`,
@@ -185,7 +191,7 @@ describe('Upgrade, Authorization and HTTP/1.0', () => {
   });
 
   test('a request in HTTP/1.0 gets a response, and the connection is closed', async () => {
-    await using service = await startService();
+    const service = await sharedService();
     using connection = await Connection.open(service);
     await connection.send(`GET /books HTTP/1.0\r\n${service.authorization}\r\n\r\n`);
     const response = await connection.response();

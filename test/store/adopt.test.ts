@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { StoreNotReady } from '../../src/store/store-errors.ts';
@@ -20,6 +20,11 @@ import {
 
 /** The table that GORM creates. */
 const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';
+
+/** The database of all tables that are rejected, and nothing else is created in. */
+let rejecting: Promise<Database> | undefined;
+const sharedDatabase = () => (rejecting ??= createDatabase());
+after(async () => (await rejecting)?.[Symbol.asyncDispose]());
 
 describe('A table books that GORM created in PostgreSQL', () => {
   test('is adopted without changes to its columns and rows', async () => {
@@ -124,8 +129,8 @@ describe('A table books that GORM created in PostgreSQL', () => {
   for (const column of ['id', 'year']) {
     for (const value of [`${BigInt(ID_MAX) + 1n}`, `-${BigInt(ID_MAX) + 1n}`, '9223372036854775807']) {
       test(`is rejected with ${column} ${value}, which is not exact as a JSON number`, async () => {
-        await using database = await createDatabase();
-        await database.query(GORM_TABLE);
+        const database = await sharedDatabase();
+        await database.query(`drop table if exists books; ${GORM_TABLE}`);
         await database.query(`insert into books (${column}) values (${value})`);
         const before = await describeTable(database);
 
@@ -193,8 +198,8 @@ describe('A table books with an unsuitable structure', () => {
 
   for (const [misfit, [sql, message]] of Object.entries(misfits)) {
     test(`is rejected on PostgreSQL: ${misfit}`, async () => {
-      await using database = await createDatabase();
-      await database.query(sql);
+      const database = await sharedDatabase();
+      await database.query(`drop table if exists books; ${sql}`);
       const before = await describeTable(database);
 
       await assertNotReady(database.url, message);

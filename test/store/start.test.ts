@@ -13,7 +13,7 @@ import { findFreePort } from '../support/free-port.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
 
-const PROCESSES = 16;
+const PROCESSES = 8;
 
 for (const engine of engines) {
   describe(`Opening a store on ${engine.name}`, () => {

@@ -83,7 +83,7 @@ describe('A valid body:', () => {
       fc.property(bodies(), ({ text, expected }) => {
         assert.deepEqual(changes(text), expected);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 
@@ -101,7 +101,7 @@ describe('A valid body:', () => {
           else assert.deepEqual(Object.keys(fields), ['title', 'author', 'year']);
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: 1_000 },
     );
   });
 });
