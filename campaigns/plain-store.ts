@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Book, BookFields } from '../src/book/book.ts';
+import type { Book, BookFields, BookUpdate } from '../src/book/book.ts';
 import { type BookPage, type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
 
 /** The faults of a {@link PlainStore}. */
@@ -50,6 +50,17 @@ export class PlainStore implements BookStore {
     const all = books.flatMap((array) => JSON.parse(Buffer.from(array).toString()) as BookFields[]);
     const created = await Promise.all(all.map((fields) => this.create(fields)));
     return [Buffer.from(created.map((book) => JSON.stringify(book)).join(','))];
+  }
+
+  async updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[]> {
+    const all = changes.flatMap((array) => JSON.parse(Buffer.from(array).toString()) as BookUpdate[]);
+    const books = all.map(({ id, isDeleted, ...fields }) =>
+      isDeleted ? this.delete(id) : this.update(id, fields),
+    );
+    const stored = (await Promise.all(books)).map((book) =>
+      JSON.stringify(typeof book === 'object' ? book : null),
+    );
+    return [Buffer.from(stored.join(','))];
   }
 
   async find(id: number): Promise<Book | undefined> {

@@ -6,6 +6,7 @@ import { historyRules } from './rules/history.ts';
 import { httpRules } from './rules/http.ts';
 import { idRules } from './rules/ids.ts';
 import { listRules } from './rules/lists.ts';
+import { manyBooksRules } from './rules/many-books.ts';
 import { readOnlyTokenRules } from './rules/read-only-tokens.ts';
 import { signedTokenRules } from './rules/signed-tokens.ts';
 import { tokenEndpointRules } from './rules/token-endpoint.ts';
@@ -25,6 +26,7 @@ const SECTIONS = [
   'Reading a body',
   'Ids',
   'Lists',
+  'Many books',
   'History',
   'Tokens',
   'Read-only tokens',
@@ -42,6 +44,7 @@ export const rules: readonly Rule[] = [
   ...bodyRules,
   ...idRules,
   ...listRules,
+  ...manyBooksRules,
   ...historyRules,
   ...httpRules,
 ].toSorted((a, b) => SECTIONS.indexOf(a.section) - SECTIONS.indexOf(b.section));

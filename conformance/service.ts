@@ -152,6 +152,11 @@ export class Service implements AsyncDisposable {
     return (claims as { scope?: unknown } | undefined)?.scope === 'read';
   }
 
+  /** Whether it has PATCH /books, which is an addition. */
+  async hasManyBooks(): Promise<boolean> {
+    return (await this.send('PATCH', '/books', { body: '[]' })).status !== 405;
+  }
+
   /** An id without a book: that of a book which was created here and deleted. */
   async absentId(): Promise<number> {
     const { id } = await this.createBook();

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../expect.ts';
 import { type Field, readFields, receive } from './body.ts';
 import { History } from './history.ts';
+import { faultOf, readUpdates } from './many-books.ts';
 import type { Reply } from './reply.ts';
 import { isReadOnly, issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
@@ -131,7 +132,7 @@ export class Api {
   }
 
   async #run(request: IncomingMessage, method: string, path: string): Promise<Reply> {
-    if (path === '/books') return this.#list();
+    if (path === '/books') return method === 'PATCH' ? this.#updateMany(request) : this.#list();
     if (path === '/book') return this.#create(request);
     if (path === '/changes') return this.#history.list(request);
     const id = idOf(path, this.#has);
@@ -217,6 +218,26 @@ export class Api {
     return book;
   }
 
+  async #updateMany(request: IncomingMessage): Promise<Reply> {
+    const body = await this.#bodyOf(request);
+    if (!body) return TOO_LARGE;
+    const updates = readUpdates(body, this.#has);
+    if (updates === undefined) return INVALID_INPUT;
+    if (typeof updates === 'number') return { ...INVALID_INPUT, headers: { 'Invalid-Index': `${updates}` } };
+    const fault = faultOf(updates, this.#books, this.#has);
+    if (fault && !this.#has('PATCH changes the books before the fault')) return fault;
+    const data: (Book | null)[] = [];
+    for (const { id, deleted, fields } of updates) {
+      const book = this.#books.get(id);
+      if (!book) return fault ?? NO_SUCH_BOOK;
+      if (deleted) this.#delete(request, book);
+      else await this.#apply(fields, id);
+      data.push(deleted ? null : (this.#books.get(id) ?? null));
+    }
+    if (this.#has('PATCH returns the books in order of id')) data.reverse();
+    return fault ?? { status: 200, message: 'Books updated successfully', data };
+  }
+
   #restore(id: number): Reply {
     if (this.#books.has(id) && !this.#has('a restore overwrites the book'))
       return { status: 409, message: 'Book exists' };
@@ -261,7 +282,8 @@ export class Api {
 
 function methodsOf(path: string): readonly string[] | undefined {
   if (path === '/token' || path === '/book') return ['POST'];
-  if (path === '/books' || path === '/changes' || /^\/book\/[^/]+\/history$/.test(path)) return ['GET'];
+  if (path === '/books') return ['GET', 'PATCH'];
+  if (path === '/changes' || /^\/book\/[^/]+\/history$/.test(path)) return ['GET'];
   if (/^\/book\/[^/]+\/restore$/.test(path)) return ['POST'];
   return /^\/book\/[^/]+$/.test(path) ? ['GET', 'PUT', 'DELETE'] : undefined;
 }

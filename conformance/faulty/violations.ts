@@ -236,6 +236,27 @@ export const violations = {
   ],
   'any scope is read-only': ['Read-only tokens: a scope other than "read" means nothing'],
 
+  // Many books
+  'PATCH returns the books in order of id': [
+    'Many books: PATCH /books: 200 Books updated successfully; data is the books in the order of the request, null for deleted ones',
+  ],
+  'PATCH accepts an id twice': [
+    'Many books: 400 Invalid input when a change is invalid or an id occurs twice; Invalid-Index has its index, and nothing is changed',
+  ],
+  'PATCH changes the books before the fault': [
+    'Many books: 404 Book not found when there is no book; Invalid-Index has its index, and nothing is changed',
+    'Many books: 412 Precondition failed when the book has none of the entity tags in ifMatch, as for a weak tag; nothing is changed',
+  ],
+  'PATCH skips absent books': [
+    'Many books: 404 Book not found when there is no book; Invalid-Index has its index, and nothing is changed',
+  ],
+  'PATCH ignores ifMatch': [
+    'Many books: 412 Precondition failed when the book has none of the entity tags in ifMatch, as for a weak tag; nothing is changed',
+  ],
+  'PATCH checks all books before the tags': [
+    'Many books: an invalid change comes before an absent book; of 404 and 412, the first element decides',
+  ],
+
   // HTTP
   'an unknown path gets plain text': [
     'HTTP: 404 Not found when there is no such path; paths are exact, and no token is needed',

@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, readBook, readBookChanges, readBookId } from '../book/book.ts';
-import { type BookStore, StoreUnavailable } from '../book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store-interface.ts';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../book/contract.ts';
+import { entityTag } from '../book/entity-tag.ts';
 import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
@@ -9,17 +10,17 @@ import { readIdempotencyKey } from '../http/idempotency-key.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import type { HttpResult } from '../http/response.ts';
-import { bytesOf, contentOf, entityTag } from './book-response.ts';
+import { bytesOf, contentOf } from './book-response.ts';
 import { toArray } from './list/pages.ts';
-import { readBooks } from './many-books.ts';
+import { type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
 
 /** The handlers that create, read, change and delete books (specification, "Endpoints"). All need a token. */
 export class BookHandlers {
   readonly #store: BookStore;
   readonly #bodies: BodyReader;
   readonly #unread: MemoryBudget;
-  /** Resolves when all long bodies of `POST /books` are processed. */
-  #lastLongBody: Promise<unknown> = Promise.resolve();
+  /** Resolves when all requests for many books are processed that run one after the other. */
+  #lastInTurn: Promise<unknown> = Promise.resolve();
 
   /** @param unread the memory of responses that clients have not read yet */
   constructor(store: BookStore, bodies: BodyReader, unread: MemoryBudget) {
@@ -42,23 +43,49 @@ export class BookHandlers {
 
   /** POST /books */
   readonly createMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const create = (body: Uint8Array) => this.#createAll(body);
-    const created = await this.#bodies.read(request.raw, reply.raw, create, BOOKS_BYTES_MAX);
-    if (typeof created === 'string') return { outcome: created };
-    if ('pages' in created) return { outcome: 'booksCreated', json: toArray(created.pages) };
-    if (created.invalidIndex !== undefined) reply.header('invalid-index', created.invalidIndex);
-    return { outcome: 'invalidInput', detail: created.detail };
+    const key = readIdempotencyKey(request.headers['idempotency-key']);
+    if (key === null) return { outcome: 'invalidIdempotencyKey' };
+    const create = async (body: Uint8Array): Promise<HttpResult> => {
+      const books = await readBooks(body, BODY_BYTES_MAX);
+      if (!('json' in books)) return invalidElement(books);
+      const pages = await this.#store.createMany(books.json, key);
+      return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
+    };
+    // Each long body needs many times its length.
+    const perform = (body: Uint8Array) =>
+      body.length > BODY_BYTES_MAX ? this.#inTurn(() => create(body)) : create(body);
+    const result = await this.#bodies.read(request.raw, reply.raw, perform, BOOKS_BYTES_MAX);
+    return typeof result === 'string' ? { outcome: result } : result;
   };
 
-  /** Creates the books of a body. Long bodies are processed one after the other, as each needs many times its length. */
-  async #createAll(body: Uint8Array) {
-    const run = async () => {
-      const books = await readBooks(body, BODY_BYTES_MAX);
-      return 'json' in books ? { pages: await this.#store.createMany(books.json) } : books;
+  /** PATCH /books */
+  readonly updateMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const change = async (body: Uint8Array): Promise<HttpResult> => {
+      const changes = await readUpdates(body, BODY_BYTES_MAX);
+      if (!('json' in changes)) return invalidElement(changes);
+      // A short body may get a long response, so there must be memory for one.
+      const response = new Reservation(this.#unread, reply.raw);
+      if (!response.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
+      const result = await this.#store.updateMany(changes.json);
+      response.resize('fault' in result ? 0 : result.reduce((sum, { length }) => sum + length, 0));
+      if (!('fault' in result)) return { outcome: 'booksUpdated', json: toArray(result) };
+      if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
+      const outcome = result.fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';
+      return { outcome, headers: invalidIndex(result.index) };
     };
-    if (body.length <= BODY_BYTES_MAX) return run();
-    const result = this.#lastLongBody.then(run);
-    this.#lastLongBody = result.catch(() => {}).then(() => undefined);
+    const perform = (body: Uint8Array) => this.#inTurn(() => change(body));
+    const result = await this.#bodies.read(request.raw, reply.raw, perform, BOOKS_BYTES_MAX);
+    return typeof result === 'string' ? { outcome: result } : result;
+  };
+
+  /** Processes requests one after the other. */
+  #inTurn(perform: () => Promise<HttpResult>): Promise<HttpResult> {
+    const result = this.#lastInTurn.then(perform);
+    // Without the result, which may be long.
+    this.#lastInTurn = result.then(
+      () => {},
+      () => {},
+    );
     return result;
   }
 
@@ -143,6 +170,14 @@ export class BookHandlers {
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 const CHANGE_ATTEMPTS_MAX = 100;
+
+function invalidElement({ invalidIndex: index, detail }: InvalidBooks): HttpResult {
+  return { outcome: 'invalidInput', detail, headers: index === undefined ? {} : invalidIndex(index) };
+}
+
+function invalidIndex(index: number): Record<string, string> {
+  return { 'invalid-index': `${index}` };
+}
 
 function bookId(request: FastifyRequest): number | undefined {
   return readBookId((request.params as { id: string }).id);

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { readBook } from '../book/book.ts';
+import { type BookUpdate, readBook, readBookUpdate } from '../book/book.ts';
 import { Invalid } from '../book/invalid.ts';
 import { ArrayScanner } from '../formats/json-array.ts';
+import { strongTags } from '../http/preconditions.ts';
 
 /** The number of books in one request. */
 export const BOOKS_MAX = 10_000;
@@ -13,37 +14,60 @@ const utf8 = new TextEncoder();
 
 const BOOK_TOO_LONG = new Invalid('a book is too long');
 
-/** JSON arrays of books; or the index of the first invalid or surplus element, undefined when the body is not an array. */
-export type BooksRead =
-  | { readonly json: readonly Uint8Array[] }
-  | { readonly invalidIndex: number | undefined; readonly detail: string };
+/** JSON arrays of books or changes; or the index of the first invalid or surplus element, undefined when the body is no array. */
+export type BooksRead = { readonly json: readonly Uint8Array[] } | InvalidBooks;
+
+export interface InvalidBooks {
+  readonly invalidIndex: number | undefined;
+  readonly detail: string;
+}
+
+/** Reads the body of `POST /books`: new books, each like {@link readBook}. */
+export function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
+  return readElements(body, bookBytesMax, readBook);
+}
+
+/** Reads the body of `PATCH /books`: changes, each like {@link readBookUpdate}, of different books. */
+export function readUpdates(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
+  const ids = new Set<number>();
+  return readElements(body, bookBytesMax, (element): BookUpdate | Invalid => {
+    const change = readBookUpdate(element, strongTags);
+    if (change instanceof Invalid) return change;
+    if (ids.has(change.id)) return new Invalid(`the id ${change.id} a second time`);
+    ids.add(change.id);
+    return change;
+  });
+}
 
 /**
- * Reads an array of new books, each like {@link readBook}, in several turns of the event loop. Returns JSON arrays of
- * about {@link TURN_BYTES}, whose objects have all fields in order.
+ * Reads an array in several turns of the event loop. Returns JSON arrays of about {@link TURN_BYTES} of what `read` returns.
  */
-export async function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
+async function readElements(
+  body: Uint8Array,
+  elementBytesMax: number,
+  read: (element: Uint8Array) => object,
+): Promise<BooksRead> {
   const arrays: Uint8Array[] = [];
-  let books: string[] = [];
+  let elements: string[] = [];
   let count = 0;
   let bytesOfTurn = 0;
   const scanner = new ArrayScanner();
-  for (let element = scanner.next(body, true); element; element = scanner.next(body, true)) {
+  for (let json = scanner.next(body, true); json; json = scanner.next(body, true)) {
     if (count === BOOKS_MAX) return { invalidIndex: count, detail: `more than ${BOOKS_MAX} books` };
-    const book = element.length <= bookBytesMax ? readBook(element) : BOOK_TOO_LONG;
-    if (book instanceof Invalid) return { invalidIndex: count, detail: book.detail };
+    const element = json.length <= elementBytesMax ? read(json) : BOOK_TOO_LONG;
+    if (element instanceof Invalid) return { invalidIndex: count, detail: element.detail };
     count++;
-    books.push(JSON.stringify(book));
-    bytesOfTurn += element.length;
+    elements.push(JSON.stringify(element));
+    bytesOfTurn += json.length;
     if (bytesOfTurn < TURN_BYTES) continue;
     bytesOfTurn = 0;
-    arrays.push(utf8.encode(`[${books.join(',')}]`));
-    books = [];
+    arrays.push(utf8.encode(`[${elements.join(',')}]`));
+    elements = [];
     await nextTurn();
   }
   if (scanner.error === 'no-array')
     return { invalidIndex: undefined, detail: 'empty, compressed or not a JSON array' };
   if (scanner.error) return { invalidIndex: count, detail: 'the array is not valid JSON from this book on' };
-  if (books.length > 0) arrays.push(utf8.encode(`[${books.join(',')}]`));
+  if (elements.length > 0) arrays.push(utf8.encode(`[${elements.join(',')}]`));
   return { json: arrays };
 }

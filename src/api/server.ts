@@ -44,6 +44,7 @@ export function createServer(options: ServerOptions) {
   app.post('/token', { schema: operations.issueToken }, respondWith(tokenHandlers.issue));
   app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));
   app.post('/books', { ...protect, schema: operations.createBooks }, respondWith(books.createMany));
+  app.patch('/books', { ...protect, schema: operations.updateBooks }, respondWith(books.updateMany));
   app.get('/books', { ...protect, schema: operations.listBooks }, respondWith(listHandler.handle));
   app.get('/book/:id', { ...protect, schema: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, schema: operations.updateBook }, respondWith(books.update));

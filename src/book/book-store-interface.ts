@@ -26,12 +26,23 @@ export interface BookStore extends AsyncDisposable {
   createOnce(fields: BookFields, key: string): Promise<Book | undefined>;
 
   /**
-   * Stores new books, all or none, and assigns ids.
+   * Stores new books, all or none, and assigns ids in ascending order.
    *
-   * @param books JSON arrays, in UTF-8, of objects with the fields of a book, all valid; several, to limit their size
-   * @returns the books as stored, in the same order, in pages that are rendered like a {@link BookPage}
+   * @param books JSON arrays, in UTF-8, of objects with the fields of a book in order, all valid; several, to limit their size
+   * @param key as for {@link createOnce}: later calls with the same key and books return the books as they were created
+   * @returns the books as stored, in the same order, in pages that are rendered like a {@link BookPage}; undefined when the
+   *   key has created other books
    */
-  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]>;
+  createMany(books: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined>;
+
+  /**
+   * Changes and deletes books, all or none.
+   *
+   * @param changes JSON arrays, in UTF-8, of {@link BookUpdate}s with distinct ids; several, to limit their size
+   * @returns the books as stored, in the same order, with null for deleted ones, in pages as {@link createMany} has them; or
+   *   why nothing was changed
+   */
+  updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault>;
 
   /** The book with this id, or undefined when there is none. */
   find(id: number): Promise<Book | undefined>;
@@ -139,6 +150,19 @@ export interface Sorting {
   /** The number of all matches after the position. */
   readonly count: number;
 }
+
+/** Why {@link BookStore.updateMany} has changed nothing. */
+export interface UpdateFault {
+  /**
+   * The stored books have more than {@link UPDATED_BYTES_MAX} of text together; or there is no book, or one with another tag,
+   * for the change at `index`, the first such one.
+   */
+  readonly fault: 'too long' | 'absent' | 'other tag';
+  readonly index: number;
+}
+
+/** The bytes of text that the books of {@link BookStore.updateMany} may have before it. */
+export const UPDATED_BYTES_MAX = 16 * 1_024 * 1_024;
 
 /** A page of all books, rendered by the engine. */
 export interface BookPage {

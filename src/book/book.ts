@@ -24,6 +24,36 @@ export function readBookChanges(body: Uint8Array): Partial<BookFields> | Invalid
   return readJsonObject(body, BOOK_FIELD_TYPES);
 }
 
+/** A change of a book among many: its new fields, or its deletion. */
+export interface BookUpdate extends Partial<BookFields> {
+  readonly id: number;
+  readonly isDeleted?: true | undefined;
+  /** The book must have one of these strong entity tags, with commas between them; without tags any. */
+  readonly tags?: string | undefined;
+}
+
+const BOOK_UPDATE_TYPES = {
+  id: 'integer',
+  ...BOOK_FIELD_TYPES,
+  deleted: 'boolean',
+  ifmatch: 'text',
+} as const;
+
+/** Reads an element of `PATCH /books`. @param tagsOf reads the value of `If-Match`, and returns undefined for `*` */
+export function readBookUpdate(
+  element: Uint8Array,
+  tagsOf: (ifMatch: string) => string | undefined,
+): BookUpdate | Invalid {
+  const read = readJsonObject(element, BOOK_UPDATE_TYPES);
+  if (read instanceof Invalid) return read;
+  const { id, deleted, ifmatch, ...fields } = read;
+  if (id === undefined || id < 0) return new Invalid(`id must be an integer from 0 to ${ID_MAX}`);
+  const tags = ifmatch === undefined ? undefined : tagsOf(ifmatch);
+  if (!deleted) return { id, ...fields, tags };
+  const [field] = Object.keys(fields);
+  return field === undefined ? { id, isDeleted: true, tags } : new Invalid(`${field} of a deleted book`);
+}
+
 /** Reads the `{id}` of a path. @returns undefined when no book can have it: not `^[0-9]+$`, or above {@link ID_MAX} */
 export function readBookId(text: string): number | undefined {
   const id = /^[0-9]+$/.test(text) ? Number(text) : Number.NaN;

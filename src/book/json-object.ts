@@ -3,6 +3,7 @@ import { Invalid } from './invalid.ts';
 interface FieldTypes {
   text: string;
   integer: number;
+  boolean: boolean;
 }
 
 /** The names of fields, in lower case, and their types. */
@@ -78,6 +79,7 @@ const DETAILS = {
 const TYPES: Readonly<Record<keyof FieldTypes, string>> = {
   text: 'must be a string, without U+0000 and without lone surrogates',
   integer: `must be an integer from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
+  boolean: 'must be true or false',
 };
 
 /** Keeps a byte-order mark, which is not JSON. */
@@ -105,6 +107,7 @@ export function toAsciiLowerCase(text: string): string {
 }
 
 function hasType(value: unknown, type: keyof FieldTypes): boolean {
+  if (type === 'boolean') return typeof value === 'boolean';
   return type === 'text' ? isText(value) : Number.isSafeInteger(value);
 }
 

@@ -24,7 +24,7 @@ export class RefusedError extends BookkeepingError {
   readonly retryAfterSeconds: number | undefined;
   /** What is wrong with the request, for developers: the header `Error-Detail`. */
   readonly detail: string | undefined;
-  /** The index of the first invalid book, with 400 of `createMany`. */
+  /** The index of the first book at fault, with 400, 404 and 412 of `createMany` and `updateMany`. */
   readonly invalidIndex: number | undefined;
   /** The id of the request in the log of the service: the header `X-Request-Id`. */
   readonly requestId: string | undefined;

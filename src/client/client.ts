@@ -23,11 +23,17 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** New values of some fields of a book, or its deletion. `ifMatch` is as in {@link BookClient.update}. */
+export type BookUpdate = { readonly id: number; readonly ifMatch?: string } & (
+  | (Partial<BookFields> & { readonly deleted?: false })
+  | { readonly deleted: true }
+);
+
 /**
  * A client of the service. Every call
  *
  * - requests a token when it needs one, and renews it before it expires or when the service rejects it;
- * - is retried, except `createMany`, when it gets no response, or 429, 502, 503 or 504, after `Retry-After` and a random
+ * - is retried when it gets no response, or 429, 502, 503 or 504, after `Retry-After` and a random
  *   wait; a retry has no further effect;
  * - throws `RefusedError` when the service responds with an error, `NoResponseError` when there is no response, and the reason
  *   of the signal when that is aborted.
@@ -45,11 +51,25 @@ export interface BookClient {
   ): Promise<VersionedBook>;
 
   /**
-   * Stores up to 10,000 new books, all or none, and returns them in their order. It is never retried.
+   * Stores up to 10,000 new books, all or none, and returns them in their order. Retries and `idempotencyKey` are those of
+   * {@link create}.
    *
-   * @throws {RefusedError} 400 with `invalidIndex` for an invalid book
+   * @throws {RefusedError} 400 with `invalidIndex` for an invalid book, 422 when the key was used for other books
    */
-  createMany(books: readonly Partial<BookFields>[], options?: CallOptions): Promise<Book[]>;
+  createMany(
+    books: readonly Partial<BookFields>[],
+    options?: CallOptions & { readonly idempotencyKey?: string | undefined },
+  ): Promise<Book[]>;
+
+  /**
+   * Changes and deletes up to 10,000 books, all or none.
+   *
+   * @returns the whole books in the order of the updates, with null for deleted ones
+   * @throws {RefusedError} with `invalidIndex`, that of the first update at fault: 400 when it is invalid, 404 when there is no
+   *   such book, 412 when the book has changed. An earlier attempt of this call may be the reason: then `mayHaveHappened` is true
+   * @throws {TypeError} as {@link update}
+   */
+  updateMany(updates: readonly BookUpdate[], options?: CallOptions): Promise<(Book | null)[]>;
 
   /**
    * The book with this id; undefined when there is none.
@@ -141,9 +161,15 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
       return toVersionedBook(await send(writing('POST', 'book', headers, fields), signal));
     },
 
-    async createMany(books, { signal } = {}) {
-      const request = { ...writing('POST', 'books', {}, books), isRetryable: false };
-      return expectSuccess(await send(request, signal)).data as Book[];
+    async createMany(books, { signal, idempotencyKey = randomKey() } = {}) {
+      const headers = { 'Idempotency-Key': idempotencyKey };
+      return expectSuccess(await send(writing('POST', 'books', headers, books), signal)).data as Book[];
+    },
+
+    async updateMany(updates, { signal } = {}) {
+      for (const update of updates) headersOf(update);
+      const response = await send(writing('PATCH', 'books', {}, updates), signal);
+      return expectSuccess(response).data as (Book | null)[];
     },
 
     async find(id, { signal, known } = {}) {

@@ -3,7 +3,7 @@ import { type ErrorResponse, NoResponseError } from './client-errors.ts';
 
 /** A request to the API, without its token. */
 export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Relative to the URL of the service, without a leading slash, with the query. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;

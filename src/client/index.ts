@@ -3,6 +3,7 @@ export type { Book, BookFields } from '../book/contract.ts';
 export type { BookChange, ChangesOptions } from './changes.ts';
 export {
   type BookClient,
+  type BookUpdate,
   type CallOptions,
   type ClientOptions,
   createClient,

@@ -122,7 +122,7 @@ function allowOrigins(app: FastifyInstance, origins: readonly string[]): void {
   });
   app.register(cors, {
     origin: [...origins],
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders:
       'ETag, Error-Detail, Invalid-Index, Link, Retry-After, WWW-Authenticate, X-Offset, X-Request-Id, X-Total-Count',
     maxAge: 600,

@@ -11,7 +11,7 @@ export const outcomes = {
   invalidToken: { status: 401, message: 'Invalid token' },
   readOnlyToken: { status: 403, message: 'Read-only token' },
 
-  // POST /book, GET /books, GET, PUT and DELETE /book/{id}
+  // POST /book, GET, POST and PATCH /books, GET, PUT and DELETE /book/{id}
   bookCreated: { status: 201, message: 'Book created successfully' },
   booksRetrieved: { status: 200, message: 'Books retrieved successfully' },
   bookRetrieved: { status: 200, message: 'Book retrieved successfully' },
@@ -19,6 +19,7 @@ export const outcomes = {
   bookDeleted: { status: 200, message: 'Book deleted successfully' },
   bookNotFound: { status: 404, message: 'Book not found' },
   booksCreated: { status: 201, message: 'Books created successfully' },
+  booksUpdated: { status: 200, message: 'Books updated successfully' },
   invalidQuery: { status: 400, message: 'Invalid query' },
   invalidInput: { status: 400, message: 'Invalid input' },
 

@@ -19,9 +19,19 @@ export function isCachedByClient(tag: string, ifNoneMatch: string | undefined): 
 
 /** Whether a tag is in the value of a header, by strong comparison; `*` matches every tag. */
 function matchesAny(tag: string, value: string): boolean {
-  if (value.trim() === '*') return true;
-  const tags: readonly string[] = value.match(ENTITY_TAGS) ?? [];
-  return tags.includes(tag);
+  return value.trim() === '*' || tagsIn(value).includes(tag);
+}
+
+/** The strong tags in the value of `If-Match`, with commas between them; undefined for `*`. */
+export function strongTags(value: string): string | undefined {
+  if (value.trim() === '*') return undefined;
+  return tagsIn(value)
+    .filter((tag) => tag.startsWith('"'))
+    .join(',');
+}
+
+function tagsIn(value: string): readonly string[] {
+  return value.match(ENTITY_TAGS) ?? [];
 }
 
 /** RFC 9110, section 8.8.3: quoted text, which may contain commas. */

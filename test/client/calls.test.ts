@@ -39,6 +39,20 @@ describe('The request and the result of', () => {
       { status: 201, data: [BOOK, BOOK] },
       [BOOK, BOOK],
     ],
+    updateMany: [
+      (client) =>
+        client.updateMany([
+          { id: 7, year: -750, ifMatch: '"1"' },
+          { id: 8, deleted: true },
+        ]),
+      {
+        method: 'PATCH',
+        path: '/books',
+        body: String.raw`[{"id":7,"year":-750,"ifMatch":"\"1\""},{"id":8,"deleted":true}]`,
+      },
+      { status: 200, data: [BOOK, null] },
+      [BOOK, null],
+    ],
     find: [
       (client) => client.find(7),
       { method: 'GET', path: '/book/7', body: '' },
@@ -91,7 +105,7 @@ describe('The request and the result of', () => {
       assert.equal(headers['content-type'], sent.body === '' ? undefined : 'application/json');
       assert.equal(headers['if-match'], undefined);
       assert.equal(headers['if-none-match'], undefined);
-      assert.equal('idempotency-key' in headers, name === 'create');
+      assert.equal('idempotency-key' in headers, name.startsWith('create'));
     });
   }
 
@@ -164,6 +178,7 @@ describe('A conditional write', () => {
     const condition = { ifMatch: undefined } as unknown as { ifMatch: string };
     await assert.rejects(client.update(7, {}, condition), TypeError);
     await assert.rejects(client.delete(7, condition), TypeError);
+    await assert.rejects(client.updateMany([{ id: 8 }, { id: 7, ...condition }]), TypeError);
     assert.equal(server.requests.length, 0);
   });
 });

@@ -57,6 +57,7 @@ describe('An import', () => {
     find: (...given) => client.find(...given),
     update: (...given) => client.update(...given),
     delete: (...given) => client.delete(...given),
+    updateMany: (...given) => client.updateMany(...given),
     restore: (...given) => client.restore(...given),
     deletedBooks: (...given) => client.deletedBooks(...given),
     newestCursor: (...given) => client.newestCursor(...given),

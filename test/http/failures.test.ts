@@ -127,6 +127,7 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
     create: fail,
     createOnce: fail,
     createMany: fail,
+    updateMany: fail,
     find: fail,
     list: async () => remaining.shift() ?? fail(),
     search: fail,

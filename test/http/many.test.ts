@@ -9,6 +9,7 @@ import { Connection, request } from './connection.ts';
 import { type Service, startService, TITLE } from './service.ts';
 
 const CREATED = 'Books created successfully';
+const UPDATED = 'Books updated successfully';
 const MEBIBYTE = 1_024 * 1_024;
 
 for (const { name: engine } of engines) {
@@ -92,6 +93,236 @@ for (const { name: engine } of engines) {
       assert.equal(new Set(created.map(({ id }) => id)).size, 2_000);
     });
   });
+}
+
+for (const { name: engine } of engines) {
+  describe(`PATCH /books on ${engine}`, () => {
+    test('changes and deletes books, and returns them in the order of the request, with null for deleted ones', async () => {
+      await using service = await startService({ engine, hasHistory: true });
+      const [a, b, c, d] = await createMany(service, '[{},{},{},{}]');
+      assert.ok(a && b && c && d);
+      const body = [
+        { id: d.id, TITLE: TITLE, year: 1, unknown: null },
+        { id: b.id, deleted: true, isDeleted: 1 },
+        { id: a.id, deleted: false },
+        { Id: c.id, Author: TITLE, ifmatch: '*' },
+      ];
+      assert.deepEqual(await updateMany(service, body), [
+        { ...d, title: TITLE, year: 1 },
+        null,
+        a,
+        { ...c, author: TITLE },
+      ]);
+      assert.deepEqual(await listBooks(service), [
+        a,
+        { ...c, author: TITLE },
+        { ...d, title: TITLE, year: 1 },
+      ]);
+      assert.deepEqual(await updateMany(service, []), []);
+
+      // One change for each book; `a` is as it was.
+      const { data } = (await (await service.fetch('GET', '/changes')).json()) as {
+        data: { type: string; book: Book }[];
+      };
+      const changes = data.slice(4).map(({ type, book }) => `${type} ${book.id}`);
+      assert.deepEqual(changes.toSorted(), [`deleted ${b.id}`, `updated ${c.id}`, `updated ${d.id}`]);
+    });
+
+    test('changes nothing when a change is invalid, and returns its index', async () => {
+      await using service = await startService({ engine });
+      using connection = await Connection.open(service);
+      const [book] = await createMany(service, `[{"title":"${TITLE}"}]`);
+      assert.ok(book);
+      const { id } = book;
+      const first = `{"id":${id},"year":1}`;
+      for (const [body, index] of [
+        ['', null],
+        ['{}', null],
+        ['null', null],
+        ['[null]', '0'],
+        ['[[]]', '0'],
+        ['[{}]', '0'],
+        ['[{"id":"1"}]', '0'],
+        ['[{"id":null}]', '0'],
+        ['[{"id":1.5}]', '0'],
+        ['[{"id":-1}]', '0'],
+        ['[{"id":9007199254740992}]', '0'],
+        [`[${first},{"id":99,"title":null}]`, '1'],
+        [`[${first},{"id":99,"title":1}]`, '1'],
+        [`[${first},{"id":99,"title":"\\u0000"}]`, '1'],
+        [`[${first},{"id":99,"author":"\\ud800"}]`, '1'],
+        [`[${first},{"id":99,"year":1.5}]`, '1'],
+        [`[${first},{"id":99,"deleted":"true"}]`, '1'],
+        [`[${first},{"id":99,"deleted":null}]`, '1'],
+        [`[${first},{"id":99,"ifMatch":1}]`, '1'],
+        [`[${first},{"id":99,"ifMatch":null}]`, '1'],
+        [`[${first},{"id":99,"deleted":true,"year":1}]`, '1'],
+        [`[${first},{"id":99},{"id":${id}}]`, '2'],
+        [`[${first},{"id":99},{"id":${id}.0,"deleted":true}]`, '2'],
+        [`[${first},{"id":99}`, '2'],
+        [`[${first},{"id":99},{"title":"${'x'.repeat(MEBIBYTE)}"}]`, '2'],
+        [
+          `[${Array.from({ length: BOOKS_MAX + 1 }, (_, other) => `{"id":${id + other}}`).join(',')}]`,
+          String(BOOKS_MAX),
+        ],
+      ] as const) {
+        await connection.send(request('PATCH /books', [service.authorization], body));
+        const response = await connection.response();
+        assert.equal(response.status, 400, body.slice(0, 200));
+        assertError(response, 400, 'Invalid input');
+        assert.equal(response.headers.get('invalid-index'), index, body.slice(0, 200));
+        assert.ok(response.headers.get('error-detail'));
+      }
+      await connection.send(request('PATCH /books', [], `[${first}]`));
+      assertError(await connection.response(), 401, 'Authorization token required');
+      assert.deepEqual(await listBooks(service), [book]);
+    });
+
+    test('changes nothing when there is no book, or one with another tag, and returns the index of the first', async () => {
+      await using service = await startService({ engine });
+      using connection = await Connection.open(service);
+      const books = await createMany(service, '[{},{"title":"ö"}]');
+      const [a, b] = books;
+      assert.ok(a && b);
+      const tag = (await service.fetch('GET', `/book/${b.id}`)).headers.get('etag');
+      assert.ok(tag);
+      for (const [other, status, message] of [
+        [{ id: b.id + 1 }, 404, 'Book not found'],
+        [{ id: 0, deleted: true }, 404, 'Book not found'],
+        [{ id: Number.MAX_SAFE_INTEGER, ifMatch: '"x"' }, 404, 'Book not found'],
+        [{ id: b.id, ifMatch: '"x"' }, 412, 'Precondition failed'],
+        [{ id: b.id, ifMatch: '' }, 412, 'Precondition failed'],
+        [{ id: b.id, ifMatch: tag.slice(1, -1) }, 412, 'Precondition failed'],
+        [{ id: b.id, ifMatch: `W/${tag}` }, 412, 'Precondition failed'],
+        [{ id: b.id, ifMatch: `"x${tag.slice(1)}, ${tag.slice(0, -1)}x"` }, 412, 'Precondition failed'],
+      ] as const) {
+        const body = JSON.stringify([{ id: a.id, title: TITLE }, other, { id: 12_345 }]);
+        await connection.send(request('PATCH /books', [service.authorization], body));
+        const response = await connection.response();
+        assertError(response, status, message);
+        assert.equal(response.headers.get('invalid-index'), '1', JSON.stringify(other));
+        assert.deepEqual(await listBooks(service), books);
+      }
+      const met = [
+        { id: b.id, year: 1, ifMatch: `"x", W/"y", ${tag}` },
+        { id: a.id, year: 1, ifMatch: ' * ' },
+      ];
+      assert.deepEqual(await updateMany(service, met), [
+        { ...b, year: 1 },
+        { ...a, year: 1 },
+      ]);
+      const deletion = JSON.stringify([{ id: b.id, deleted: true, ifMatch: tag }]);
+      await connection.send(request('PATCH /books', [service.authorization], deletion));
+      assertError(await connection.response(), 412, 'Precondition failed');
+    });
+
+    test(`changes and deletes ${BOOKS_MAX} books in one request`, async () => {
+      await using service = await startService({ engine });
+      const fields = Array.from({ length: BOOKS_MAX }, (_, year) => ({ title: TITLE, year }));
+      const books = await createMany(service, JSON.stringify(fields));
+      const changed = books.map((book) => ({ ...book, author: 'Mervyn Peake' }));
+      assert.deepEqual(
+        await updateMany(
+          service,
+          books.map(({ id }) => ({ id, author: 'Mervyn Peake' })),
+        ),
+        changed,
+      );
+      assert.deepEqual(await listBooks(service), changed);
+      const deletions = books.toReversed().map(({ id }) => ({ id, deleted: true }));
+      const deleted = await updateMany(service, deletions);
+      assert.ok(deleted.length === BOOKS_MAX && deleted.every((book) => book === null));
+      assert.deepEqual(await listBooks(service), []);
+    });
+
+    test('accepts a body of 16 MiB, and responds 413 to a longer one, and to longer books', async () => {
+      await using service = await startService({ engine });
+      const books = await createMany(service, `[${Array.from({ length: 16 }, () => '{}').join(',')}]`);
+      const title = 'x'.repeat(MEBIBYTE - 40);
+      const body = JSON.stringify(books.map(({ id }) => ({ id, title }))).padEnd(16 * MEBIBYTE);
+      const long = books.map((book) => ({ ...book, title }));
+      assert.deepEqual(await updateMany(service, body), long);
+      assert.equal((await service.fetch('PATCH', '/books', `${body} `)).status, 413);
+
+      const changes = books.map(({ id }) => ({ id, year: 1 }));
+      const changed = long.map((book) => ({ ...book, year: 1 }));
+      assert.deepEqual(await updateMany(service, changes), changed);
+      const [another] = await createMany(service, `[{"title":"${TITLE.repeat(1_000)}"}]`);
+      const tooMany = [...changes.map((change) => ({ ...change, year: 2 })), { id: another?.id, year: 2 }];
+      const response = await service.fetch('PATCH', '/books', JSON.stringify(tooMany));
+      assert.deepEqual(
+        [response.status, await response.text()],
+        [413, '{"status":413,"message":"Payload too large","data":null}'],
+      );
+      const [first] = books;
+      const { data } = (await (await service.fetch('GET', `/book/${first?.id}`)).json()) as { data: Book };
+      assert.equal(data.year, 1);
+    });
+
+    test('is 503 while there is no memory for its response, and changes nothing', async () => {
+      await using service = await startService({
+        engine,
+        httpLimits: { unreadBytesAtOnce: 16 * MEBIBYTE - 1 },
+      });
+      const books = await createMany(service, '[{}]');
+      const body = JSON.stringify(books.map(({ id }) => ({ id, year: 1 })));
+      assert.equal((await service.fetch('PATCH', '/books', body)).status, 503);
+      assert.deepEqual(await listBooks(service), books);
+    });
+
+    test('is atomic for concurrent readers', async () => {
+      await using service = await startService({ engine });
+      const books = await createMany(service, JSON.stringify(Array.from({ length: 200 }, () => ({}))));
+      const writes = Array.from({ length: 10 }, (_, year) =>
+        updateMany(
+          service,
+          (year % 2 === 0 ? books : books.toReversed()).map(({ id }) => ({ id, year })),
+        ),
+      );
+      const lists = Array.from({ length: 50 }, () => listBooks(service));
+      for (const list of await Promise.all(lists))
+        assert.equal(new Set(list.map(({ year }) => year)).size, 1);
+      await Promise.all(writes);
+    });
+  });
+
+  describe(`Idempotency-Key on POST /books on ${engine}`, () => {
+    test('a retry gets the first response, byte for byte, and creates nothing', async () => {
+      await using service = await startService({ engine });
+      const fields = [...Object.values(SPECIAL_TEXTS), 'x'.repeat(600_000)].map((title, year) => ({
+        title,
+        author: TITLE,
+        year,
+      }));
+      const body = JSON.stringify(fields);
+      const post = async (content: string, key: string) => {
+        const response = await service.fetch('POST', '/books', content, { 'idempotency-key': key });
+        return [response.status, await response.text()] as const;
+      };
+      const first = await post(body, 'abc');
+      assert.equal(first[0], 201);
+      const created = await listBooks(service);
+      // The same books in another notation, which are divided otherwise.
+      const equivalent = JSON.stringify(
+        fields.map((book) => ({ ...book, padding: 'x'.repeat(book.title.length < 1_000 ? 99_999 : 1) })),
+      );
+      for (const content of [body, equivalent]) assert.deepEqual(await post(content, '"abc"'), first);
+      const other = [422, '{"status":422,"message":"Idempotency key reused","data":null}'];
+      assert.deepEqual(await post('[{}]', 'abc'), other);
+      assert.deepEqual(await post('[]', 'abc'), other);
+      assert.equal((await post('[{}]', '"'))[0], 400);
+      assert.deepEqual(await listBooks(service), created);
+      assert.equal((await post('[{]', 'new'))[0], 400);
+      assert.equal((await post('[{}]', 'new'))[0], 201);
+    });
+  });
+}
+
+async function updateMany(service: Service, body: unknown): Promise<(Book | null)[]> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const response = await service.fetch('PATCH', '/books', text);
+  const { status, headers } = response;
+  return assertSuccess({ status, headers, body: await response.text() }, 200, UPDATED) as (Book | null)[];
 }
 
 async function createMany(service: Service, body: string): Promise<Book[]> {

@@ -79,7 +79,8 @@ describe('/openapi.json', () => {
       }
       if (!requestBody) continue;
       const { schema } = requestBody.content['application/json'];
-      assert.ok(ajv.validate(rooted(schema), name === 'POST /books' ? [{}] : {}), name);
+      const empty = { 'POST /books': [{}], 'PATCH /books': [{ id: 1 }] }[name] ?? {};
+      assert.ok(ajv.validate(rooted(schema), empty), name);
     }
   });
 

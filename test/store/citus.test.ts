@@ -7,7 +7,7 @@ import { createDatabase } from '../support/postgres.ts';
 
 // These suites run once more with the statements for Citus; the campaign `distributed` runs them on a cluster.
 emulateCitus();
-for (const suite of ['archive', 'book-store', 'concurrency', 'idempotency', 'list'])
+for (const suite of ['archive', 'book-store', 'concurrency', 'idempotency', 'list', 'many'])
   await import(`./${suite}.test.ts`);
 
 describe('The shards of Citus', () => {

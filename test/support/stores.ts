@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Book } from '../../src/book/book.ts';
-import type { BookPage, BookStore } from '../../src/book/book-store-interface.ts';
+import type { Book, BookUpdate } from '../../src/book/book.ts';
+import type { BookPage, BookStore, UpdateFault } from '../../src/book/book-store-interface.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
 import { loadEngine } from '../../src/store/load-engine.ts';
@@ -45,8 +45,35 @@ export async function createMany(
   store: BookStore,
   ...arrays: readonly (readonly unknown[])[]
 ): Promise<Book[]> {
-  const pages = await store.createMany(arrays.map((books) => Buffer.from(JSON.stringify(books))));
-  return JSON.parse(`[${pages.map((json) => textOf({ json })).join(',')}]`) as Book[];
+  return parsePages((await store.createMany(arrays.map(toJson))) ?? []) as Book[];
+}
+
+/** The same with an idempotency key. @returns undefined when the key was used for other books */
+export async function createManyOnce(
+  store: BookStore,
+  key: string,
+  ...arrays: readonly (readonly unknown[])[]
+): Promise<Book[] | undefined> {
+  const pages = await store.createMany(arrays.map(toJson), key);
+  return pages && (parsePages(pages) as Book[]);
+}
+
+/** Changes books by several arrays in one call. @returns the stored books, with null for deleted ones, or the fault */
+export async function updateMany(
+  store: BookStore,
+  ...arrays: readonly (readonly BookUpdate[])[]
+): Promise<(Book | null)[] | UpdateFault> {
+  const result = await store.updateMany(arrays.map(toJson));
+  return 'fault' in result ? result : parsePages(result);
+}
+
+function toJson(value: unknown): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+function parsePages(pages: readonly Uint8Array[]): (Book | null)[] {
+  const parts = pages.filter(({ length }) => length > 0).map((json) => textOf({ json }));
+  return JSON.parse(`[${parts.join(',')}]`) as (Book | null)[];
 }
 
 /** All books of the list. */

@@ -19,6 +19,7 @@ const CONTRACT = {
   bookNotFound: [404, 'Book not found'],
   invalidQuery: [400, 'Invalid query'],
   invalidInput: [400, 'Invalid input'],
+  booksUpdated: [200, 'Books updated successfully'],
   booksCreated: [201, 'Books created successfully'],
   changesRetrieved: [200, 'Changes retrieved successfully'],
   deletedBooksRetrieved: [200, 'Deleted books retrieved successfully'],

@@ -5,25 +5,27 @@ import type { ErrorName } from './operations.ts';
 export const REASONS: Readonly<Record<ErrorName, string>> = {
   invalidRequestPayload: 'the body of `POST /token` is invalid',
   invalidInput:
-    'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` is not an array of valid books; `Invalid-Index` is the index of the first invalid one',
+    'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` or `PATCH /books` is not an array of valid books or changes; `Invalid-Index` is the index of the first invalid one',
   invalidQuery:
     'a parameter of `GET /books`, `GET /books/deleted`, `GET /changes` or `GET /book/{id}/history` has an invalid value or is repeated, or a cursor belongs to another `sort` or store',
   bookExists: 'the book of `POST /book/{id}/restore` exists',
   changesRemoved:
     'the changes after the cursor of `GET /changes` are no longer kept; read the list again, see `HISTORY_DAYS`',
-  preconditionFailed: 'the condition in `If-Match` or `If-None-Match` is false; nothing has been changed',
-  invalidIdempotencyKey: 'the `Idempotency-Key` of `POST /book` is empty, too long or malformed',
-  idempotencyKeyReused: 'the `Idempotency-Key` of `POST /book` was used for another book within 24 hours',
+  preconditionFailed:
+    'the condition in `If-Match`, `If-None-Match` or `ifMatch` is false; nothing has been changed; `Invalid-Index` as for 404',
+  invalidIdempotencyKey: 'the `Idempotency-Key` is empty, too long or malformed',
+  idempotencyKeyReused: 'the `Idempotency-Key` was used for another body within 24 hours',
   badRequest: 'the request is not well-formed HTTP/1.0 or HTTP/1.1, or does not have exactly one `Host`',
   tokenRequired: 'the request has no token',
   invalidToken: 'the token is malformed, has a wrong signature or has expired',
   readOnlyToken: 'the token has the scope `read`, and the method is neither GET nor HEAD',
   invalidCredentials: 'the username or password of `POST /token` is wrong or absent',
-  bookNotFound: 'there is no book with this id, also on `DELETE`; takes precedence over an invalid body',
+  bookNotFound:
+    'there is no book with this id, also on `DELETE`; takes precedence over an invalid body, but in `PATCH /books`, where `Invalid-Index` is the index of the first change at fault',
   notFound: 'there is no such path; paths are exact, and the token is not checked',
   methodNotAllowed: 'the path does not have this method; see `Allow`',
   requestTimeout: 'the request did not arrive in time; see `REQUEST_TIMEOUT_SECONDS`',
-  payloadTooLarge: `the body is longer than ${formatMebibytes(BODY_BYTES_MAX)}, or that of \`POST /books\` than ${formatMebibytes(BOOKS_BYTES_MAX)}`,
+  payloadTooLarge: `the body is longer than ${formatMebibytes(BODY_BYTES_MAX)}, or that of \`POST /books\` or \`PATCH /books\` than ${formatMebibytes(BOOKS_BYTES_MAX)}, or the stored books of \`PATCH /books\` have more text than that together`,
   expectationFailed: '`Expect` has a value other than `100-continue`',
   tooManyRequests:
     '`POST /token` after 100 failed logins from one address within a minute; see `Retry-After`',

@@ -75,6 +75,34 @@ export const createdBooks: Schema = {
   description: 'In the order of the request.',
 };
 
+/** Either new fields or a deletion. */
+export const bookUpdates: Schema = {
+  type: 'array',
+  items: {
+    type: 'object',
+    description:
+      'New values of fields, as in `PUT /book/{id}`, or the deletion of a book, which has no new values. Other fields are ignored.',
+    properties: {
+      id: { ...bookId, description: 'An id must not occur twice.' },
+      ...BOOK_FIELDS,
+      deleted: { type: 'boolean', description: '`true` deletes the book.', examples: [false] },
+      ifMatch: {
+        ...TYPES.text,
+        description: 'Only if the book has one of these entity tags, as in the header `If-Match`.',
+        examples: ['*'],
+      },
+    },
+    required: ['id'],
+  },
+  maxItems: BOOKS_MAX,
+};
+
+export const updatedBooks: Schema = {
+  type: 'array',
+  items: { anyOf: [book, { type: 'null' }] },
+  description: 'In the order of the request, with null for deleted books.',
+};
+
 export const bookChanges: Schema = {
   type: 'object',
   description: 'An absent field keeps its stored value. Other fields are ignored.',
@@ -127,7 +155,7 @@ export const IDEMPOTENCY_KEY = {
     type: 'string',
     minLength: 1,
     description:
-      'A request with the same key and the same book within 24 hours returns the first response and creates nothing.',
+      'A request with the same key and the same body within 24 hours returns the first response and creates nothing.',
     examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'],
   },
 };
@@ -143,7 +171,7 @@ export const INVALID_INDEX = {
     type: 'integer',
     minimum: 0,
     maximum: BOOKS_MAX,
-    description: 'The index of the first invalid or surplus element. Absent if the body is not an array.',
+    description: 'The index of the first element at fault. Absent if the body is not an array.',
   },
 };
 export const LAST_EVENT_ID = {

@@ -7,6 +7,7 @@ import type {
   BookQuery,
   BookStore,
   SearchPage,
+  UpdateFault,
 } from '../../book/book-store-interface.ts';
 import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
@@ -21,6 +22,7 @@ import {
   type ExpectedUpdate,
   UNKNOWN_LENGTHS_MAX,
   type Update,
+  updateAll,
   updateBooks,
   updateExpectedBooks,
 } from './batches/updates.ts';
@@ -56,17 +58,22 @@ export async function openStore(
   return new PostgresBookStore(hosts, shards, observer, hasHistory);
 }
 
+/** The result of a call on many books. */
+type ManyResult = Uint8Array[] | UpdateFault | undefined;
+
 /** Each kind of call has its own batches, each a transaction of one statement. */
 class PostgresBookStore implements BookStore {
   readonly #database: Database;
   readonly #bulkDatabase: Database;
+  readonly #inserts: Inserts;
   readonly #searcher: Searcher;
   readonly #searches: ConcurrencyLimiter;
   readonly history?: PostgresHistory;
   readonly #queues: { close(): Promise<void> }[] = [];
   readonly #creates: BatchQueue<BookFields, Book>;
   readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
-  readonly #manyCreates: BatchQueue<readonly Uint8Array[], Uint8Array[]>;
+  /** They share a connection, and so a queue. */
+  readonly #many: BatchQueue<() => Promise<ManyResult>, ManyResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<number, BookPage>;
   readonly #updates: BatchQueue<Update, Book | undefined>;
@@ -124,9 +131,8 @@ class PostgresBookStore implements BookStore {
       keyOf: ({ key }) => key,
       textOf: ({ fields }) => textLength(fields),
     });
-    this.#manyCreates = queueOf('create_many', async ([books = []]) => [await inserts.createMany(books)], {
-      batchItemsMax: 1,
-    });
+    this.#inserts = inserts;
+    this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
     this.#searches = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
     this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
     this.#lists = queueOf('list', (afters) =>
@@ -156,8 +162,13 @@ class PostgresBookStore implements BookStore {
     return this.#keyedCreates.add({ fields, key });
   }
 
-  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#manyCreates.add(books);
+  createMany(books: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
+    return this.#many.add(() => this.#inserts.createMany(books, key)) as Promise<Uint8Array[] | undefined>;
+  }
+
+  updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
+    const change = () => updateAll(this.#bulkDatabase, changes);
+    return this.#many.add(change) as Promise<Uint8Array[] | UpdateFault>;
   }
 
   find(id: number): Promise<Book | undefined> {

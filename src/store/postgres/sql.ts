@@ -1,4 +1,6 @@
 import type { BookFields } from '../../book/book.ts';
+import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store-interface.ts';
+import { TAG_DIGITS } from '../../book/entity-tag.ts';
 import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
 import type { PageRow } from '../page.ts';
 import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../store-limits.ts';
@@ -48,9 +50,7 @@ export const INSERT_ONCE: Statement = {
 `,
 };
 
-export const INSERT_MANY: Statement = {
-  name: 'create many',
-  text: `
+const CREATED = `
   with created as (
     insert into books (title, author, year)
     select book ->> 'title', book ->> 'author', (book ->> 'year')::bigint
@@ -58,7 +58,27 @@ export const INSERT_MANY: Statement = {
     order by position
     returning id, title, author, year
   )
+`;
+const RENDER_CREATED = `
   select coalesce(string_agg(row_to_json(created)::text, ',' order by id), '') as json from created
+`;
+export const INSERT_MANY: Statement = { name: 'create many', text: `${CREATED} ${RENDER_CREATED}` };
+
+/** Stores the key with the ids as ranges behind the fingerprint, such as `X 7-9 12-12`: other sessions may use ids between. */
+export const INSERT_MANY_ONCE: Statement = {
+  name: 'create many once',
+  text: `
+  ${CREATED}, ranges as (
+    select min(id) as first, max(id) as last
+    from (select id, id - row_number() over (order by id) as distance from created) as numbered
+    group by distance
+  ), keys as (
+    insert into idempotency_keys (key, fingerprint, book_id)
+    select $2::text, $3::text || coalesce(string_agg(' ' || first || '-' || last, '' order by first), ''),
+      coalesce(min(first), 0)
+    from ranges
+  )
+  ${RENDER_CREATED}
 `,
 };
 
@@ -175,6 +195,80 @@ export const DELETE_EXPECTED: Statement = {
   returning books.id
 `,
 };
+
+/** The text that `entityTag` in src/book/entity-tag.ts digests. */
+const taggedText = (book: string) => {
+  const [title, author, year] = [
+    `coalesce(${book}.title, '')`,
+    `coalesce(${book}.author, '')`,
+    `coalesce(${book}.year, 0)`,
+  ];
+  return `${book}.id::text || ' ' || ${year}::text || ' ' || octet_length(${title})::text || ' ' || ${title} || ${author}`;
+};
+/** Whether a book has one of the tags, or there are none. */
+export const isTagged = (book: string) => `(tags is null or strpos(tags, '"' || translate(left(
+  encode(sha256(convert_to(${taggedText(book)}, 'UTF8')), 'base64'), ${TAG_DIGITS}), '+/', '-_') || '"') > 0)`;
+export const digestOf = (book: string) => `md5(${taggedText(book)})`;
+
+/** `BookUpdate`s in the order of their ids, see {@link given}. */
+export const GIVEN_UPDATES = `
+  given as materialized (
+    select *
+    from rows from (
+      json_to_recordset($1::json) as (id bigint, title text, author text, year bigint, "isDeleted" boolean, tags text)
+    ) with ordinality as item (id, title, author, year, "isDeleted", tags, position)
+    order by id
+  )
+`;
+export const updatesIf = (condition: string) => `
+  updated as (
+    update books set ${CHANGES} from given
+    where books.id = given.id and "isDeleted" is null and ${condition}
+    returning ${BOOK_COLUMNS}
+  ), deleted as (
+    delete from books using given
+    where books.id = given.id and "isDeleted" and ${condition}
+    returning books.id
+  )
+`;
+export const RENDER_UPDATED = `
+  select coalesce(string_agg(coalesce(row_to_json(updated)::text, 'null'), ',' order by position), '') as json
+  from given left join updated using (id)
+`;
+
+/** Locks the books, so that they stay as they were when the conditions were evaluated; then changes all of them, or none. */
+export const UPDATE_MANY: Statement = {
+  name: 'update many',
+  text: `
+  with ${GIVEN_UPDATES}, found as materialized (
+    select ${BOOK_COLUMNS} from given join books on books.id = given.id order by books.id for update of books
+  ), extent as materialized (
+    select coalesce(sum(${TEXT_BYTES}), 0) > ${UPDATED_BYTES_MAX} as "isTooLong" from found
+  ), fault as materialized (
+    select position - 1 as index,
+      case when "isTooLong" then 'too long' when found.id is null then 'absent' else 'other tag' end as fault
+    from given left join found on found.id = given.id cross join extent
+    where case when "isTooLong" or found.id is null then true else not ${isTagged('found')} end
+    order by position limit 1
+  ), ${updatesIf('not exists (select from fault)')}
+  select json, fault, index from (${RENDER_UPDATED}) as changed left join fault on true
+`,
+};
+
+/** The row of {@link UPDATE_MANY}. */
+export interface UpdatedRow {
+  readonly json: string;
+  readonly fault: UpdateFault['fault'] | null;
+  readonly index: number;
+}
+
+const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
+/** Joins JSON arrays to one. */
+export function joinArrays(arrays: readonly Uint8Array[]): Buffer {
+  const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
+  return Buffer.concat([OPEN, ...elements, CLOSE]);
+}
 
 export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);

@@ -8,6 +8,7 @@ import type {
   BookQuery,
   BookStore,
   SearchPage,
+  UpdateFault,
 } from '../../book/book-store-interface.ts';
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
@@ -81,8 +82,8 @@ class SqliteBookStore implements BookStore {
     const readPage = (after: number, limit: number) =>
       this.#reader.send({ after, limit }) as Promise<PageRow>;
     this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
-    const readChanges = (changes: ChangeRequest) => this.#reader.send({ changes }) as Promise<ChangePage>;
-    this.#changes = new BatchQueue((requests) => readChangePages(requests, readChanges), {
+    const readUpdates = (changes: ChangeRequest) => this.#reader.send({ changes }) as Promise<ChangePage>;
+    this.#changes = new BatchQueue((requests) => readChangePages(requests, readUpdates), {
       ...options,
       name: 'changes',
     });
@@ -99,8 +100,12 @@ class SqliteBookStore implements BookStore {
     return this.#writes.add({ verb: 'create', fields, key }) as Promise<Book | undefined>;
   }
 
-  createMany(books: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    return this.#writes.add({ verb: 'create many', books }) as Promise<Uint8Array[]>;
+  createMany(books: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
+    return this.#writes.add({ verb: 'create many', books, key }) as Promise<Uint8Array[] | undefined>;
+  }
+
+  updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
+    return this.#writes.add({ verb: 'update many', changes }) as Promise<Uint8Array[] | UpdateFault>;
   }
 
   find(id: number): Promise<Book | undefined> {

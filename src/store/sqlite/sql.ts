@@ -25,6 +25,10 @@ export const SELECT_ABOVE = `
   from (select * from books where id > ? order by id)
 `;
 
+/** The length of a book; `octet_length` of a bare column does not read the text. */
+export const SELECT_BYTES =
+  'select coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes from books where id = ?';
+
 export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 
 export const SELECT_PAGE = `

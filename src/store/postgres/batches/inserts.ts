@@ -1,6 +1,7 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book, BookFields } from '../../../book/book.ts';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { fingerprintOf } from '../../idempotency.ts';
+import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { IdsExhausted } from '../../store-errors.ts';
 import { REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
@@ -12,8 +13,6 @@ export interface KeyedBook {
   readonly fields: BookFields;
   readonly key: string;
 }
-
-const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 
 /** The most attempts to store a key that expires between two statements. */
 const KEY_ATTEMPTS_MAX = 3;
@@ -64,17 +63,40 @@ export class Inserts {
   }
 
   /** One statement, so that it is atomic. */
-  async createMany(arrays: readonly Uint8Array[]): Promise<Uint8Array[]> {
-    const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
-    const joined = Buffer.concat([OPEN, ...elements, CLOSE]);
-    const [row] = await this.#insert<{ json: string }>(sql.INSERT_MANY, [joined], this.#bulkDatabase);
-    return [Buffer.from(row?.json ?? '')];
+  async createMany(arrays: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
+    const insert = async (statement: sql.Statement, values: readonly string[]) => {
+      const all = [sql.joinArrays(arrays), ...values];
+      const [row] = await this.#insert<{ json: string }>(statement, all, this.#bulkDatabase);
+      return [Buffer.from(row?.json ?? '')];
+    };
+    if (key === undefined) return insert(sql.INSERT_MANY, []);
+    void this.#removeExpiredKeys();
+    const fingerprint = fingerprintOfMany(arrays);
+    for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
+      const known = await this.#findKey(key);
+      if (known) {
+        const [digest, ...ranges] = known.fingerprint.split(' ');
+        return digest === fingerprint ? renderInTurns(arrays, ranges) : undefined;
+      }
+      if (attempt > 1) await this.#database.query(sql.DELETE_EXPIRED_KEY, [key]);
+      try {
+        return await insert(sql.INSERT_MANY_ONCE, [key, fingerprint]);
+      } catch (error) {
+        if (violatedConstraint(error) !== KEY_CONSTRAINT) throw error;
+      }
+    }
+    throw new StoreUnavailable('a key keeps expiring');
   }
 
   /** @returns undefined when the key is unknown or expired; else the created book, which is undefined if its fields differ */
   async #findCreated({ fields, key }: KeyedBook): Promise<{ book: Book | undefined } | undefined> {
-    const [row] = await this.#database.query<{ id: number; fingerprint: string }>(sql.SELECT_KEY, [key]);
+    const row = await this.#findKey(key);
     return row && { book: row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : undefined };
+  }
+
+  async #findKey(key: string): Promise<{ id: number; fingerprint: string } | undefined> {
+    const rows = await this.#database.query<{ id: number; fingerprint: string }>(sql.SELECT_KEY, [key]);
+    return rows[0];
   }
 
   async #insert<Row extends object>(
@@ -109,6 +131,23 @@ export async function insertWithUnusedIds<Result>(
     await advanceIdSequence();
     return insert();
   }
+}
+
+/** @param ranges of the ids, as `INSERT_MANY_ONCE` stores them */
+async function renderInTurns(
+  arrays: readonly Uint8Array[],
+  ranges: readonly string[],
+): Promise<Uint8Array[]> {
+  const ids = ranges.values().flatMap((range) => {
+    const [first = 0, last = 0] = range.split('-').map(Number);
+    return idsFrom(first, last);
+  });
+  const pages: Uint8Array[] = [];
+  for (const array of arrays) {
+    pages.push(renderCreated(array, ids));
+    await nextTurn();
+  }
+  return pages;
 }
 
 /** Returns the rows in the order of their books. PostgreSQL does not guarantee this order, and Citus changes it. */

@@ -1,4 +1,5 @@
 import type { Book, BookFields } from '../../../book/book.ts';
+import type { UpdateFault } from '../../../book/book-store-interface.ts';
 import type { Database } from '../pool/database.ts';
 import * as sql from '../sql.ts';
 
@@ -44,6 +45,17 @@ export async function deleteBooks(database: Database, ids: readonly number[]): P
 
 export async function deleteExpectedBooks(database: Database, books: readonly Book[]): Promise<boolean[]> {
   return (await run(database, sql.DELETE_EXPECTED, sql.idsOf(books), sql.columnsOf(books))).map(isDeleted);
+}
+
+/** Changes all of the books, or none, in one statement. */
+export async function updateAll(
+  database: Database,
+  arrays: readonly Uint8Array[],
+): Promise<Uint8Array[] | UpdateFault> {
+  const [row] = await database.query<sql.UpdatedRow>(sql.UPDATE_MANY, [sql.joinArrays(arrays)]);
+  if (!row) throw new Error('changes without a row');
+  const { json, fault, index } = row;
+  return fault === null ? [Buffer.from(json)] : { fault, index };
 }
 
 function isDeleted(row: object | undefined): boolean {

@@ -1,7 +1,9 @@
-import { PartUnavailable, StoreUnavailable } from '../../../book/book-store-interface.ts';
+import type { BookUpdate } from '../../../book/book.ts';
+import { PartUnavailable, StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store-interface.ts';
 import type { BatchOptions } from '../../batch-queue.ts';
+import { sqlState } from '../errors.ts';
 import { Database } from '../pool/database.ts';
-import type { ConnectionPool } from '../pool/pool.ts';
+import { type ConnectionPool, retry } from '../pool/pool.ts';
 import * as sql from '../sql.ts';
 import { CitusPages } from './citus-pages.ts';
 import type { Shards } from './shards.ts';
@@ -55,6 +57,8 @@ export class CitusDatabase extends Database {
       case sql.DELETE:
       case sql.DELETE_EXPECTED:
         return this.#runOnPart(OF_ONE.get(statement) as sql.Statement, values.flat());
+      case sql.UPDATE_MANY:
+        return this.#updateMany(values as [Buffer]);
       case sql.RENDER:
         return super.query(RENDER_SHARDS, values);
       default:
@@ -81,6 +85,24 @@ export class CitusDatabase extends Database {
     if (ids.length === 0) return super.query(SELECT_NONE, []);
     if (ids.length > 1) return this.#runOnPart(sql.SELECT, [ids]);
     return this.#runOnPart(OF_ONE.get(sql.SELECT) as sql.Statement, ids);
+  }
+
+  /** Citus locks no rows of several shards: a change between the two statements makes the second one fail, and both are repeated. */
+  async #updateMany([json]: [Buffer]): Promise<sql.UpdatedRow[]> {
+    const updates = JSON.parse(json.toString()) as BookUpdate[];
+    const attempt = async () => {
+      const rows = await super.query<FoundRow>(FIND_MANY, [json]);
+      const fault = findFault(updates, rows);
+      if (fault) return [{ json: '', ...fault }];
+      const digests = new Map(rows.map(({ id, digest }) => [id, digest]));
+      const expected = updates.map((update) => ({ ...update, tags: digests.get(update.id) ?? undefined }));
+      return super.query<sql.UpdatedRow>(UPDATE_FOUND, [Buffer.from(JSON.stringify(expected))]);
+    };
+    try {
+      return await retry(attempt, hasConflict);
+    } catch (error) {
+      throw hasConflict(error) ? new StoreUnavailable('contention') : error;
+    }
   }
 
   /** Runs a statement that changes nothing if it fails, or concerns one book. @throws PartUnavailable when a worker is unavailable */
@@ -160,6 +182,59 @@ const OF_ONE: ReadonlyMap<sql.Statement, sql.Statement> = new Map(
     ] as const
   ).map(([statement, text]) => [statement, { name: `${statement.name} one`, text }]),
 );
+
+/** A division by zero, with which `UPDATE_FOUND` ends if a book is missing or is another one than was found. */
+function hasConflict(error: unknown): boolean {
+  return sqlState(error) === '22012';
+}
+
+/** A book that is to be changed. @see FIND_MANY */
+interface FoundRow {
+  readonly id: number;
+  readonly bytes: number;
+  readonly isTagged: boolean;
+  /** Null when any version of the book may be changed. */
+  readonly digest: string | null;
+}
+
+const FIND_MANY: sql.Statement = {
+  name: 'find many',
+  text: `
+    with ${sql.GIVEN_UPDATES}
+    select id, bytes, "isTagged", digest
+    from (
+      select books.id, ${sql.TEXT_BYTES.replaceAll(/title|author/g, 'books.$&')} as bytes, ${sql.isTagged('books')} as "isTagged",
+        case when tags is not null then ${sql.digestOf('books')} end as digest
+      from given join books on books.id = given.id
+    ) as found
+  `,
+};
+
+/** In an update, Citus allows no function that is only stable, as `convert_to` is. The digests are in the place of the tags. */
+const UPDATE_FOUND: sql.Statement = {
+  name: 'update found',
+  text: `
+    with ${sql.GIVEN_UPDATES}, ${sql.updatesIf(`(tags is null or tags = ${sql.digestOf('books')})`)}
+    select json, null as fault, 0 as index,
+      1 / case when (select count(*) from given) = (select count(*) from updated) + (select count(*) from deleted)
+        then 1 else 0 end as "isWhole"
+    from (${sql.RENDER_UPDATED}) as changed
+  `,
+};
+
+function findFault(
+  updates: readonly BookUpdate[],
+  rows: readonly FoundRow[],
+): Pick<sql.UpdatedRow, 'fault' | 'index'> | undefined {
+  if (rows.reduce((sum, { bytes }) => sum + bytes, 0) > UPDATED_BYTES_MAX)
+    return { fault: 'too long', index: 0 };
+  const found = sql.matchIds(
+    updates.map(({ id }) => id),
+    rows,
+  );
+  const index = found.findIndex((row) => !row?.isTagged);
+  return index === -1 ? undefined : { fault: found[index] ? 'other tag' : 'absent', index };
+}
 
 const DRAW_IDS: sql.Statement = {
   name: 'draw ids',

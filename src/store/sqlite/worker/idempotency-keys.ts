@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { BookFields } from '../../../book/book.ts';
-import { fingerprintOf, KEY_LIFETIME_SECONDS } from '../../idempotency.ts';
+import { KEY_LIFETIME_SECONDS } from '../../idempotency.ts';
 import { REMOVAL_MAX } from '../../store-limits.ts';
 
 /** The idempotency keys, read and written in the transactions of the write thread. */
@@ -23,15 +22,16 @@ export class IdempotencyKeys {
     `);
   }
 
-  /** @returns the id of the book that the key has created; null when its fields were others */
-  find(key: string, fields: BookFields): number | null | undefined {
+  /** @returns the id of the first book that the key has created; null when its fingerprint was another */
+  find(key: string, fingerprint: string): number | null | undefined {
     const row = this.#select.get(key) as { fingerprint: string; id: number } | undefined;
     if (!row) return undefined;
-    return row.fingerprint === fingerprintOf(fields) ? row.id : null;
+    return row.fingerprint === fingerprint ? row.id : null;
   }
 
-  add(key: string, fields: BookFields, id: number): void {
-    this.#replace.run(key, fingerprintOf(fields), id);
+  /** @param id that of the first book; those of the others follow it, as one transaction writes at a time */
+  add(key: string, fingerprint: string, id: number): void {
+    this.#replace.run(key, fingerprint, id);
   }
 
   /** Removes expired keys. @returns whether there may be more of them */

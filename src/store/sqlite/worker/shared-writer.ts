@@ -56,7 +56,10 @@ export function createWriteQueue(writer: Writer, observer?: StoreObserver): Batc
 function textOfWrite(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
   if (write.verb === 'restore') return 0;
-  if (write.verb === 'create many') return write.books.reduce((text, books) => text + books.length, 0);
+  if (write.verb === 'create many' || write.verb === 'update many') {
+    const arrays = write.verb === 'create many' ? write.books : write.changes;
+    return arrays.reduce((text, { length }) => text + length, 0);
+  }
   return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
 }
 

@@ -1,5 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { Book, BookFields } from '../../../book/book.ts';
+import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
+import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store-interface.ts';
+import { entityTag } from '../../../book/entity-tag.ts';
+import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { performUntilTextMax, REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
@@ -13,15 +16,23 @@ import { type RequestHandler, serveRequests } from './worker-client.ts';
 
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
-  | { readonly verb: 'create many'; readonly books: readonly Uint8Array[] }
+  | { readonly verb: 'create many'; readonly books: readonly Uint8Array[]; readonly key?: string | undefined }
+  | { readonly verb: 'update many'; readonly changes: readonly Uint8Array[] }
   | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
   | (Target & { readonly verb: 'delete' })
   | { readonly verb: 'restore'; readonly id: number };
 
 type Target = { readonly id: number; readonly expected?: BookFields };
 
-/** The book as stored if there is one, whether a book was deleted, the pages of many books, or that no id was left. */
-export type WriteResult = Book | undefined | boolean | Uint8Array[] | 'ids exhausted' | 'exists';
+/** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
+export type WriteResult =
+  | Book
+  | undefined
+  | boolean
+  | Uint8Array[]
+  | UpdateFault
+  | 'ids exhausted'
+  | 'exists';
 
 class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
@@ -90,7 +101,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
       try {
         return write.verb === 'create'
           ? this.#create(write.fields, write.key)
-          : this.#createMany(write.books);
+          : this.#createMany(write.books, write.key);
       } catch (error) {
         // The fields are valid, so the id violates the constraint. SQLite has rolled back this insert alone.
         if (isConstraintViolation(error)) return 'ids exhausted';
@@ -98,6 +109,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
       }
     }
     if (write.verb === 'restore') return this.#restore(write.id);
+    if (write.verb === 'update many') return this.#updateMany(write.changes);
     const { id, expected } = write;
     const statements = this.#statements;
     const condition = expected ? [expected.title, expected.author, expected.year] : [];
@@ -111,11 +123,12 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #create(fields: BookFields, key: string | undefined): Book | undefined {
-    const knownId = key === undefined ? undefined : this.#keys.find(key, fields);
+    const fingerprint = fingerprintOf(fields);
+    const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
     if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
     const { title, author, year } = fields;
     const book = this.#statements.insert.get(title, author, year) as unknown as Book;
-    if (key !== undefined) this.#keys.add(key, fields, book.id);
+    if (key !== undefined) this.#keys.add(key, fingerprint, book.id);
     return book;
   }
 
@@ -125,15 +138,26 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   /** Creates all of the books, or none if there are too few ids. */
-  #createMany(books: readonly Uint8Array[]): Uint8Array[] {
+  #createMany(books: readonly Uint8Array[], key: string | undefined): Uint8Array[] | undefined {
+    const fingerprint = key === undefined ? '' : fingerprintOfMany(books);
+    const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
+    if (knownId === null) return undefined;
+    if (knownId !== undefined) {
+      const ids = idsFrom(knownId);
+      return books.map((array) => renderCreated(array, ids));
+    }
     const { selectHighestId, insertMany, selectAbove } = this.#statements;
     this.#database.exec('savepoint many');
     try {
-      return books.map((array) => {
+      let first: number | undefined;
+      const pages = books.map((array) => {
         const { id } = selectHighestId.get() as { id: number };
-        insertMany.run(array);
+        const { changes, lastInsertRowid } = insertMany.run(array);
+        first ??= Number(lastInsertRowid) - Number(changes) + 1;
         return (selectAbove.get(id) as { json: Uint8Array }).json;
       });
+      if (key !== undefined) this.#keys.add(key, fingerprint, first ?? 0);
+      return pages;
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback to many');
       throw error;
@@ -141,11 +165,41 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
       if (this.#database.isTransaction) this.#database.exec('release many');
     }
   }
+
+  #updateMany(arrays: readonly Uint8Array[]): Uint8Array[] | UpdateFault {
+    const pages = arrays.map((array) => JSON.parse(Buffer.from(array).toString()) as BookUpdate[]);
+    const fault = this.#findFault(pages.flat());
+    if (fault) return fault;
+    const { update, delete: remove } = this.#statements;
+    return pages.map((changes) => {
+      const books = changes.map(({ id, title = null, author = null, year = null, isDeleted }) =>
+        isDeleted ? void remove.run(id) : update.get(title, author, year, id),
+      );
+      return utf8.encode(books.map((book) => JSON.stringify(book ?? null)).join(','));
+    });
+  }
+
+  #findFault(changes: readonly BookUpdate[]): UpdateFault | undefined {
+    const { select, selectBytes } = this.#statements;
+    const lengths = changes.map(({ id }) => selectBytes.get(id)?.bytes as number | undefined);
+    if (lengths.reduce<number>((sum, bytes = 0) => sum + bytes, 0) > UPDATED_BYTES_MAX)
+      return { fault: 'too long', index: 0 };
+    for (const [index, { id, tags }] of changes.entries()) {
+      if (lengths[index] === undefined) return { fault: 'absent', index };
+      if (tags !== undefined && !tags.includes(entityTag(select.get(id) as unknown as Book)))
+        return { fault: 'other tag', index };
+    }
+    return undefined;
+  }
 }
+
+/** Its results have memory of their own, which can be transferred. */
+const utf8 = new TextEncoder();
 
 function prepareStatements(database: DatabaseSync) {
   return {
     select: database.prepare(sql.SELECT),
+    selectBytes: database.prepare(sql.SELECT_BYTES),
     insert: database.prepare(sql.INSERT),
     insertMany: database.prepare(sql.INSERT_MANY),
     selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
