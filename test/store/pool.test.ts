@@ -28,3 +28,22 @@ test('A timeout while all connections are in use does not probe the hosts again'
   assert.equal(relay.accepted, accepted);
   await pool.end();
 });
+
+test('A statement that violates a constraint keeps its connection; after other errors, there is a new one', async () => {
+  await using database = await createDatabase();
+  await using relay = await Relay.open(Number(new URL(database.url).port));
+  const { hosts, client } = await Hosts.connect(parseConninfo(withHosts(database.url, [relay.port])));
+  await client.end();
+  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 60_000 });
+  const fail = (code: string) =>
+    assert.rejects(pool.query(`do $$ begin raise using errcode = '${code}'; end $$`), { code });
+  await pool.query('select 1');
+  const { accepted } = relay;
+  for (const code of ['23505', '40001', '40P01']) await fail(code);
+  await pool.query('select 1');
+  assert.equal(relay.accepted, accepted);
+  await fail('25006');
+  await pool.query('select 1');
+  assert.equal(relay.accepted, accepted + 1);
+  await pool.end();
+});

@@ -22,6 +22,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return hasState(error, /^(40001|40P01)$/);
 }
 
+/** Whether a statement failed because of its rows or of concurrent transactions, so that its connection can be used again. */
+export function isConnectionIntact(error: unknown): boolean {
+  return isSerializationFailure(error) || hasState(error, /^23/);
+}
+
 export function isReadOnly(error: unknown): boolean {
   return hasState(error, /^25006$/);
 }

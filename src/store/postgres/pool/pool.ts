@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { PoolState } from '../../observer.ts';
-import { isSerializationFailure } from '../errors.ts';
+import { isConnectionIntact, isSerializationFailure } from '../errors.ts';
 import type { Hosts, Server } from '../hosts/hosts.ts';
 import { configure } from './session-settings.ts';
 
@@ -54,7 +54,14 @@ export class ConnectionPool {
     query: string | QueryConfig,
     values?: unknown[],
   ): Promise<QueryResult<Row>> {
-    return this.withConnection((client) => client.query<Row>(query, values));
+    const outcome = await this.withConnection((client) =>
+      client.query<Row>(query, values).catch((error: unknown) => {
+        if (isConnectionIntact(error)) return { error };
+        throw error;
+      }),
+    );
+    if ('error' in outcome) throw outcome.error;
+    return outcome;
   }
 
   /** Runs several statements on a connection, which is closed if `run` throws. @throws like {@link query}, or like `run` */
