@@ -56,10 +56,11 @@ export interface BookStore extends AsyncDisposable {
   list(after?: number): Promise<BookPage>;
 
   /**
-   * The first books of a query after a position. A call scans for a limited time and returns what it has found; the next
-   * call continues at `last`. Following `last` returns every book exactly once that matches and keeps its position throughout.
+   * The first books of a query after a position, all of one moment: each matches as it is returned, and they are in order. A
+   * call scans for a limited time and returns what it has found; the next call continues at `last`, at a later moment.
+   * Following `last` returns every book exactly once that matches and keeps its position throughout.
    *
-   * @param limit the maximum number of books; 0 only tests whether there are any
+   * @param limit the maximum number of books, up to 1,000; 0 only tests whether there are any
    * @param after a position in the order of the query; absent for the start
    * @param signal when aborted, the call rejects with its reason at once and leaves the queue
    */
@@ -115,11 +116,11 @@ export const SORT_KEY_LENGTH = 250;
 export interface BookQuery {
   /**
    * Texts are sorted by their words as `q` compares them, then by their code points: both within the first
-   * {@link SORT_KEY_LENGTH} (src/store/search/folding.ts). Books with equal keys are sorted by ascending id, in both directions.
+   * {@link SORT_KEY_LENGTH} (src/store/search/folding.ts), and books with equal keys by id. Descending is the exact reverse.
    */
   readonly sort: SortKey;
   readonly isDescending: boolean;
-  /** Contained in the title, in any case (src/store/search/folding.ts defines case). */
+  /** Contained in the first 8,192 characters of the title, in any case (src/store/search/folding.ts defines case). */
   readonly title?: string;
   /** Contained in the author, likewise. */
   readonly author?: string;
@@ -137,18 +138,6 @@ export interface BookPosition {
   /** The sort key: a number, or the key of a text. */
   readonly key: string | number;
   readonly id: number;
-  /** Present while a search sorts books over several calls; not part of a cursor. */
-  readonly sorting?: Sorting | undefined;
-}
-
-/** The first books in an order after a position, among the books up to an id. */
-export interface Sorting {
-  readonly after: BookPosition | undefined;
-  /** With the length of their texts. */
-  readonly first: readonly (BookPosition & { readonly bytes: number })[];
-  readonly lastId: number | undefined;
-  /** The number of all matches after the position. */
-  readonly count: number;
 }
 
 /** Why {@link BookStore.updateMany} has changed nothing. */

@@ -66,20 +66,15 @@ test(`${SEARCHES_MAX} searches run concurrently; one more gets 503 until one has
 
 for (const engine of engines) {
   describe(`Searches on ${engine.name}`, () => {
-    test('end a page after 8 MiB or one book later, with a Link to the next page', async () => {
+    test('end a page before 1 MiB, with a Link to the next page', async () => {
       await using service = await startService({ engine: engine.name });
-      const body = JSON.stringify({ title: TITLE.repeat(90_000) });
-      for (let books = 0; books < 12; books++) await service.fetch('POST', '/book', body);
+      const body = JSON.stringify({ title: TITLE.repeat(20_000) });
+      for (let books = 0; books < 8; books++) await service.fetch('POST', '/book', body);
       const [first, next] = await page(service, '/books?limit=1000');
-      assert.ok(first.length > 1 && first.length < 12, `${first.length} books`);
-      const bytes = JSON.stringify(first).length;
-      assert.ok(
-        bytes > 8 * MEBIBYTE - body.length && bytes < 8 * MEBIBYTE + 2 * body.length,
-        `${bytes} bytes`,
-      );
-      const [second, end] = await page(service, next ?? '');
-      assert.equal(first.length + second.length, 12);
-      assert.equal(end, undefined);
+      const length = JSON.stringify(first).length;
+      assert.ok(length <= MEBIBYTE + 1_000 && length > MEBIBYTE - body.length, `${first.length} books`);
+      const [second] = await page(service, next ?? '');
+      assert.ok(second.length > 0);
     });
   });
 }

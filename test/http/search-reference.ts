@@ -11,16 +11,19 @@ export function expectedBooks(books: readonly Book[], parameters: Parameters): B
   const direction = sort.startsWith('-') ? -1 : 1;
   const prefixes = wordsIn(q);
   return books
-    .filter((book) => lower(book.title).includes(lower(title)) && lower(book.author).includes(lower(author)))
+    .filter(
+      (book) =>
+        lower(cut(book.title)).includes(lower(title)) && lower(cut(book.author)).includes(lower(author)),
+    )
     .filter((book) => {
-      const words = prefixes.length === 0 ? [] : [...wordsIn(book.title), ...wordsIn(book.author)];
+      const words = prefixes.length === 0 ? [] : [...wordsIn(cut(book.title)), ...wordsIn(cut(book.author))];
       return prefixes.every((prefix) => words.some((word) => word.startsWith(prefix)));
     })
     .filter((book) => year === undefined || book.year === Number(year))
     .filter((book) => year_from === undefined || book.year >= Number(year_from))
     .filter((book) => year_to === undefined || book.year <= Number(year_to))
     .map((book) => ({ book, key: typeof book[key] === 'number' ? book[key] : Buffer.from(keyOf(book[key])) }))
-    .toSorted((a, b) => direction * compare(a.key, b.key) || a.book.id - b.book.id)
+    .toSorted((a, b) => direction * (compare(a.key, b.key) || a.book.id - b.book.id))
     .map(({ book }) => book)
     .filter((book) => from === undefined || !isBefore(book[key], from, direction))
     .slice(Number(offset ?? 0));
@@ -32,6 +35,11 @@ function isBefore(key: string | number, from: string, direction: number): boolea
   const words = Array.from(wordsIn(from).join(' ')).slice(0, SORT_KEY_LENGTH).join('');
   if (keyOf(key).startsWith(words)) return false;
   return direction * Buffer.compare(Buffer.from(keyOf(key)), Buffer.from(words)) < 0;
+}
+
+/** The characters that a search compares. */
+function cut(text: string): string {
+  return Array.from(text).slice(0, 8_192).join('');
 }
 
 function lower(text: string): string {

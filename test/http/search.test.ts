@@ -195,6 +195,7 @@ for (const engine of engines) {
         ...['', 'x', 'W10', '%F0%9F%93%9A', `${cursor}A`].map((after) => `sort=title&after=${after}`),
         ...['', '&sort=-title', '&sort=id', '&sort=author'].map((sort) => `after=${cursor}${sort}`),
         ...['', '1', 'yes', 'TRUE'].map((count) => `count=${count}`),
+        `q=${'a-'.repeat(33)}`,
         ...['title', 'author', 'q'].flatMap((name) =>
           ['%00', '%ff', '%', '%zz', '%ED%A0%80'].map((text) => `${name}=${text}`),
         ),

@@ -72,7 +72,7 @@ function inOrder({ isDescending }: BookQuery) {
   return (one: BookPosition, other: BookPosition): number => {
     const order =
       typeof one.key === 'string' ? compareSortKeys(one.key, String(other.key)) : one.key - Number(other.key);
-    return (isDescending ? -order : order) || one.id - other.id;
+    return (order || one.id - other.id) * (isDescending ? -1 : 1);
   };
 }
 

@@ -188,6 +188,28 @@ describe('The search index in SQLite', () => {
     }
   });
 
+  test('of a newer version is left alone; searches work without it, and an older one is replaced', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    const index = await indexOf(path);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    assert.equal(await count(store, 'iliad'), 1);
+    execute(
+      path,
+      "update book_search_index set name = '99999999', version = 'schema 99, folding 1, Unicode 1.0'",
+    );
+    for (let round = 1; round <= 3; round++) {
+      await store.create(ODYSSEY);
+      assert.equal(await count(store, 'odyssey'), round);
+      assert.equal(await indexOf(path), `${path}-search-99999999`);
+    }
+    execute(path, "update book_search_index set version = 'schema 2, folding 99, Unicode 99.0'");
+    assert.equal(await count(store, 'odyssey'), 3);
+    await untilIndexed(store, path);
+    assert.notEqual(await indexOf(path), index);
+    assert.equal(await count(store, 'odyssey'), 3);
+  });
+
   test('of the former version, without an application id, is deleted when it is replaced', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
@@ -200,7 +222,7 @@ describe('The search index in SQLite', () => {
   });
 
   for (const [what, change] of [
-    ['has another version', (path) => execute(path, "update book_search_index set version = 'schema 0'")],
+    ['has an older version', (path) => execute(path, "update book_search_index set version = 'schema 0'")],
     ['was deleted', async (path) => rm(await indexOf(path))],
     ['is empty', async (path) => truncate(await indexOf(path))],
     ['is no database', async (path) => writeFile(await indexOf(path), 'no database'.repeat(1_000))],

@@ -32,17 +32,16 @@ describe('The search index in PostgreSQL', () => {
     ['the folding', (version: string) => version.replace(/folding \d+/, 'folding 0')],
     ['Unicode', (version: string) => version.replace(/Unicode [\d.]+/, 'Unicode 1.1')],
     ['the schema', (version: string) => version.replace(/schema \d+/, 'schema 1')],
-    ['everything, as it has none', () => undefined],
   ] as const) {
-    test(`is rebuilt if it has another version of ${what}; searches are complete meanwhile`, async () => {
+    test(`is rebuilt if it has an older version of ${what}; searches are complete meanwhile`, async () => {
       await using database = await createDatabase();
       await using store = await openStoreWithIndex(database);
       const version = await versionOf(database);
       const other = change(version);
       assert.notEqual(other, version);
       await database.query(FOLD_OTHERWISE);
-      if (!other?.startsWith(version.split(',')[0] ?? '')) await database.query(CHANGE_SCHEMA);
-      await database.query(`comment on table book_search is ${other === undefined ? 'null' : `'${other}'`}`);
+      if (!other.startsWith(version.split(',')[0] ?? '')) await database.query(CHANGE_SCHEMA);
+      await database.query(`comment on table book_search is '${other}'`);
       assert.equal((await store.search(QUERY, 10)).count, 1);
       await store.create({ title: 'The Iliad', author: 'Alexander Pope', year: 1715 });
       assert.equal((await store.search(QUERY, 10)).count, 2);
@@ -56,6 +55,30 @@ describe('The search index in PostgreSQL', () => {
         [],
       );
       for (const one of [store, next]) assert.equal((await one.search(QUERY, 10)).count, 2);
+    });
+  }
+});
+
+describe('What is not an index of this version', () => {
+  for (const [what, change] of [
+    ['an index of a newer version', "comment on table book_search is 'schema 99, folding 99, Unicode 99.0'"],
+    ['a table of another program', 'comment on table book_search is null'],
+    [
+      'a function of another program',
+      `drop function note_book_changes cascade;
+       create function note_book_changes() returns integer language sql as 'select 1'`,
+    ],
+  ] as const) {
+    test(`${what}, is left alone; searches work without the index`, async () => {
+      await using database = await createDatabase();
+      await using store = await openStoreWithIndex(database);
+      await database.query(`${CHANGE_SCHEMA}; ${change}`);
+      await using next = await openStoreAt(database.url);
+      for (const one of [store, next, store, next]) assert.equal((await one.search(QUERY, 10)).count, 1);
+      await next.create({ title: 'The Iliad', author: 'Alexander Pope', year: 1715 });
+      for (const one of [next, store]) assert.equal((await one.search(QUERY, 10)).count, 2);
+      const columns = `select 1 from pg_attribute where attrelid = 'book_search'::regclass and attname = 'bytes'`;
+      assert.equal((await database.query(columns)).length, 0);
     });
   }
 });
@@ -109,3 +132,38 @@ async function versionOf(database: Database): Promise<string> {
   );
   return table?.version ?? assert.fail('no version');
 }
+
+describe('Searches of a partitioned table in PostgreSQL', () => {
+  test('see what other programs write straight into its partitions, also into one that was attached before the start', async () => {
+    await using database = await createDatabase();
+    await database.query(`
+      create table books (id bigserial primary key, title text, author text, year bigint) partition by range (id);
+      create table first_books partition of books for values from (minvalue) to (1000);
+      create table other_books partition of books for values from (1000) to (maxvalue) partition by range (id);
+      create table "Other's books" partition of other_books for values from (1000) to (2000)`);
+    const insert = (table: string, id: number) =>
+      database.query(
+        `insert into ${table} (id, title, author, year) values (${id}, 'The Iliad', 'Homer', -750)`,
+      );
+    {
+      await using store = await openStoreWithIndex(database);
+      await insert('first_books', 500);
+      assert.equal((await store.search(QUERY, 10)).count, 2);
+      await insert('"Other\'s books"', 1_500);
+      await insert('other_books', 1_501);
+      await insert('books', 1_502);
+      assert.equal((await store.search(QUERY, 10)).count, 5);
+      await database.query('delete from first_books');
+      assert.equal((await store.search(QUERY, 10)).count, 3);
+      await database.query('truncate "Other\'s books"');
+      assert.equal((await store.search(QUERY, 10)).count, 0);
+    }
+    await database.query('create table last_books partition of other_books for values from (2000) to (3000)');
+    await using store = await openStoreAt(database.url);
+    assert.equal((await store.search(QUERY, 10)).count, 0);
+    await insert('last_books', 2_500);
+    assert.equal((await store.search(QUERY, 10)).count, 1);
+    await untilIndexed(store, database);
+    assert.equal((await store.search(QUERY, 10)).count, 1);
+  });
+});

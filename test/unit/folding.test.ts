@@ -42,7 +42,7 @@ describe('Folding', () => {
     const folded = texts.map((title) => foldBook({ title, author: title, year: 0 }));
     assert.deepEqual(
       [FOLDING_VERSION, hash('sha256', JSON.stringify(folded)).slice(0, 16)],
-      [2, '68c9cef3c4cf96f5'],
+      [3, '68c9cef3c4cf96f5'],
     );
   });
 
@@ -117,42 +117,6 @@ describe('The order of texts', () => {
         const { titleKey, authorKey, words } = foldBook({ title: text, author: 'Émile', year: 0 });
         assert.deepEqual([titleKey, authorKey], [key, 'emile\u0001Émile']);
         assert.equal(words, wordsOf(text, 'Émile'));
-      }),
-    );
-  });
-});
-
-describe('Comparing long texts', () => {
-  const ANY = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1 });
-
-  test('finds a long part like String.prototype.includes', () => {
-    fc.assert(
-      fc.property(ANY, fc.nat(20), (start, at) => {
-        const part = start.repeat(Math.ceil(1_500 / start.length));
-        const other = `${part.slice(0, -1)}c`;
-        const text = `${part.slice(at)}${other}`.repeat(3);
-        assert.ok(text.length * part.length > 1_000_000);
-        for (const title of [part, other, `${other}${part}`, part.slice(at) + part]) {
-          for (const whole of [text, text + title, title + text])
-            assert.equal(
-              isMatch(needlesOf({ ...ANY_YEAR, title }), whole, ''),
-              whole.includes(title),
-              `${start} ${at}`,
-            );
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
-
-  test('finds many words if it finds each of them', () => {
-    const word = fc.string({ unit: fc.constantFrom('a', 'b', 'é'), minLength: 1, maxLength: 4 });
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 60 }), fc.array(word, { minLength: 17 }), (text, asked) => {
-        const each = asked.every((q) => isMatch(needlesOf({ ...ANY_YEAR, q }), text.join(' '), ''));
-        const q = asked.join(' ');
-        assert.equal(isMatch(needlesOf({ ...ANY_YEAR, q }), text.join(' '), ''), each);
-        assert.ok(isMatch(needlesOf({ ...ANY_YEAR, q }), `${text.join(' ')} ${q}`, ''));
       }),
     );
   });

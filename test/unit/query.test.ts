@@ -39,6 +39,8 @@ describe('The query of GET /books', () => {
     }
     assert.equal(detailOf('/books?limit=1001'), 'limit must be an integer from 1 to 1000');
     assert.equal(detailOf('/books?q=a&q=b'), 'q is repeated');
+    assert.ok(!(readListRequest(`/books?q=${'a.'.repeat(32)}`) instanceof Invalid));
+    assert.equal(detailOf(`/books?q=${'a.'.repeat(33)}`), 'q must have at most 32 words');
     assert.equal(detailOf('/books?sort=-title&after=x'), 'after must be a cursor of sort=-title');
     for (const query of ['from=m', 'from=', 'from=1.0', 'from=9007199254740992'])
       assert.equal(

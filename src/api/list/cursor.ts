@@ -2,13 +2,12 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { type BookPosition, SORT_KEY_LENGTH } from '../../book/book-store-interface.ts';
 import { foldText, GAP } from '../../book/folded-text.ts';
 
-/** The version of the order of texts: cursors of another one are invalid. */
-const TEXT_ORDER = 2;
+/** The version of the orders: cursors of another one are invalid. */
+const ORDERS = 3;
 
 /** The opaque value of `after`: URL-safe, at most 2,100 characters, and valid even after the book is changed or deleted. */
 export function writeCursor(sort: string, { key, id }: BookPosition): string {
-  const fields = [sort, id, key, ...(typeof key === 'string' ? [TEXT_ORDER] : [])];
-  return Buffer.from(JSON.stringify(fields)).toString('base64url');
+  return Buffer.from(JSON.stringify([sort, id, key, ORDERS])).toString('base64url');
 }
 
 /** Reads what {@link writeCursor} wrote. @returns undefined when it is malformed or of another sort */
@@ -32,19 +31,19 @@ export function readCursor(text: string, sort: string): BookPosition | undefined
  */
 export function readFrom(text: string, sort: string): BookPosition | undefined {
   const isDescending = sort.startsWith('-');
+  const id = isDescending ? ID_MAX + 1 : -ID_MAX - 1;
   if (sort.endsWith('title') || sort.endsWith('author')) {
     const [words = ''] = SORT_KEY_START.exec(foldText(text).trim().replaceAll(GAP, ' ')) ?? [];
-    return { key: isDescending ? words + LAST_TEXT : words, id: BEFORE_ALL_IDS };
+    return { key: isDescending ? words + LAST_TEXT : words, id };
   }
   const key = /^-?[0-9]+$/.test(text) ? Number(text) : Number.NaN;
   if (!isIntegerUpTo(key, YEAR_MAX)) return undefined;
-  if (sort.endsWith('year')) return { key, id: BEFORE_ALL_IDS };
+  if (sort.endsWith('year')) return { key, id };
   return { key, id: isDescending ? key + 1 : key - 1 };
 }
 
 /** Not before any text of a key. */
 const LAST_TEXT = '\u{10FFFF}'.repeat(SORT_KEY_LENGTH);
-const BEFORE_ALL_IDS = -ID_MAX - 1;
 
 function isKey(key: unknown, id: number, sort: string): key is BookPosition['key'] {
   if (sort === 'id' || sort === '-id') return key === id;

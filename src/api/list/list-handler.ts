@@ -12,9 +12,6 @@ import { Search } from './search.ts';
 /** The number of concurrent searches. */
 const SEARCHES_MAX = 500;
 
-/** The length of the books in a page with a limit, which one more book may exceed. */
-const PAGE_BYTES_MAX = 8 * 1_024 * 1_024;
-
 /** The memory that is reserved for a longer list, of which only one page is in memory at a time. */
 const LIST_BYTES_MAX = 256 * 1_024;
 
@@ -86,17 +83,16 @@ export class ListHandler {
     const search = new Search(this.#store, list.query, reply, this.#searchMs);
     const unread = new Reservation(this.#unread, reply.raw);
     const headers = list.isCounted ? await countMatches(search, list) : {};
-    if (list.limit !== undefined) {
-      const page = await readPage(search, unread, { ...list, limit: list.limit });
-      if (!page) return { outcome: 'serviceUnavailable' };
-      const { json, cursor } = page;
-      const link = cursor && `</books?${queryAfter(request.raw.url ?? '', cursor)}>; rel="next"`;
-      return { outcome: 'booksRetrieved', json, headers: { ...headers, ...(link && { link }) } };
-    }
     // As in the whole list, an unavailable store is still a 503.
-    const first = await search.next(Number.MAX_SAFE_INTEGER, list.after);
-    if (!unread.tryResize(first.json.length)) return { outcome: 'serviceUnavailable' };
-    if (first.more === 'no') return { outcome: 'booksRetrieved', json: toArray([first.json]), headers };
+    const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);
+    if (!unread.tryResize(2 * first.json.length)) return { outcome: 'serviceUnavailable' };
+    if (list.limit !== undefined || first.more === 'no') {
+      const json = toArray([first.json]);
+      if (first.more === 'no' || !first.last) return { outcome: 'booksRetrieved', json, headers };
+      const next = queryAfter(request.raw.url ?? '', writeCursor(list.sort, first.last));
+      const link = `</books?${next}>; rel="next"`;
+      return { outcome: 'booksRetrieved', json, headers: { ...headers, link } };
+    }
     const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, unread));
     return { outcome: 'booksRetrieved', json, headers };
   }
@@ -122,27 +118,5 @@ async function* allMatches(
     yield page.json;
     if (page.more === 'no') return;
     search.restartWait();
-  }
-}
-
-/** Reads one page with a limit; undefined when the memory of unread responses is exhausted. */
-async function readPage(
-  search: Search,
-  unread: Reservation,
-  { sort, limit, after }: ListRequest & { limit: number },
-): Promise<{ json: Uint8Array[]; cursor?: string } | undefined> {
-  const pages: Uint8Array[] = [];
-  let [count, bytes] = [0, 0];
-  for (let position = after; ; ) {
-    const page = await search.next(limit - count, position);
-    pages.push(page.json);
-    count += page.count;
-    bytes += page.json.length;
-    position = page.last;
-    if (!unread.tryResize(2 * bytes)) return undefined;
-    if (page.more === 'no' || position === undefined) return { json: toArray(pages) };
-    const isFull = page.more === 'yes' && (count === limit || bytes > PAGE_BYTES_MAX);
-    if (isFull || (count > 0 && search.isLate))
-      return { json: toArray(pages), cursor: writeCursor(sort, position) };
   }
 }

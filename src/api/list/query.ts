@@ -6,6 +6,7 @@ import {
   SORT_KEYS,
   type SortKey,
 } from '../../book/book-store-interface.ts';
+import { foldText, GAP } from '../../book/folded-text.ts';
 import { Invalid } from '../../book/invalid.ts';
 import { readCursor, readFrom } from './cursor.ts';
 
@@ -13,7 +14,8 @@ import { readCursor, readFrom } from './cursor.ts';
 export const listParameters = {
   q: {
     type: 'string',
-    description: 'Each word is a prefix of a word in the title or author; case and accents are ignored.',
+    description:
+      'Each of at most 32 words is a prefix of a word in the title or author; case and accents are ignored. Of each text, searches compare the first 8,192 characters.',
   },
   title: { type: 'string', description: 'The title contains this text; case is ignored.' },
   author: { type: 'string', description: 'The author contains this text; case is ignored.' },
@@ -24,7 +26,7 @@ export const listParameters = {
     type: 'string',
     enum: SORT_KEYS.flatMap((key): Sort[] => [key, `-${key}`]),
     default: 'id',
-    description: `The sort order; descending with a leading minus. Texts are compared by their words, as q compares them, then by their code points, both within the first ${SORT_KEY_LENGTH}; equal ones by ascending id.`,
+    description: `The sort order; descending with a leading minus. Texts are compared by their words, as q compares them, then by their code points, both within the first ${SORT_KEY_LENGTH}; equal ones by id. Descending is the exact reverse.`,
   },
   limit: {
     type: 'integer',
@@ -108,6 +110,12 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
   const after = readStart(given, sort);
   if (after instanceof Invalid) return after;
   const [title, author, q] = [given.get('title'), given.get('author'), given.get('q')];
+  if (
+    foldText(q ?? '')
+      .split(GAP)
+      .filter(Boolean).length > WORDS_MAX
+  )
+    return new Invalid(`q must have at most ${WORDS_MAX} words`);
   return {
     query: {
       sort: sort.replace('-', '') as SortKey,
@@ -126,6 +134,9 @@ export function readListRequest(target: string): ListRequest | Invalid | undefin
     isCounted: given.get('count') === 'true',
   };
 }
+
+/** The most words of `q`, each of which is compared with every candidate. */
+const WORDS_MAX = 32;
 
 /** The position after which the page begins; undefined for the start of the list. */
 function readStart(given: ReadonlyMap<Name, string>, sort: Sort): BookPosition | Invalid | undefined {

@@ -15,7 +15,6 @@ export class Search {
   /** Costs less than the signals of `AbortSignal.any` and `AbortSignal.timeout`. */
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
-  #startedMs = 0;
 
   /** @param waitMs the time that the client may wait for the next part of the response */
   constructor(store: BookStore, query: BookQuery, reply: FastifyReply, waitMs: number) {
@@ -31,15 +30,9 @@ export class Search {
     else reply.raw.once('close', onClose);
   }
 
-  /** Whether half of the time is over, so that the books found so far should be sent. */
-  get isLate(): boolean {
-    return performance.now() - this.#startedMs > this.#waitMs / 2;
-  }
-
   /** Restarts the time, when the client has received a part of the response. */
   restartWait(): void {
     clearTimeout(this.#timer);
-    this.#startedMs = performance.now();
     this.#timer = setTimeout(() => this.#abort('a search takes too long'), this.#waitMs);
   }
 

@@ -28,7 +28,7 @@ import {
 } from './batches/updates.ts';
 import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
-import { CitusSearchEngine } from './citus/citus-search.ts';
+import { CitusSnapshot } from './citus/citus-search.ts';
 import type { Shards } from './citus/shards.ts';
 import { PostgresHistory, prepareHistory } from './history.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
@@ -113,13 +113,12 @@ class PostgresBookStore implements BookStore {
     const database = databaseOn(poolOf('books'));
     const bulkDatabase = databaseOn(poolOf('many'));
     const searchPool = poolOf('searches');
-    const searchIndex = new SearchIndex(
-      searchPool,
-      poolOf('search_index'),
-      new DegradablePart('search index', observer),
-    );
-    const SearchEngine = shards ? CitusSearchEngine : PostgresSearchEngine;
-    const searchEngine = new SearchEngine(databaseOn(searchPool), searchIndex);
+    const searchEngine = shards
+      ? new PostgresSearchEngine(searchPool, undefined, CitusSnapshot)
+      : new PostgresSearchEngine(
+          searchPool,
+          new SearchIndex(searchPool, poolOf('search_index'), new DegradablePart('search index', observer)),
+        );
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
     this.#searcher = new Searcher(searchEngine);

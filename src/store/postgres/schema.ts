@@ -86,20 +86,54 @@ const TRIGGERS = {
   truncate: 'before truncate on books',
 };
 
-/** Creates the triggers that call a function after each statement on the books. */
+/** Creates the triggers that call a function after each statement on the books, or straight on one of their partitions. */
 export function createTriggers(prefix: string, schema: string, name: string): string {
-  const triggers = Object.entries(TRIGGERS).map(
+  const create = Object.entries(TRIGGERS).map(
     ([event, when]) => `
-    create trigger ${prefix}_${event} ${when.replace('books', `${schema}.books`)}
-      for each statement execute function ${schema}.${name}();`,
+      create trigger ${prefix}_${event} ${when.replace('books', TABLE)} for each statement
+        execute function ${schema.replaceAll('%', '%%')}.${name}();`,
   );
-  return `${dropTriggers(prefix, `${schema}.books`)}${triggers.join('')}`;
+  return forEachTable(`${schema}.books`, `${drop(prefix)}${create.join('')}`);
 }
 
 export function dropTriggers(prefix: string, table = 'books'): string {
+  return forEachTable(table, drop(prefix));
+}
+
+function drop(prefix: string): string {
   return Object.keys(TRIGGERS)
-    .map((event) => `drop trigger if exists ${prefix}_${event} on ${table};`)
+    .map((event) => `drop trigger if exists ${prefix}_${event} on ${TABLE};`)
     .join('\n');
+}
+
+/** The place of the table of books, or of one of its partitions, in the statements of {@link forEachTable}. */
+const TABLE = '%1$s';
+
+function forEachTable(table: string, statements: string): string {
+  const books = `to_regclass('${table.replaceAll("'", "''")}')`;
+  return `
+    do $tables$
+    declare name regclass;
+    begin
+      for name in select id from ${tablesOf(books)} loop
+        execute format($statements$ ${statements} $statements$, name);
+      end loop;
+    end $tables$;
+  `;
+}
+
+/** A table and its partitions. A statement fires the triggers of the one that it names, and of no other. */
+function tablesOf(books: string): string {
+  return `(
+    select pg_class.oid as id from pg_class
+    where relkind in ('r', 'p') and (oid = ${books} or oid in (select relid from pg_partition_tree(${books})))
+  ) as tables`;
+}
+
+/** The number of the tables, among that of the books and its partitions, without a trigger. @param books the id of the table */
+export function countWithoutTrigger(trigger: string, books: string): string {
+  const isThere = `select 1 from pg_trigger where tgrelid = tables.id and tgname = '${trigger}'`;
+  return `(select count(*) from ${tablesOf(books)} where not exists (${isThere}))`;
 }
 
 const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;

@@ -2,25 +2,9 @@
 
 import { YEAR_MAX } from '../../book/book.ts';
 import type { BookPosition, BookQuery, SortKey } from '../../book/book-store-interface.ts';
-
-/** The values of a statement's parameters, numbered in the order of their addition. */
-export class Parameters {
-  readonly values: (string | number | number[] | string[])[] = [];
-  readonly #sign: string;
-
-  constructor(sign: '?' | '$') {
-    this.#sign = sign;
-  }
-
-  /** @returns the parameter that has this value, such as `?1` */
-  add(value: (typeof this.values)[number]): string {
-    this.values.push(value);
-    return `${this.#sign}${this.values.length}`;
-  }
-}
-
-/** A condition, which adds its values to the parameters of a statement. */
-export type Condition = (parameters: Parameters) => string;
+import type { Dialect } from './engine-interface.ts';
+import type { Needles } from './folding.ts';
+import { type Condition, Parameters } from './parameters.ts';
 
 /** The condition on fields that are compared as stored, not as folded texts; the other filters are {@link Needles}. */
 export function fieldCondition({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
@@ -34,25 +18,34 @@ export function hasFieldCondition(query: BookQuery): boolean {
   return fieldCondition(query, new Parameters('?')) !== 'true';
 }
 
-/** Whether books in the order of the query must be compared: an index returns only a range of its own key. */
-export function comparesFields(query: BookQuery): boolean {
-  return hasFieldCondition({
-    ...query,
-    ...(query.sort === 'year' && { yearFrom: -YEAR_MAX, yearTo: YEAR_MAX }),
-  });
+/** The condition on folded texts, for statements over the index. */
+export function textCondition(
+  needles: Needles | undefined,
+  { placeFunction, lower }: Dialect,
+  parameters: Parameters,
+): string {
+  if (!needles) return 'true';
+  const contains = (column: string, part: string) =>
+    `${placeFunction}(${column}, ${parameters.add(part)}) > 0`;
+  const conditions = needles.words.map((word) => contains('words', word));
+  if (needles.title) conditions.push(contains(lower.title, needles.title));
+  if (needles.author) conditions.push(contains(lower.author, needles.author));
+  return conditions.join(' and ');
 }
 
-/** The books after a position: consecutive ranges, each of which an index returns in the order of the query. */
-export function rangesAfter(query: BookQuery, position: BookPosition | undefined): Condition[] {
-  if (!position) return [() => 'true'];
+/** Whether a query has a condition on fields that an index in its order does not select. */
+export function comparesFields(query: BookQuery): boolean {
+  return query.sort !== 'year' && hasFieldCondition(query);
+}
+
+/** The books after a position, in the order of the query. */
+export function afterCondition(query: BookQuery, position: BookPosition | undefined): Condition {
+  if (!position) return () => 'true';
   const { key, id } = position;
   const comparison = query.isDescending ? '<' : '>';
   const column = keyColumnOf(query);
-  if (column === 'id') return [(parameters) => `id ${comparison} ${parameters.add(id)}`];
-  return [
-    (parameters) => `${column} = ${parameters.add(key)} and id > ${parameters.add(id)}`,
-    (parameters) => `${column} ${comparison} ${parameters.add(key)}`,
-  ];
+  if (column === 'id') return (parameters) => `id ${comparison} ${parameters.add(id)}`;
+  return (parameters) => `(${column}, id) ${comparison} (${parameters.add(key)}, ${parameters.add(id)})`;
 }
 
 /** Without a condition there is no clause, as SQLite counts a whole table several times faster. */
@@ -61,15 +54,9 @@ export function where(...conditions: readonly string[]): string {
   return effective.length === 0 ? '' : `where ${effective.join(' and ')}`;
 }
 
-export function afterCondition(query: BookQuery, position: BookPosition | undefined): Condition {
-  if (!position) return () => 'true';
-  const ranges = rangesAfter(query, position);
-  return (parameters) => `(${ranges.map((range) => `(${range(parameters)})`).join(' or ')})`;
-}
-
-export function orderOf(query: BookQuery): string {
-  const order = `${keyColumnOf(query)} ${query.isDescending ? 'desc' : 'asc'}`;
-  return query.sort === 'id' ? order : `${order}, id`;
+export function orderOf({ sort, isDescending }: BookQuery): string {
+  const direction = isDescending ? 'desc' : 'asc';
+  return sort === 'id' ? `id ${direction}` : `${keyColumnOf({ sort })} ${direction}, id ${direction}`;
 }
 
 /** Selects the position of the `number`-th book that meets a condition: engines find it by an index alone. */
@@ -83,12 +70,10 @@ export function matchColumns(query: BookQuery): string {
   return `id, ${keyColumnOf(query)} as key, bytes`;
 }
 
-export function keyColumnOf({ sort }: BookQuery): string {
+export function keyColumnOf({ sort }: Pick<BookQuery, 'sort'>): string {
   return isText(sort) ? `${sort}_key` : sort;
 }
 
 export function isText(sort: SortKey): sort is 'title' | 'author' {
   return sort === 'title' || sort === 'author';
 }
-
-export const COMPARED_BYTES_SQL = 'bytes + octet_length(words)';

@@ -1,28 +1,51 @@
-import type {
-  BookCount,
-  BookPosition,
-  BookQuery,
-  SearchPage,
-  SortKey,
-} from '../../book/book-store-interface.ts';
-import type { Condition, Parameters } from './conditions.ts';
+import type { BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
 import type { Needles } from './folding.ts';
+import type { Parameters } from './parameters.ts';
 
 /** The part of a search that depends on the engine: statements over the search index, and over the books themselves. */
 export interface SearchEngine {
-  /** Runs one call of a search, which sees every acknowledged write, by the index if that is up to date. */
-  run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result>;
-  indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect;
-  /** Reads the next books that meet the {@link fieldCondition} of a query, by id or year, without the index. */
-  nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
-  readonly parameterSign: '?' | '$';
-  /** All books as an item of `from`. @param sort the order in which a statement reads them */
-  allBooks(sort: SortKey): string;
-  rows(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** Renders books as in {@link SearchPage}, without those that no longer exist. */
-  render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
+  /**
+   * Runs one call of a search on a snapshot that has every write acknowledged before; if something fails, perhaps twice.
+   *
+   * @param needsIndex whether the search uses the index if it is up to date
+   */
+  run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
+
+/** The books, and their index, at one moment: so a page has what matches, in its order, as it is returned. */
+export interface Snapshot {
+  /** Whether the index can be used: it has exactly the books of this moment. */
+  readonly isIndexed: boolean;
+  readonly dialect: Dialect;
+  rows(sql: string, parameters: Parameters): Promise<Row[]>;
+  /** Reads the next books that meet the `fieldCondition` of a query, by id or year, without the index. */
+  nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
+  /** Renders books as in {@link SearchPage}. */
+  render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
+  /** The number of all matches, if the index of words has it. */
+  countWords?(query: BookQuery, needles: Needles): Promise<number | undefined>;
+}
+
+/** What statements look like. */
+export interface Dialect {
+  readonly parameterSign: '?' | '$';
+  /** The function for the place of a text in another one, counted from 1; 0 if it is not in it. */
+  readonly placeFunction: 'instr' | 'strpos';
+  /** The title and the author in the index, in lower case. */
+  readonly lower: Readonly<Record<'title' | 'author', string>>;
+  /** All books as an item of `from`. */
+  readonly allBooks: string;
+  /** Ways to select candidates by an index, the most selective first. */
+  accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[];
+  /** The candidates that {@link AccessPath} has selected, with the columns of the index, as an item of `from`. */
+  readonly candidates: string;
+  /** The most candidates that a statement compares to count them. */
+  readonly countedMax: number;
+}
+
+/** A statement that selects the candidates of a path for {@link Dialect.candidates}. */
+export type AccessPath = (parameters: Parameters) => string;
 
 export interface Match extends BookPosition {
   /** The length of its texts. */
@@ -41,56 +64,4 @@ export interface ScannedBooks {
   readonly isEnd: boolean;
 }
 
-/** The statements of one query over the index. Each compares a bounded amount of text, but at least one book. */
-export interface IndexDialect {
-  readonly parameterSign: '?' | '$';
-  /** Ways to select candidates by an index, the most selective first. */
-  readonly accessPaths: readonly AccessPath[];
-  /** The most candidates of an access path that a statement compares and sorts, and that it compares to count them. */
-  readonly sortedMax: TextSize;
-  readonly countedMax: TextSize;
-  /** The candidates of an access path as an item of `from`, which the planner evaluates first. */
-  candidatesOf(path: AccessPath, parameters: Parameters, limit: number): string;
-  /** The columns of candidates that a statement keeps under the name `candidates`, and those books as an item of `from`. */
-  readonly keptColumns: string;
-  readonly keptBooks: string;
-  textCondition(parameters: Parameters): string;
-
-  /** What follows `from` in a statement that selects the first books, in the order of the query, that meet a condition. */
-  firstBooks(condition: string, limit: number): string;
-
-  /** The position of the `number`-th book of a range, in the order of the query; undefined when there are fewer. */
-  positionAt(range: Condition, number: number): Promise<BookPosition | undefined>;
-
-  rows(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** The most rows that a statement must select for so many matches. */
-  rowsFor(limit: number): number;
-  /** @returns the first of the selected books that do match */
-  confirm(selected: readonly Match[], limit: number): Promise<readonly Match[]>;
-  /** Columns of a statement that counts the books that meet a condition, and the count of its row. */
-  countColumns(condition: string): string;
-  countOf(row: Row | undefined): Promise<number>;
-  /** The number of all matches, if the index of words has it. */
-  countWords?(): Promise<number | undefined>;
-
-  /** Compares the first books of a range. @param match the condition of the whole query */
-  compareIn(range: Condition, match: Condition, limit: number): Promise<ComparedMatches>;
-  /** Compares books after a position, in ascending order of id. */
-  countAfter(after: BookPosition | undefined, match: Condition): Promise<BookCount>;
-}
-
 export type Row = Record<string, unknown>;
-
-/** A number of books, and of the bytes of their texts. */
-export interface TextSize {
-  readonly books: number;
-  readonly bytes: number;
-}
-
-export type AccessPath = (parameters: Parameters) => string;
-
-export interface ComparedMatches {
-  readonly matches: readonly Match[];
-  /** The last book compared; undefined at the end of the range, and when the limit of matches was reached. */
-  readonly end: BookPosition | undefined;
-}

@@ -1,51 +1,52 @@
 import type { BookCount, BookPosition, BookQuery } from '../../book/book-store-interface.ts';
 import {
   afterCondition,
-  COMPARED_BYTES_SQL,
-  type Condition,
   comparesFields,
   fieldCondition,
+  keyColumnOf,
   matchColumns,
   orderOf,
-  Parameters,
-  rangesAfter,
+  selectPosition,
+  textCondition,
   where,
 } from './conditions.ts';
-import type {
-  ComparedMatches,
-  IndexDialect,
-  Match,
-  Row,
-  SearchEngine,
-  TextSize,
-} from './engine-interface.ts';
+import type { AccessPath, Match, Row, Snapshot } from './engine-interface.ts';
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
+import { type Condition, Parameters } from './parameters.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
+
+/** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */
+const SORTED_MAX = 5_000;
+const COMPARED_MAX = 5_000;
 
 /** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
 export class IndexedRun {
   readonly #query: BookQuery;
   readonly #needles: Needles | undefined;
-  readonly #dialect: IndexDialect;
+  readonly #snapshot: Snapshot;
+  readonly #paths: readonly AccessPath[];
   readonly #unselective: UnselectivePaths;
+  readonly #match: Condition;
 
   constructor(
     query: BookQuery,
     needles: Needles | undefined,
-    engine: SearchEngine,
+    snapshot: Snapshot,
     unselective: UnselectivePaths,
   ) {
     this.#query = query;
     this.#needles = needles;
+    this.#snapshot = snapshot;
     this.#unselective = unselective;
-    this.#dialect = engine.indexDialect(query, needles);
+    this.#paths = snapshot.dialect.accessPaths(query, needles);
+    this.#match = (parameters) =>
+      `${fieldCondition(query, parameters)} and ${textCondition(needles, snapshot.dialect, parameters)}`;
   }
 
-  async find(limit: number, position: BookPosition | undefined): Promise<PageBuilder> {
-    const after = position?.sorting ? position.sorting.after : position;
+  async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
     const page = new PageBuilder(limit, after, this.#query.skip);
-    const matches = await this.#sortCandidates(after, page.selectedNext);
+    const matches = await this.#sortCandidates(page);
     if (!matches) await this.#walk(page);
     else if (page.addAll(matches)) page.end();
     return page;
@@ -54,118 +55,164 @@ export class IndexedRun {
   async count(after: BookPosition | undefined): Promise<BookCount> {
     const total = after ? undefined : await this.#countAll();
     if (total !== undefined) return { count: total, last: undefined };
-    return sumCounts(after, (position) => this.#dialect.countAfter(position, this.#match));
+    return sumCounts(after, (position) => this.#countAfter(position));
   }
 
   async #countAll(): Promise<number | undefined> {
-    if (this.#needles) return (await this.#dialect.countWords?.()) ?? (await this.#countCandidates());
-    return this.#countIn(() => 'true');
+    if (!this.#needles) return this.#countBooks(undefined);
+    return (await this.#snapshot.countWords?.(this.#query, this.#needles)) ?? (await this.#countCandidates());
   }
 
-  async #countIn(range: Condition): Promise<number> {
-    const parameters = new Parameters(this.#dialect.parameterSign);
-    const condition = where(range(parameters), fieldCondition(this.#query, parameters));
-    const [row] = await this.#dialect.rows(
-      `select count(*) as count from book_search ${condition}`,
-      parameters,
+  async #countBooks(after: BookPosition | undefined): Promise<number> {
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select count(*) as count from book_search
+         ${where(afterCondition(this.#query, after)(parameters), fieldCondition(this.#query, parameters))}`,
     );
     return Number(row?.count);
   }
 
   /** The number of matches, by the first access path with few enough candidates to compare all of them. */
   async #countCandidates(): Promise<number | undefined> {
-    const { accessPaths, parameterSign, countedMax } = this.#dialect;
-    for (const path of accessPaths) {
-      const parameters = new Parameters(parameterSign);
-      const candidates = this.#dialect.candidatesOf(path, parameters, countedMax.books + 1);
-      const match = `case when total <= ${countedMax.bytes} then ${this.#match(parameters)} else false end`;
-      const [row] = await this.#dialect.rows(
-        `select count(*) as books, max(total) as total, ${this.#dialect.countColumns(match)}
-         from (
-           select *, sum(${COMPARED_BYTES_SQL}) over (rows unbounded preceding) as total from ${candidates}
-         ) as compared`,
-        parameters,
+    const { candidates, countedMax } = this.#snapshot.dialect;
+    for (const path of this.#paths) {
+      const [row] = await this.#selectCandidates(
+        path,
+        countedMax,
+        (selected, parameters) =>
+          `with candidates as (${selected})
+           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count from ${candidates}`,
       );
-      if (isSmall(row, countedMax)) return this.#dialect.countOf(row);
+      if (row) return Number(row.count);
     }
     return undefined;
   }
 
   /** The first matches, by the first access path with few enough candidates to compare and sort all of them. */
-  async #sortCandidates(
-    after: BookPosition | undefined,
-    limit: number,
-  ): Promise<readonly Match[] | undefined> {
-    const { accessPaths, parameterSign, sortedMax, keptColumns, keptBooks } = this.#dialect;
-    for (const path of accessPaths) {
-      const parameters = new Parameters(parameterSign);
-      const candidates = this.#dialect.candidatesOf(path, parameters, sortedMax.books + 1);
-      const key = `${candidates} ${JSON.stringify(parameters.values)}`;
-      if (this.#unselective.has(key)) continue;
-      const match = `${afterCondition(this.#query, after)(parameters)} and ${this.#match(parameters)}`;
-      const order = orderOf(this.#query);
-      const rows = await this.#dialect.rows(
-        `with candidates as materialized (
-           select ${keptColumns}, ${COMPARED_BYTES_SQL} as compared from ${candidates}
-         ), size as materialized (select count(*) as books, sum(compared) as total from candidates)
-         select books, total, matches.* from size left join (
-           select ${matchColumns(this.#query)} from ${keptBooks}
-           where case when (
-             select books <= ${sortedMax.books} and total <= ${sortedMax.bytes} from size
-           ) then ${match} else false end
-           order by ${order} limit ${this.#dialect.rowsFor(limit)}
-         ) as matches on true
-         order by key ${this.#query.isDescending ? 'desc' : 'asc'}, id`,
-        parameters,
+  async #sortCandidates(page: PageBuilder): Promise<readonly Match[] | undefined> {
+    const { candidates } = this.#snapshot.dialect;
+    const order = orderOf(this.#query);
+    const after = this.#after(page.last);
+    for (const path of this.#paths) {
+      const rows = await this.#selectCandidates(
+        path,
+        SORTED_MAX,
+        (selected, parameters) =>
+          `with candidates as materialized (${selected}),
+             size as materialized (select count(*) as books from candidates)
+           select books, matches.* from size left join (
+             select ${matchColumns(this.#query)} from ${candidates}
+             where (select books from size) <= ${SORTED_MAX} and ${after(parameters)} and ${this.#match(parameters)}
+             order by ${order} limit ${page.selectedNext}
+           ) as matches on true
+           order by ${order.replace(keyColumnOf(this.#query), 'key')}`,
       );
-      if (isSmall(rows[0], sortedMax)) {
-        const matches = rows.filter(({ id }) => id !== null) as unknown as Match[];
-        return this.#dialect.confirm(matches, limit);
-      }
-      this.#unselective.add(key);
+      if (rows.length > 0) return rows.filter(({ id }) => id !== null) as unknown as Match[];
     }
     return undefined;
   }
 
-  readonly #match: Condition = (parameters) =>
-    `${fieldCondition(this.#query, parameters)} and ${this.#dialect.textCondition(parameters)}`;
+  /** @returns the rows of a statement, which have the number of its candidates; none when there were too many */
+  async #selectCandidates(
+    path: AccessPath,
+    candidatesMax: number,
+    statement: (selected: string, parameters: Parameters) => string,
+  ): Promise<Row[]> {
+    const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
+    const selected = `${path(parameters)} limit ${candidatesMax + 1}`;
+    const key = `${selected} ${JSON.stringify(parameters.values)}`;
+    if (this.#unselective.has(key)) return [];
+    const rows = await this.#snapshot.rows(statement(selected, parameters), parameters);
+    if (Number(rows[0]?.books) <= candidatesMax) return rows;
+    this.#unselective.add(key);
+    return [];
+  }
 
+  /** Reads or compares books in the order of the query. */
   async #walk(page: PageBuilder): Promise<void> {
     const isComparing = this.#needles !== undefined || comparesFields(this.#query);
-    let ranges = rangesAfter(this.#query, page.last);
-    for (let range = ranges.shift(); range; range = ranges.shift()) {
-      const { matches, end } = isComparing
-        ? await this.#dialect.compareIn(range, this.#match, page.selectedNext)
-        : await this.#readIn(range, page);
-      if (!page.addAll(matches)) return;
-      if (!end) continue;
+    for (;;) {
+      const limit = page.selectedNext;
+      let end: BookPosition | undefined;
+      if (page.skip > 0 && !isComparing) {
+        end = await this.#skip(page);
+      } else {
+        const matches = isComparing
+          ? await this.#compare(page.last, limit)
+          : await this.#read(page.last, limit);
+        end =
+          isComparing && matches.length < limit ? await this.#positionAt(page.last, COMPARED_MAX) : undefined;
+        if (!page.addAll(matches)) return;
+      }
+      if (!end) break;
       if (!page.skipTo(end)) return;
-      ranges = rangesAfter(this.#query, end);
     }
     page.end();
   }
 
-  /** Skips or reads the first books of a range, all of which match but for their key. */
-  async #readIn(range: Condition, page: PageBuilder): Promise<ComparedMatches> {
-    const match: Condition = (parameters) =>
-      `${range(parameters)} and ${fieldCondition(this.#query, parameters)}`;
-    if (page.skip > 0) {
-      const number = page.skippedNext;
-      const end = await this.#dialect.positionAt(match, number);
-      page.skip -= end ? number : Math.min(number, await this.#countIn(range));
-      return { matches: [], end };
-    }
-    const parameters = new Parameters(this.#dialect.parameterSign);
-    const limit = page.limit + 1;
-    const books = this.#dialect.firstBooks(match(parameters), limit);
-    const rows = await this.#dialect.rows(
-      `select ${matchColumns(this.#query)} from ${books} order by ${orderOf(this.#query)} limit ${limit}`,
-      parameters,
-    );
-    return { matches: rows as unknown as Match[], end: undefined };
+  /** Skips books, all of which match. @returns the position of the last one; undefined at the end */
+  async #skip(page: PageBuilder): Promise<BookPosition | undefined> {
+    const number = page.skippedNext;
+    const end = await this.#positionAt(page.last, number);
+    page.skip -= end ? number : await this.#countBooks(page.last);
+    return end;
   }
-}
 
-function isSmall(row: Row | undefined, { books, bytes }: TextSize): boolean {
-  return Number(row?.books) <= books && Number(row?.total) <= bytes;
+  /** The position of the `number`-th book after another; undefined when there are fewer. */
+  async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
+    const [row] = await this.#rows((parameters) =>
+      selectPosition(this.#query, 'book_search', this.#after(after)(parameters), parameters.add(number)),
+    );
+    return row as BookPosition | undefined;
+  }
+
+  /** The next books, all of which match. */
+  #read(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
+    return this.#matches(
+      (parameters) =>
+        `select ${matchColumns(this.#query)} from book_search where ${this.#after(after)(parameters)}
+         order by ${orderOf(this.#query)} limit ${limit}`,
+    );
+  }
+
+  /** The first matches among the next books. */
+  #compare(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
+    const order = orderOf(this.#query);
+    return this.#matches(
+      (parameters) =>
+        `select ${matchColumns(this.#query)} from (
+           select * from book_search where ${this.#after(after)(parameters)} order by ${order} limit ${COMPARED_MAX}
+         ) as next where ${this.#match(parameters)} order by ${order} limit ${limit}`,
+    );
+  }
+
+  /** Counts matches among the next books, in ascending order of id. */
+  async #countAfter(after: BookPosition | undefined): Promise<BookCount> {
+    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select count(*) as compared, max(id) as last, count(*) filter (where ${this.#match(parameters)}) as count from (
+           select * from book_search where ${afterCondition(byId, after)(parameters)} order by id limit ${COMPARED_MAX}
+         ) as next`,
+    );
+    const last = Number(row?.last);
+    const isEnd = Number(row?.compared) < COMPARED_MAX;
+    return { count: Number(row?.count), last: isEnd ? undefined : { key: last, id: last } };
+  }
+
+  /** The books after a position, in the range of the query if the index has them in the order of its key. */
+  #after(position: BookPosition | undefined): Condition {
+    const after = afterCondition(this.#query, position);
+    if (this.#query.sort !== 'year') return after;
+    return (parameters) => `${after(parameters)} and ${fieldCondition(this.#query, parameters)}`;
+  }
+
+  async #matches(sql: (parameters: Parameters) => string): Promise<readonly Match[]> {
+    return (await this.#rows(sql)) as unknown as Match[];
+  }
+
+  #rows(sql: (parameters: Parameters) => string): Promise<Row[]> {
+    const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
+    return this.#snapshot.rows(sql(parameters), parameters);
+  }
 }

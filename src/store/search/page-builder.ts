@@ -1,9 +1,14 @@
 import type { BookCount, BookPosition, SearchPage } from '../../book/book-store-interface.ts';
-import { PAGE_BOOKS_MAX, PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../store-limits.ts';
 import type { Match } from './engine-interface.ts';
+
+/** The most books of a page: the maximum of `limit`, as a page is of one moment, and so of one call. */
+export const SEARCH_BOOKS_MAX = 1_000;
 
 /** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;
+/** The time for the rest of the page once there is a book in it: a page that ends here has fewer books than it could. */
+const PAGE_MS_MAX = 500;
 
 /** The most books that a statement skips. */
 const SKIPPED_MAX = 200_000;
@@ -16,11 +21,11 @@ export class PageBuilder {
   /** The number of matches that are still to be skipped. */
   skip: number;
   readonly limit: number;
-  readonly #deadline = performance.now() + CALL_MS_MAX;
+  readonly #startedMs = performance.now();
   #bytes = 0;
 
   constructor(limit: number, after: BookPosition | undefined, skip = 0) {
-    this.limit = Math.min(limit, PAGE_BOOKS_MAX);
+    this.limit = Math.min(limit, SEARCH_BOOKS_MAX);
     this.last = after;
     this.skip = skip;
   }
@@ -41,9 +46,9 @@ export class PageBuilder {
   }
 
   /** Records that no further book matches up to this position. @returns whether time is left */
-  skipTo({ key, id, sorting }: BookPosition): boolean {
-    this.last = { key, id, ...(sorting && { sorting }) };
-    return performance.now() < this.#deadline;
+  skipTo({ key, id }: BookPosition): boolean {
+    this.last = { key, id };
+    return performance.now() - this.#startedMs < (this.ids.length === 0 ? CALL_MS_MAX : PAGE_MS_MAX);
   }
 
   end(): void {

@@ -1,22 +1,35 @@
-import type { BookCount, BookPosition, BookQuery, Sorting } from '../../book/book-store-interface.ts';
-import { PAGE_BOOKS_MAX } from '../store-limits.ts';
-import { afterCondition, fieldCondition, isText, Parameters, selectPosition, where } from './conditions.ts';
-import type { Match, SearchEngine } from './engine-interface.ts';
+import {
+  type BookCount,
+  type BookPosition,
+  type BookQuery,
+  StoreUnavailable,
+} from '../../book/book-store-interface.ts';
+import { afterCondition, fieldCondition, isText, selectPosition, where } from './conditions.ts';
+import type { Match, Snapshot } from './engine-interface.ts';
 import { compareSortKeys, isMatch, type Needles, sortKeyOf } from './folding.ts';
-import { PageBuilder, sumCounts } from './page-builder.ts';
+import { PageBuilder, SEARCH_BOOKS_MAX, sumCounts } from './page-builder.ts';
+import { Parameters } from './parameters.ts';
+
+/** The most books that one call sorts by text, or on SQLite by year; a search that needs more is rejected. */
+export const SCAN_SORTED_MAX = 500_000;
+
+/** The most books that a call keeps in memory. */
+const KEPT_MAX = 2 * SEARCH_BOOKS_MAX + 1;
+
+export const SELECT_TOO_MANY = `select 1 from books limit 1 offset ${SCAN_SORTED_MAX}`;
 
 /** One call of a search without the index: reads books in the order of the query, folds and compares their texts. */
 export class ScanRun {
   readonly #query: BookQuery;
   readonly #byId: BookQuery;
   readonly #needles: Needles | undefined;
-  readonly #engine: SearchEngine;
+  readonly #snapshot: Snapshot;
 
-  constructor(query: BookQuery, needles: Needles | undefined, engine: SearchEngine) {
+  constructor(query: BookQuery, needles: Needles | undefined, snapshot: Snapshot) {
     this.#query = query;
     this.#byId = { ...query, sort: 'id', isDescending: false };
     this.#needles = needles;
-    this.#engine = engine;
+    this.#snapshot = snapshot;
   }
 
   async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
@@ -42,21 +55,21 @@ export class ScanRun {
 
   /** The position of the `number`-th book after another; undefined when there are fewer. */
   async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
-    const parameters = new Parameters(this.#engine.parameterSign);
+    const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
     const condition = `${afterCondition(this.#query, after)(parameters)} and ${fieldCondition(this.#query, parameters)}`;
-    const books = this.#engine.allBooks(this.#query.sort);
-    const sql = selectPosition(this.#query, books, condition, parameters.add(number));
-    return (await this.#engine.rows(sql, parameters))[0] as BookPosition | undefined;
+    const { allBooks } = this.#snapshot.dialect;
+    const sql = selectPosition(this.#query, allBooks, condition, parameters.add(number));
+    return (await this.#snapshot.rows(sql, parameters))[0] as BookPosition | undefined;
   }
 
   async #countBooks(after?: BookPosition): Promise<number> {
-    const parameters = new Parameters(this.#engine.parameterSign);
+    const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
     const condition = where(
       afterCondition(this.#query, after)(parameters),
       fieldCondition(this.#query, parameters),
     );
-    const sql = `select count(*) as count from ${this.#engine.allBooks('id')} ${condition}`;
-    const [row] = await this.#engine.rows(sql, parameters);
+    const sql = `select count(*) as count from ${this.#snapshot.dialect.allBooks} ${condition}`;
+    const [row] = await this.#snapshot.rows(sql, parameters);
     return Number(row?.count);
   }
 
@@ -70,35 +83,39 @@ export class ScanRun {
 
   /**
    * Engines cannot fold texts: reads all books by id, and keeps the first ones in the order of the query. To skip more than
-   * a page, it reads all books again for each.
+   * {@link KEPT_MAX}, it reads all books again for each.
    */
   async #sort(
     limit: number,
-    position: BookPosition | undefined,
+    after: BookPosition | undefined,
     column: 'title' | 'author',
   ): Promise<PageBuilder> {
-    const start: Sorting = position?.sorting ?? { after: position, first: [], lastId: undefined, count: 0 };
-    const { after } = start;
-    let { first, lastId, count } = start;
     const page = new PageBuilder(limit, after, this.#query.skip);
-    const firstMax = Math.min(page.selectedNext, PAGE_BOOKS_MAX + 1);
+    const needed = page.selectedNext;
+    // A page that is skipped to in several calls is read by the last one.
+    const firstMax = needed <= KEPT_MAX ? needed : Math.min(page.skip, KEPT_MAX);
+    let first: readonly Match[] = [];
+    let following = 0;
+    let read: BookPosition | undefined;
+    const tooMany = await this.#snapshot.rows(
+      SELECT_TOO_MANY,
+      new Parameters(this.#snapshot.dialect.parameterSign),
+    );
+    if (tooMany.length > 0) throw new StoreUnavailable('too many books to sort without the index');
     for (;;) {
-      const read = lastId === undefined ? undefined : { key: lastId, id: lastId };
       const { matches, last } = await this.#next(this.#byId, read, undefined, true);
-      const following = matches
+      const next = matches
         .map(({ id, bytes, [column]: text = '' }) => ({ key: sortKeyOf(text), id, bytes }))
         .filter((book) => !after || this.#compare(book, after) > 0);
-      count += following.length;
-      first = this.#firstOf(first, following, firstMax);
-      if (!last) {
-        if (page.skip >= count) page.skip -= count;
-        else if (!page.addAll(first) || first.length === firstMax) return page;
-        page.end();
-        return page;
-      }
-      lastId = last.id;
-      if (!page.skipTo({ ...last, sorting: { after, first, lastId, count } })) return page;
+      following += next.length;
+      first = this.#firstOf(first, next, firstMax);
+      read = last;
+      if (!last) break;
     }
+    if (page.skip >= following) page.skip -= following;
+    else if (!page.addAll(first) || first.length === firstMax) return page;
+    page.end();
+    return page;
   }
 
   #firstOf(first: readonly Match[], others: readonly Match[], count: number): readonly Match[] {
@@ -109,7 +126,7 @@ export class ScanRun {
 
   readonly #compare = (one: BookPosition, other: BookPosition): number => {
     const order = compareSortKeys(String(one.key), String(other.key));
-    return (this.#query.isDescending ? -order : order) || one.id - other.id;
+    return (order || one.id - other.id) * (this.#query.isDescending ? -1 : 1);
   };
 
   /** Compares the next books. @returns `last` undefined if no book follows */
@@ -120,7 +137,7 @@ export class ScanRun {
     hasTexts = this.#needles !== undefined,
   ) {
     const limit = hasTexts ? undefined : limitWithoutTexts;
-    const { books, isEnd } = await this.#engine.nextBooks(query, after, { limit, hasTexts });
+    const { books, isEnd } = await this.#snapshot.nextBooks(query, after, { limit, hasTexts });
     const matches = books.filter(({ title = '', author = '' }) => isMatch(this.#needles, title, author));
     return { matches, last: isEnd ? undefined : books.at(-1) };
   }

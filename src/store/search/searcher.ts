@@ -1,6 +1,6 @@
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../../book/book-store-interface.ts';
 import { hasFieldCondition } from './conditions.ts';
-import type { SearchEngine } from './engine-interface.ts';
+import type { SearchEngine, Snapshot } from './engine-interface.ts';
 import { needlesOf } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
@@ -16,10 +16,9 @@ export class Searcher {
   }
 
   search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
-    return this.#run(query, async (run) => {
+    return this.#run(query, async (run, snapshot) => {
       const { ids, last, more, skip } = await run.find(limit, after);
-      const rendered =
-        ids.length === 0 ? { json: new Uint8Array(), count: 0 } : await this.#engine.render(ids);
+      const rendered = ids.length === 0 ? { json: new Uint8Array(), count: 0 } : await snapshot.render(ids);
       return { ...rendered, last, more, skip };
     });
   }
@@ -32,14 +31,18 @@ export class Searcher {
     return this.#engine.close();
   }
 
-  #run<Result>(query: BookQuery, call: (run: IndexedRun | ScanRun) => Promise<Result>): Promise<Result> {
+  #run<Result>(
+    query: BookQuery,
+    call: (run: IndexedRun | ScanRun, snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> {
     const needles = needlesOf(query);
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
-    return this.#engine.run(needsIndex, (isIndexed) =>
+    return this.#engine.run(needsIndex, (snapshot) =>
       call(
-        isIndexed
-          ? new IndexedRun(query, needles, this.#engine, this.#unselective)
-          : new ScanRun(query, needles, this.#engine),
+        snapshot.isIndexed
+          ? new IndexedRun(query, needles, snapshot, this.#unselective)
+          : new ScanRun(query, needles, snapshot),
+        snapshot,
       ),
     );
   }

@@ -59,8 +59,6 @@ export class CitusDatabase extends Database {
         return this.#runOnPart(OF_ONE.get(statement) as sql.Statement, values.flat());
       case sql.UPDATE_MANY:
         return this.#updateMany(values as [Buffer]);
-      case sql.RENDER:
-        return super.query(RENDER_SHARDS, values);
       default:
         return super.query(statement, values);
     }
@@ -247,6 +245,7 @@ const DRAW_IDS: sql.Statement = {
 
 const SELECT_NONE: sql.Statement = { name: 'find none', text: 'select id from books where false' };
 
-const RENDER_SHARDS: sql.Statement = {
+/** Renders books by their ids, on the shards that have them. */
+export const RENDER_SHARDS: sql.Statement = {
   text: sql.RENDER.text.replace('where books.id', 'where books.id = any($1::bigint[]) and books.id'),
 };

@@ -1,44 +1,22 @@
 import type { BookPosition, BookQuery } from '../../../book/book-store-interface.ts';
-import {
-  afterCondition,
-  fieldCondition,
-  matchColumns,
-  orderOf,
-  Parameters,
-} from '../../search/conditions.ts';
+import { afterCondition, fieldCondition, matchColumns, orderOf } from '../../search/conditions.ts';
 import type { Match, Scan, ScannedBooks } from '../../search/engine-interface.ts';
-import { toStoreError } from '../errors.ts';
-import type { Database } from '../pool/database.ts';
-import { PostgresSearchEngine } from '../search/search-engine.ts';
-import type { SearchIndex } from '../search/search-index.ts';
+import { COMPARED_LENGTH } from '../../search/folding.ts';
+import { Parameters } from '../../search/parameters.ts';
+import { PostgresSnapshot } from '../search/search-engine.ts';
 import { TEXT_BYTES } from '../sql.ts';
+import { RENDER_SHARDS } from './citus-database.ts';
 import { type ReadBook, readLongTexts, SHORT_TEXTS, Window } from './citus-pages.ts';
 
-/**
- * The most books that a statement reads, and the most bytes of their text. By year, each statement
- * sorts all books.
- */
+/** The most books that a statement reads; by year, each statement sorts all books. Of those with long texts fewer are compared. */
 const SCANNED_BOOKS = { byId: 5_000, sorted: 10_000 };
-const SCANNED_BYTES = 8 * 1_024 * 1_024;
+const LONG_BOOKS = 200;
 
-/** Searches without an index: Citus has no triggers that could record its changes. */
-export class CitusSearchEngine extends PostgresSearchEngine {
-  readonly #database: Database;
-  readonly #window = new Window();
+/** One for all searches, as they read the same ids. */
+const window = new Window();
 
-  constructor(database: Database, index: SearchIndex) {
-    super(database, index);
-    this.#database = database;
-  }
-
-  override async run<Result>(_: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result> {
-    try {
-      return await search(false);
-    } catch (error) {
-      throw toStoreError(error);
-    }
-  }
-
+/** Searches without an index. Each server has a snapshot of its own (Citus 11.2 and later; before, each of its statements). */
+export class CitusSnapshot extends PostgresSnapshot {
   override async nextBooks(
     query: BookQuery,
     after: BookPosition | undefined,
@@ -48,24 +26,22 @@ export class CitusSearchEngine extends PostgresSearchEngine {
     const limit = given ?? (isById ? SCANNED_BOOKS.byId : SCANNED_BOOKS.sorted);
     const read = (end?: number) => this.#read(query, after, { limit, hasTexts }, end);
     const isAscending = isById && !query.isDescending;
-    const rows = await (isAscending ? this.#window.read(after?.id ?? 0, limit, read) : read());
+    const rows = await (isAscending ? window.read(after?.id ?? 0, limit, read) : read());
 
-    let room = SCANNED_BYTES;
-    const fitting = rows.filter(({ bytes }, index) => {
-      room -= bytes;
-      return !hasTexts || room >= 0 || index === 0;
-    });
-    const isEnd = rows.length < limit && fitting.length === rows.length;
-    const filled = await readLongTexts(fitting, (statement, values) =>
-      this.#database.query(statement, values),
+    const long = rows.filter(({ title }) => title === null);
+    const end = long[LONG_BOOKS];
+    const fitting = end ? rows.slice(0, rows.indexOf(end)) : rows;
+    const filled = await readLongTexts(
+      fitting,
+      (_, values) => this.query(SELECT_TEXTS, values) as Promise<[]>,
     );
     return {
       books: filled.map((book) => ({ ...book, title: book.title ?? '', author: book.author ?? '' })),
-      isEnd,
+      isEnd: rows.length < limit && !end,
     };
   }
 
-  #read(
+  async #read(
     query: BookQuery,
     after: BookPosition | undefined,
     { limit, hasTexts }: Scan,
@@ -77,8 +53,10 @@ export class CitusSearchEngine extends PostgresSearchEngine {
     const text = `
       select ${matchColumns(query)}, ${hasTexts ? 'title, author' : `'' as title, '' as author`} from ${BOOKS_TO_SCAN}
       where ${conditions.join(' and ')} order by ${orderOf(query)} limit ${limit}`;
-    return this.#database.query<ScannedBook>({ text }, parameters.values);
+    return (await this.rows(text, parameters)) as unknown as ScannedBook[];
   }
+
+  protected override readonly renderStatement = RENDER_SHARDS.text;
 }
 
 type ScannedBook = Match & Pick<ReadBook, 'title' | 'author'>;
@@ -86,3 +64,7 @@ type ScannedBook = Match & Pick<ReadBook, 'title' | 'author'>;
 const BOOKS_TO_SCAN = `(
   select id, ${SHORT_TEXTS}, coalesce(year, 0) as year, ${TEXT_BYTES} as bytes from books
 ) as books_to_scan`;
+
+const SELECT_TEXTS = `
+  select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author
+  from books where id = any($1::bigint[])`;

@@ -3,16 +3,14 @@ import type { PoolClient } from 'pg';
 import type { Book } from '../../../book/book.ts';
 import { foldBook } from '../../search/folding.ts';
 import { textLength } from '../../store-limits.ts';
-import { idsOf, SELECT } from '../sql.ts';
+import { idsOf } from '../sql.ts';
 import * as schema from './search-schema.ts';
-import { storedLower } from './text-conditions.ts';
-import { indexedTrigramsOf } from './trigrams.ts';
+import { storedLower } from './stored-lower.ts';
+import { trigramHashesOf } from './trigrams.ts';
 
-/** The most changes, and the most books, that one transaction applies. */
+/** The most changes, and the most books of ranges, in one step. */
 const CHANGES_PER_STEP = 100;
-const BOOKS_PER_STEP = 2_000;
-/** The most bytes of text that a statement reads; a single book may have more. */
-const BYTES_PER_STEP = 4 * 1_024 * 1_024;
+const BOOKS_PER_STEP = 500;
 /** The text that is folded in one turn of the event loop, in UTF-16 code units. */
 const LENGTH_PER_TURN = 16_384;
 
@@ -22,84 +20,65 @@ interface Change {
   readonly last: string;
 }
 
-/** An id, and the bytes of text up to and including its book. */
-interface Size {
-  readonly id: string;
-  readonly total: string;
+/** A book with the part of its texts that is compared, and the length of all. */
+interface IndexedBook extends Book {
+  readonly bytes: number;
 }
 
-/** Applies some changes of the books in a transaction. @returns whether these were all changes @throws VersionMismatch */
+/**
+ * Applies some changes of the books in a transaction that `beginApplying` has begun.
+ *
+ * @returns whether these were all changes of its snapshot
+ */
 export async function applyChanges(client: PoolClient): Promise<boolean> {
-  // A crash that loses the index rows of this transaction also restores its changes.
-  await client.query('set local synchronous_commit = off');
-  // One process at a time; the next one finds the remaining changes.
-  await client.query(schema.LOCK_INDEX);
-  const { isComplete, hasIndexes } = await schema.selectState(client);
-  if (isComplete && hasIndexes) return true;
   const { rows: changes } = await client.query<Change>(schema.TAKE_CHANGES, [CHANGES_PER_STEP]);
   const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
+  if (singles.length > 0) await indexBooks(client, singles);
   const ranges = changes.filter(({ first, last }) => first !== last);
-  const remaining = [...(await indexSingles(client, singles)), ...(await indexRanges(client, ranges))];
+  const remaining = await indexRanges(client, ranges);
   if (remaining.length > 0) {
     const [firsts, lasts] = [remaining.map(({ first }) => first), remaining.map(({ last }) => last)];
     await client.query(schema.INSERT_CHANGES, [firsts, lasts]);
   }
-  const isDone = remaining.length === 0 && changes.length < CHANGES_PER_STEP;
-  if (isDone && !hasIndexes) await schema.createIndexes(client);
-  return isDone;
+  return remaining.length === 0 && changes.length < CHANGES_PER_STEP;
 }
 
-/** @returns the remaining changes, when the books are long */
-async function indexSingles(client: PoolClient, ids: readonly string[]): Promise<Change[]> {
-  if (ids.length === 0) return [];
-  const { rows } = await client.query<Size>(schema.SELECT_SIZES, [ids]);
-  const remaining = new Set(idsOf(rows.filter((row, index) => !isFitting(row, index))));
-  const fitting = ids.filter((id) => !remaining.has(id));
-  await indexBooks(client, fitting);
-  return [...remaining].map((id) => ({ first: id, last: id }));
-}
-
+/** @returns what remains of the ranges */
 async function indexRanges(client: PoolClient, ranges: readonly Change[]): Promise<Change[]> {
   const remaining = [...ranges];
   for (let room = BOOKS_PER_STEP; room > 0 && remaining.length > 0; ) {
     const { first, last } = remaining.shift() as Change;
-    const { rows } = await client.query<Size>(schema.SELECT_RANGE, [first, last, room]);
-    const ids = idsOf(rows.filter(isFitting));
-    await indexBooks(client, ids);
+    const { rows } = await client.query<{ id: string }>(schema.SELECT_RANGE, [first, last, room]);
+    await indexBooks(client, idsOf(rows));
+    const end = rows.at(-1)?.id;
+    if (rows.length === room && end !== undefined && end !== last)
+      remaining.unshift({ first: `${BigInt(end) + 1n}`, last });
     room -= rows.length;
-    const end = ids.at(-1);
-    const isDone = end === undefined || end === last || (ids.length === rows.length && room > 0);
-    if (!isDone) remaining.unshift({ first: `${BigInt(end) + 1n}`, last });
   }
   return remaining;
 }
 
-function isFitting({ total }: Size, index: number): boolean {
-  return index === 0 || Number(total) <= BYTES_PER_STEP;
-}
-
 /** Replaces the index rows of books; those of deleted books are only removed. */
 async function indexBooks(client: PoolClient, ids: readonly string[]): Promise<void> {
-  const { rows: books } = await client.query<Book>(SELECT.text, [ids]);
+  const { rows: books } = await client.query<IndexedBook>(schema.SELECT_BOOKS, [ids]);
   await client.query(schema.DELETE_INDEXED, [ids]);
   await client.query(schema.INSERT_INDEXED, [await fold(books)]);
 }
 
 /** Texts are folded on the main thread, so other work of the event loop runs in between. @returns JSON */
-async function fold(books: readonly Book[]): Promise<string> {
+async function fold(books: readonly IndexedBook[]): Promise<string> {
   const rows: string[] = [];
   let length = 0;
-  for (const { id, title, author, year } of books) {
+  for (const { id, title, author, year, bytes } of books) {
     if (length > LENGTH_PER_TURN) {
       await endOfTurn();
       length = 0;
     }
     length += textLength({ title, author });
     const folded = foldBook({ title, author, year });
-    const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
     const titleLower = storedLower(title, folded.titleKey, folded.titleLower);
     const authorLower = storedLower(author, folded.authorKey, folded.authorLower);
-    const trigrams = indexedTrigramsOf(folded.words);
+    const trigrams = trigramHashesOf(folded.words);
     rows.push(JSON.stringify({ id, year, bytes, ...folded, titleLower, authorLower, trigrams }));
   }
   return `[${rows.join(',')}]`;

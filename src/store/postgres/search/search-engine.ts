@@ -1,43 +1,83 @@
+import type { PoolClient } from 'pg';
 import type { BookPosition, BookQuery, SearchPage } from '../../../book/book-store-interface.ts';
-import {
-  afterCondition,
-  fieldCondition,
-  matchColumns,
-  orderOf,
-  Parameters,
-} from '../../search/conditions.ts';
-import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
-import type { Needles } from '../../search/folding.ts';
-import { toStoreError } from '../errors.ts';
-import type { Database } from '../pool/database.ts';
-import { RENDER, TEXT_BYTES } from '../sql.ts';
-import { PostgresIndexDialect } from './index-dialect.ts';
+import { afterCondition, fieldCondition, matchColumns, orderOf } from '../../search/conditions.ts';
+import type { Row, Scan, ScannedBooks, SearchEngine, Snapshot } from '../../search/engine-interface.ts';
+import { COMPARED_LENGTH } from '../../search/folding.ts';
+import { Parameters } from '../../search/parameters.ts';
+import { isUnsupported, toStoreError } from '../errors.ts';
+import { type ConnectionPool, retry } from '../pool/pool.ts';
+import { RENDER } from '../sql.ts';
+import { POSTGRES_DIALECT } from './index-dialect.ts';
 import type { SearchIndex } from './search-index.ts';
+import { BEGIN_SCAN } from './search-schema.ts';
 
-/** The most books that a statement reads without the index, and the most bytes of their text; a single book may have more. */
+/** The most books that a statement reads without the index. */
 const SCANNED_BOOKS = 250;
-const SCANNED_BYTES = 1_024 * 1_024;
 
 export class PostgresSearchEngine implements SearchEngine {
-  readonly parameterSign = '$';
-  readonly #database: Database;
-  readonly #index: SearchIndex;
+  readonly #pool: ConnectionPool;
+  readonly #index: SearchIndex | undefined;
+  readonly #Snapshot: typeof PostgresSnapshot;
 
-  constructor(database: Database, index: SearchIndex) {
-    this.#database = database;
+  /** @param index undefined on Citus, which has no triggers that could record its changes */
+  constructor(pool: ConnectionPool, index: SearchIndex | undefined, snapshot = PostgresSnapshot) {
+    this.#pool = pool;
     this.#index = index;
+    this.#Snapshot = snapshot;
   }
 
-  async run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result> {
+  async run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
     try {
-      return await search(needsIndex && (await this.#index.catchUp()));
+      const index = needsIndex && (await this.#index?.prepare()) ? this.#index : undefined;
+      try {
+        return await this.#transact(index, search);
+      } catch (error) {
+        // Somebody may have changed the tables of the index by hand.
+        if (!index || !isUnsupported(error)) throw error;
+        index.reportFailure(error);
+        return await this.#transact(undefined, search);
+      }
     } catch (error) {
       throw toStoreError(error);
     }
   }
 
-  indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect {
-    return new PostgresIndexDialect(query, needles, (sql, values) => this.#rows(sql, values));
+  #transact<Result>(
+    index: SearchIndex | undefined,
+    search: (snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> {
+    return retry(
+      () =>
+        this.#pool.withConnection(async (client) => {
+          const isIndexed = index !== undefined && (await index.begin(client));
+          if (!isIndexed) await client.query(BEGIN_SCAN);
+          const found = await search(new this.#Snapshot(client, isIndexed));
+          await client.query('commit');
+          return found;
+        }),
+      (error) => this.#pool.isRetryable(error),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#index?.close();
+    await this.#pool.end();
+  }
+}
+
+/** The snapshot of a transaction. */
+export class PostgresSnapshot implements Snapshot {
+  readonly isIndexed: boolean;
+  readonly dialect = POSTGRES_DIALECT;
+  readonly #client: PoolClient;
+
+  constructor(client: PoolClient, isIndexed: boolean) {
+    this.#client = client;
+    this.isIndexed = isIndexed;
+  }
+
+  rows(sql: string, { values }: Parameters): Promise<Row[]> {
+    return this.query(sql, values);
   }
 
   async nextBooks(
@@ -46,52 +86,25 @@ export class PostgresSearchEngine implements SearchEngine {
     { limit = SCANNED_BOOKS, hasTexts }: Scan,
   ): Promise<ScannedBooks> {
     const parameters = new Parameters('$');
-    const order = orderOf(query);
-    const rows = await this.#rows(
-      `select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''}, read from (
-         select *, count(*) over () as read, row_number() over preceding as number, sum(bytes) over preceding as total
-         from (
-           select * from ${ALL_BOOKS}
-           where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
-           order by ${order} limit ${limit}
-         ) as next
-         window preceding as (order by ${order} rows unbounded preceding)
-       ) as numbered
-       where number = 1 or total <= ${SCANNED_BYTES} order by number`,
-      parameters.values,
+    const books = await this.rows(
+      `select ${matchColumns(query)} ${hasTexts ? COMPARED_TEXTS : ''} from ${POSTGRES_DIALECT.allBooks}
+       where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
+       order by ${orderOf(query)} limit ${limit}`,
+      parameters,
     );
-    const read = Number(rows[0]?.read ?? 0);
-    return {
-      books: rows as unknown as ScannedBooks['books'],
-      isEnd: read < limit && rows.length === read,
-    };
-  }
-
-  allBooks(): string {
-    return ALL_BOOKS;
-  }
-
-  rows(text: string, { values }: Parameters): Promise<Row[]> {
-    return this.#rows(text, values);
+    return { books: books as unknown as ScannedBooks['books'], isEnd: books.length < limit };
   }
 
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
-    const [row] = await this.#database.query<Row>(RENDER, [ids]);
+    const [row] = await this.query(this.renderStatement, [ids]);
     return { json: Buffer.from((row?.json as string | null | undefined) ?? ''), count: Number(row?.count) };
   }
 
-  async close(): Promise<void> {
-    await this.#index.close();
-    await this.#database.close();
-  }
+  protected readonly renderStatement: string = RENDER.text;
 
-  #rows(text: string, values: unknown[]): Promise<Row[]> {
-    return this.#database.query({ text }, values);
+  protected async query(text: string, values: unknown[]): Promise<Row[]> {
+    return (await this.#client.query<Row>(text, values)).rows;
   }
 }
 
-const ALL_BOOKS = `(
-  select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
-    ${TEXT_BYTES} as bytes
-  from books
-) as all_books`;
+const COMPARED_TEXTS = `, left(title, ${COMPARED_LENGTH}) as title, left(author, ${COMPARED_LENGTH}) as author`;

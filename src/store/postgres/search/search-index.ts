@@ -2,11 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { DegradablePart, FailureCause } from '../../observer.ts';
-import { isReadOnly, isUnsupported, reasonOf, sqlState, toStoreError } from '../errors.ts';
+import { reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../pool/pool.ts';
 import { applyChanges } from './apply-changes.ts';
-import { prepareIndex, selectState, VersionMismatch } from './search-schema.ts';
+import * as schema from './search-schema.ts';
 
 /** The longest time that a search waits for the index; after it the search runs without. */
 const SEARCH_WAITS_MS = 100;
@@ -16,7 +16,10 @@ const CLOSE_WAITS_MS = 1_000;
 const PAUSE_MS = 5;
 
 /** A busy server may permit an index later, and another process may create it at the same time. */
-const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
+const TEMPORARY = /^(08|25006|40|53|55P03|57|XX|23505|42P07|42710|42723)/;
+
+/** Another search applies changes. */
+const LOCK_TIMEOUT = '55P03';
 
 /** The search index of a database, which several processes update. */
 export class SearchIndex {
@@ -26,13 +29,13 @@ export class SearchIndex {
   readonly #part: DegradablePart;
   #preparing: Promise<boolean> | undefined;
   #applying: Promise<boolean> | undefined;
-  /** The connection of the transaction that runs. */
+  /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
   #isClosed = false;
 
   /**
    * @param searchPool the connections of the searches, which give up a lost server in time
-   * @param pool those that update the index
+   * @param pool those that update the index in the background
    */
   constructor(searchPool: ConnectionPool, pool: ConnectionPool, part: DegradablePart) {
     this.#searchPool = searchPool;
@@ -40,22 +43,42 @@ export class SearchIndex {
     this.#part = part;
   }
 
-  /** Updates the index, perhaps in the background. @returns whether it has every change that was committed before this call */
-  async catchUp(): Promise<boolean> {
-    if (!this.#availability.isEnabled) return false;
+  /** Creates the index if there is none. @returns whether searches can use it */
+  prepare(): Promise<boolean> {
+    if (!this.#availability.isEnabled) return Promise.resolve(false);
     this.#preparing ??= this.#prepare();
-    if (!(await this.#preparing)) return false;
+    return this.#preparing;
+  }
+
+  /**
+   * Begins a transaction on a snapshot in which the index has every change. A few missing changes are applied in it, so that no
+   * other change comes in between; many are applied in the background.
+   *
+   * @returns whether it has begun; if not, the search runs without the index
+   */
+  async begin(client: PoolClient): Promise<boolean> {
     try {
-      const isBusy = this.#applying !== undefined;
-      const isUpToDate = !isBusy && ((await this.#isUpToDate()) || (await this.#applyInTime()));
-      if (isUpToDate) this.#part.failure = undefined;
-      return isUpToDate;
+      const isCurrent =
+        (await this.#beginIfCurrent(client)) ||
+        (await this.#beginApplying(client)) ||
+        ((await this.#applyInTime()) && (await this.#beginIfCurrent(client)));
+      if (isCurrent) this.#part.failure = undefined;
+      return isCurrent;
     } catch (error) {
-      if (isUnsupported(error)) return this.#disable(reasonOf(error));
-      if (!isReadOnly(error) && !(error instanceof VersionMismatch)) throw error;
-      this.#part.failure = causeOf(error);
+      if (sqlState(error) === undefined && !(error instanceof schema.UnusableIndex)) throw error;
+      await client.query('rollback');
+      if (sqlState(error) !== LOCK_TIMEOUT) this.reportFailure(error);
       return false;
     }
+  }
+
+  /** Searches run without the index for a time, unless the cause is known to end soon. */
+  reportFailure(error: unknown): void {
+    const state = sqlState(error);
+    this.#part.failure = causeOf(error);
+    if (error instanceof schema.UnusableIndex || (state !== undefined && TEMPORARY.test(state))) return;
+    this.#availability.disable();
+    this.#preparing = undefined;
   }
 
   async close(): Promise<void> {
@@ -68,32 +91,51 @@ export class SearchIndex {
     await this.#pool.end();
   }
 
-  async #isUpToDate(): Promise<boolean> {
-    const { isComplete, hasIndexes } = await retry(() => selectState(this.#searchPool));
-    return isComplete && hasIndexes;
-  }
-
   /** Creates or migrates the index. @returns whether it can be used */
   async #prepare(): Promise<boolean> {
     try {
-      return (
-        (await prepareIndex(this.#searchPool, (run) => this.#transact(run))) || this.#disable('no table')
-      );
+      const exists = await schema.prepareIndex(this.#searchPool, (run) => this.#transact('begin', run));
+      if (!exists) throw new schema.UnusableIndex('no table');
+      return true;
     } catch (error) {
-      const state = sqlState(error);
-      if (state !== undefined && !TEMPORARY.test(state)) return this.#disable(reasonOf(error));
       this.#preparing = undefined;
-      this.#part.failure = causeOf(error);
-      if (state === undefined) throw toStoreError(error);
+      if (error instanceof schema.UnusableIndex) this.#availability.disable();
+      this.reportFailure(error);
+      if (sqlState(error) === undefined && !(error instanceof schema.UnusableIndex))
+        throw toStoreError(error);
       return false;
     }
   }
 
-  #disable(reason: string): false {
-    this.#part.failure = reason;
-    this.#availability.disable();
-    this.#preparing = undefined;
+  async #beginIfCurrent(client: PoolClient): Promise<boolean> {
+    await client.query(schema.BEGIN_SEARCH);
+    const { isComplete, hasIndexes } = await this.#selectState(client);
+    if (isComplete && hasIndexes) return true;
+    await client.query('rollback');
     return false;
+  }
+
+  /** Applies the missing changes in time, if the index was complete before. */
+  async #beginApplying(client: PoolClient): Promise<boolean> {
+    if (this.#applying !== undefined) return false;
+    const deadline = performance.now() + SEARCH_WAITS_MS;
+    await client.query(schema.beginApplying(SEARCH_WAITS_MS));
+    const { hasIndexes } = await this.#selectState(client);
+    if (hasIndexes) {
+      do if (await applyChanges(client)) return true;
+      while (performance.now() < deadline);
+    }
+    await client.query('commit');
+    return false;
+  }
+
+  /** @throws UnusableIndex when the index has another version */
+  async #selectState(client: PoolClient): Promise<schema.IndexState> {
+    const state = await schema.selectState(client);
+    if (state.age === 0) return state;
+    // Of two versions the newer one replaces the index.
+    if (state.age < 0) this.#preparing = undefined;
+    throw new schema.UnusableIndex('another version');
   }
 
   /** @returns whether all changes were applied while a search waits; otherwise this continues in the background */
@@ -106,11 +148,16 @@ export class SearchIndex {
   /** @returns whether all changes were applied; false when closed */
   async #applyAll(): Promise<boolean> {
     try {
-      while (!this.#isClosed) {
-        if (await this.#transact(applyChanges)) return true;
-        await sleep(PAUSE_MS);
+      for (let isDone = false; !isDone; await sleep(isDone ? 0 : PAUSE_MS)) {
+        if (this.#isClosed) return false;
+        isDone = await this.#transact(schema.beginApplying(0), async (client) => {
+          const { hasIndexes } = await this.#selectState(client);
+          const hasAll = await applyChanges(client);
+          if (hasAll && !hasIndexes) await schema.createIndexes(client);
+          return hasAll;
+        });
       }
-      return false;
+      return true;
     } catch (error) {
       this.#part.failure = causeOf(error);
       throw error;
@@ -119,11 +166,11 @@ export class SearchIndex {
     }
   }
 
-  #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  #transact<Result>(begin: string, run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return retry(() =>
       this.#pool.withConnection(async (client) => {
         this.#client = client;
-        await client.query('begin');
+        await client.query(begin);
         const result = await run(client);
         await client.query('commit');
         return result;
@@ -134,7 +181,7 @@ export class SearchIndex {
 
 /** A code of the server or of the connection; for defects, the error. */
 function causeOf(error: unknown): FailureCause {
-  if (error instanceof VersionMismatch) return 'another version';
+  if (error instanceof schema.UnusableIndex) return error.message;
   const isStoreError = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
   return isStoreError || !(error instanceof Error) ? reasonOf(error) : error;
 }

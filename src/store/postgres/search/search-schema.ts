@@ -1,38 +1,53 @@
 import type { PoolClient } from 'pg';
-import { FOLDING_VERSION } from '../../search/folding.ts';
-import { createTriggers, END_IF_IDLE } from '../schema.ts';
+import { COMPARED_LENGTH } from '../../search/folding.ts';
+import { compareVersions, indexVersion } from '../../search/index-version.ts';
+import { countWithoutTrigger, createTriggers, END_IF_IDLE } from '../schema.ts';
 import { TEXT_BYTES } from '../sql.ts';
 
-/** Increment it with every change of the tables or of the trigrams. */
-const TABLES_VERSION = 'schema 3';
-/** The version of the tables and of text folding; stored as the comment of the table of the index. */
-const INDEX_VERSION = `${TABLES_VERSION}, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
+/** Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. */
+const INDEX_VERSION = indexVersion(4);
 
-/** The schema of the books, and the version of the index if it is complete. */
-const SELECT_VERSION = `
-  select quote_ident(nspname) as schema, (
-    select obj_description(to_regclass(format('%I.book_search', nspname)), 'pg_class') from pg_trigger
-    where tgrelid = pg_class.oid and tgname = 'book_search_truncate'
-  ) as version
-  from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books')
+/** The schema of the books, and the version of the index if its triggers are complete. */
+const SELECT_TABLE = `
+  select quote_ident(nspname) as schema, case when ${countWithoutTrigger('book_search_truncate', `to_regclass('books')`)} = 0 then comment end as version,
+    (to_regclass(name) is not null and comment is null) or exists (
+      select 1 from pg_proc
+      where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc not like '%book_changes%'
+    ) as "isForeign"
+  from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    cross join lateral (select format('%I.book_search', nspname) as name) as named
+    cross join lateral (
+      select substring(obj_description(to_regclass(name), 'pg_class') from '^schema \\d+, folding .*') as comment
+    ) as described
+  where pg_class.oid = to_regclass('books')
 `;
 
-interface Version {
+interface Table {
   readonly schema: string;
   readonly version: string | null;
+  /** Whether another program has created a table or a function with the name of ours. */
+  readonly isForeign: boolean;
 }
 
 interface Queryable {
   query(text: string, values: unknown[]): Promise<{ rows: object[] }>;
 }
 
-/** Creates the index, or rebuilds it if it has another version. @returns whether the table of books exists */
+/** The index cannot be used: it is that of a newer version, or its names are taken. */
+export class UnusableIndex extends Error {}
+
+/**
+ * Creates the index, or rebuilds it if it is older than this version.
+ *
+ * @returns whether the table of books exists
+ * @throws UnusableIndex
+ */
 export async function prepareIndex(
   pool: Queryable,
   transact: (run: (client: PoolClient) => Promise<void>) => Promise<void>,
 ): Promise<boolean> {
-  const table = await selectVersion(pool);
-  if (table && table.version !== INDEX_VERSION) await transact(migrate);
+  const table = await selectTable(pool);
+  if (table && compareVersions(table.version, INDEX_VERSION) > 0) await transact(migrate);
   return table !== undefined;
 }
 
@@ -41,31 +56,50 @@ async function migrate(client: PoolClient): Promise<void> {
   await client.query("set local lock_timeout = '1s'");
   await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');
-  const table = await selectVersion(client);
-  if (!table || table.version === INDEX_VERSION) return;
+  const table = await selectTable(client);
+  if (!table || compareVersions(table.version, INDEX_VERSION) <= 0) return;
   await client.query(createTables(table.schema));
   await client.query(markAllChanged(table.schema));
 }
 
-async function selectVersion(connection: Queryable): Promise<Version | undefined> {
-  return (await connection.query(SELECT_VERSION, [])).rows[0] as Version | undefined;
+async function selectTable(connection: Queryable): Promise<Table | undefined> {
+  const [table] = (await connection.query(SELECT_TABLE, [])).rows as Table[];
+  if (table?.isForeign)
+    throw new UnusableIndex('another program has a table book_search or a function note_book_changes');
+  return table;
 }
 
-/** A service of another version has rebuilt the index; this one searches without it. */
-export class VersionMismatch extends Error {}
-
-/** @throws VersionMismatch */
-export async function selectState(connection: Queryable): Promise<IndexState> {
-  const [state] = (await connection.query(SELECT_STATE, [])).rows as (IndexState & Version)[];
-  if (state?.version !== INDEX_VERSION) throw new VersionMismatch();
-  return state;
+/** Begins a transaction on a snapshot, in which no other process replaces the index. */
+const BEGIN = 'begin isolation level repeatable read';
+const KEEP_TABLES = 'lock table book_search, book_changes in access share mode';
+export const BEGIN_SCAN = `${BEGIN} read only`;
+export const BEGIN_SEARCH = `${BEGIN} read only; ${KEEP_TABLES}`;
+/**
+ * The same to apply changes: one transaction at a time, so that its snapshot has the remaining changes. A crash that loses the
+ * index rows of this transaction also restores its changes.
+ *
+ * @param waitMs the longest time to wait for another one; 0 for as long as it takes
+ */
+export function beginApplying(waitMs: number): string {
+  return `
+    ${BEGIN}; set local synchronous_commit = off; set local lock_timeout = ${waitMs};
+    lock table book_search_lock in exclusive mode; ${KEEP_TABLES}`;
 }
 
 export interface IndexState {
-  /** Whether the table has every change. */
+  /** Whether the index has every change of the snapshot. */
   readonly isComplete: boolean;
   /** Whether {@link createIndexes} has been executed. */
   readonly hasIndexes: boolean;
+  /** Negative if the index is that of an older version, positive if of a newer one. */
+  readonly age: number;
+}
+
+export async function selectState(client: PoolClient): Promise<IndexState> {
+  const { rows } = await client.query<IndexState & { version: string | null }>(SELECT_STATE);
+  const state = rows[0];
+  if (!state) throw new Error('no state of the search index');
+  return { ...state, age: -compareVersions(state.version, INDEX_VERSION) };
 }
 
 const SELECT_STATE = `
@@ -160,7 +194,6 @@ const INDEXES = {
 
 const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;
 
-export const LOCK_INDEX = 'select one from book_search_lock for update';
 export const TAKE_CHANGES = `
   delete from book_changes where note in (select note from book_changes order by note limit $1)
   returning first_id::text as first, last_id::text as last
@@ -169,20 +202,18 @@ export const INSERT_CHANGES =
   'insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])';
 /** The first ids of a range, including those of deleted books, which only the index has. */
 export const SELECT_RANGE = `
-  select id::text as id, sum(bytes) over (order by id) as total
+  select id::text as id
   from (
-    (select id, ${TEXT_BYTES} as bytes from books
-      where id between $1::bigint and $2::bigint order by id limit $3)
-    union all
-    (select id, 0 as bytes from book_search
-      where id between $1::bigint and $2::bigint and not exists (select 1 from books where books.id = book_search.id)
-      order by id limit $3)
+    (select id from books where id between $1::bigint and $2::bigint order by id limit $3)
+    union
+    (select id from book_search where id between $1::bigint and $2::bigint order by id limit $3)
   ) as next
-  order by id limit $3
+  order by next.id limit $3
 `;
-export const SELECT_SIZES = `
-  select id::text as id, sum(${TEXT_BYTES}) over (order by id) as total
-  from books where id = any($1::bigint[]) order by books.id
+export const SELECT_BOOKS = `
+  select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
+    coalesce(year, 0) as year, ${TEXT_BYTES} as bytes
+  from books where id = any($1::bigint[])
 `;
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
 /** Inserts an array of objects, which the server parses faster than an array for each column. */

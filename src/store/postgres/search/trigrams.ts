@@ -4,7 +4,7 @@ import type { Needles } from '../../search/folding.ts';
  * The hashes, of 16 bits, of the sequences of three characters in a text, except those that end with a space: they select
  * little. As hashes may collide, a text with all hashes of a part need not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
  */
-function trigramHashesOf(text: string): number[] {
+export function trigramHashesOf(text: string): number[] {
   const trigrams = new Set<number>();
   let [first, second] = [0, 0];
   let length = 0;
@@ -18,25 +18,15 @@ function trigramHashesOf(text: string): number[] {
 
 const SPACE = 0x20;
 
-/** The longest text of words whose trigrams are indexed, in UTF-16 code units: those of 1 MiB would take seconds. */
-const INDEXED_LENGTH_MAX = 8_192;
-/** Indexed instead of the trigrams of longer texts, which every search compares. */
-export const LONG_MARK = 0;
-
-export function indexedTrigramsOf(words: string): number[] {
-  return words.length > INDEXED_LENGTH_MAX ? [LONG_MARK] : trigramHashesOf(words);
-}
-
-/** The most parts of a query, and the most trigrams of all, that are looked up. */
-const PARTS_MAX = 16;
+/** The most trigrams of a query that are looked up. */
 const TRIGRAMS_MAX = 500;
 
 /**
- * Trigrams that every match contains, except those with {@link LONG_MARK}: every second one of a word and its last one have all
- * letters, and are found in half the time.
+ * Trigrams that every match contains: every second one of a word and its last one have all letters, and are found in half the
+ * time.
  */
 export function neededTrigramsOf(needles: Needles | undefined): number[] {
-  const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])].slice(0, PARTS_MAX);
+  const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])];
   const words = parts.flatMap((part) => part.split(/(?= {2})/));
   const trigrams = words.flatMap((word) =>
     trigramHashesOf(word).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),

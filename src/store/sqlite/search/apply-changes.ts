@@ -1,11 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../../book/book.ts';
-import { foldBook } from '../../search/folding.ts';
+import { COMPARED_LENGTH, foldBook } from '../../search/folding.ts';
 import { takeOverCheckpoints } from '../files/connection.ts';
-import { BOOK_COLUMNS, SELECT } from '../sql.ts';
 import { UnfitIndex } from './index-file.ts';
 import { ADD, ORDERS, SELECT_LOG } from './search-schema.ts';
-import { indexedWordsOf } from './trigrams.ts';
 
 const CHANGES_AT_ONCE = 50;
 const MISSING = 'the log lacks changes';
@@ -19,6 +17,17 @@ export interface IndexState {
   readonly newestChange: number;
   readonly isComplete: number;
 }
+
+/** A book with the part of its texts that is compared, and the length of all. */
+interface IndexedBook extends Book {
+  readonly bytes: number;
+}
+
+const SELECT_BOOKS = `
+  select id, substr(coalesce(title, ''), 1, ${COMPARED_LENGTH}) as title,
+    substr(coalesce(author, ''), 1, ${COMPARED_LENGTH}) as author, coalesce(year, 0) as year,
+    coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
+  from books`;
 
 export type Statements = ReturnType<typeof prepareStatements>;
 
@@ -38,8 +47,8 @@ export function prepareStatements(database: DatabaseSync) {
     changes: database.prepare(
       `select note as change, id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
     ),
-    book: database.prepare(SELECT),
-    newBooks: database.prepare(`select ${BOOK_COLUMNS} from books where id > ? and id <= ? order by id`),
+    book: database.prepare(`${SELECT_BOOKS} where id = ?`),
+    newBooks: database.prepare(`${SELECT_BOOKS} where id > ? and id <= ? order by id`),
     highestId: database.prepare('select coalesce(max(id), -1e300) as id from book_search'),
     remove: prepareWrite(database, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),
@@ -81,7 +90,7 @@ function applyLog(statements: Statements, state: IndexState, highestId: number, 
       // The others are added as new books.
       if (id <= Math.max(lastId, highestId) || (isComplete && id > newestId)) {
         remove(statements, id);
-        add(statements, book.get(id) as Book | undefined);
+        add(statements, book.get(id) as IndexedBook | undefined);
       }
       state.lastChange = change;
       if (performance.now() > deadline) return false;
@@ -104,7 +113,7 @@ function addNewBooks(
     ? [lastId, newestId]
     : [lastId < newestId ? lastId : Math.max(lastId, highestId), Number.MAX_VALUE];
   for (const row of statements.newBooks.iterate(...range)) {
-    const book = row as unknown as Book;
+    const book = row as unknown as IndexedBook;
     if (book.id <= highestId) remove(statements, book.id);
     add(statements, book);
     state.lastId = Math.min(book.id, newestId);
@@ -121,15 +130,13 @@ function remove(statements: Statements, id: number): void {
   statements.removeTrigrams.run(id);
 }
 
-function add(statements: Statements, book: Book | undefined): void {
+function add(statements: Statements, book: IndexedBook | undefined): void {
   if (!book) return;
-  const { id, title, author, year } = book;
+  const { id, year, bytes } = book;
   const { titleKey, authorKey, titleLower, authorLower, words } = foldBook(book);
-  const bytes = Buffer.byteLength(title) + Buffer.byteLength(author);
   statements.add.run(id, titleKey, authorKey, year, bytes, titleLower, authorLower, words);
-  const indexedWords = indexedWordsOf(words);
-  statements.addWords.run(id, indexedWords);
-  statements.addTrigrams.run(id, indexedWords);
+  statements.addWords.run(id, words);
+  statements.addTrigrams.run(id, words);
 }
 
 /** Creates the indexes by which the books are sorted. @returns whether all exist */

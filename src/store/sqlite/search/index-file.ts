@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, readdirSync, rmSync, statSync } from '
 import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { FOLDING_VERSION } from '../../search/folding.ts';
+import { compareVersions, indexVersion } from '../../search/index-version.ts';
 import { copyPermissions, transact } from '../files/connection.ts';
 import { hasTable } from '../migrations.ts';
 import {
@@ -15,8 +15,8 @@ import {
   SELECT_LOG,
 } from './search-schema.ts';
 
-/** Increment the schema with every change of the tables or of the trigrams. */
-const VERSION = `schema 2, folding ${FOLDING_VERSION}, Unicode ${process.versions.unicode}`;
+/** Increment it with every change of the tables or of the trigrams. */
+const VERSION = indexVersion(3);
 
 /** Less memory for the pages of the index takes twice the time for searches among a million books. */
 const CACHE_KIB = 64 * 1_024;
@@ -63,18 +63,17 @@ export class IndexFile {
   }
 
   /**
-   * Attaches the current index, which is created if there is none.
+   * Attaches the current index, which is created if there is none, or only that of an older version.
    *
    * @param fault an error that the attached index has caused
    */
   async attach(fault: unknown): Promise<void> {
     let entry = this.#currentEntry();
-    // The first index that a process finds may be an older one; a later one is that of a newer version.
-    const isOld = this.name === undefined && entry?.version !== VERSION;
     const isFaulty = fault !== undefined && entry?.name === this.name;
     if (isFaulty && performance.now() < this.#replacedAt + REPLACE_MS_MIN) throw fault;
     if (isFaulty) this.#replacedAt = performance.now();
-    if (!entry || isOld || isFaulty || !existsSync(this.#fileOf(entry.name)))
+    const age = entry ? compareVersions(entry.version, VERSION) : 1;
+    if (age > 0 || (age === 0 && (isFaulty || !existsSync(this.#fileOf(entry?.name ?? '')))))
       entry = await this.#replace(entry?.name);
     if (entry?.version !== VERSION) throw new UnfitIndex('another version');
     this.name = entry.name;

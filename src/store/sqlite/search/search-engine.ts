@@ -3,30 +3,29 @@ import {
   type BookPosition,
   type BookQuery,
   type SearchPage,
-  type SortKey,
   StoreUnavailable,
 } from '../../../book/book-store-interface.ts';
 import {
   afterCondition,
   fieldCondition,
+  hasFieldCondition,
   matchColumns,
   orderOf,
-  Parameters,
 } from '../../search/conditions.ts';
-import type { IndexDialect, Row, Scan, ScannedBooks, SearchEngine } from '../../search/engine-interface.ts';
-import type { Needles } from '../../search/folding.ts';
+import type { Row, Scan, ScannedBooks, SearchEngine, Snapshot } from '../../search/engine-interface.ts';
+import { COMPARED_LENGTH, type Needles } from '../../search/folding.ts';
+import { Parameters } from '../../search/parameters.ts';
+import { SELECT_TOO_MANY } from '../../search/scan-run.ts';
 import { isUnusable, reasonOf, toStoreError } from '../errors.ts';
 import { BOOK_COLUMNS } from '../sql.ts';
-import { SqliteIndexDialect } from './index-dialect.ts';
+import { SQLITE_DIALECT } from './index-dialect.ts';
 import { UnfitIndex } from './index-file.ts';
-import { MatchFunctions } from './match-functions.ts';
 import { SearchIndex } from './search-index.ts';
+import { areExact, wordsQueryOf } from './trigrams.ts';
 
 /** The most books read at a time without the index; more by year, as each time sorts all books. */
 const SCANNED_BOOKS = 500;
 const SORTED_BOOKS = 5_000;
-/** The most bytes of their text, unless it is of a single book. */
-const SCANNED_BYTES = 1_024 * 1_024;
 
 const STATEMENTS_MAX = 100;
 
@@ -38,9 +37,7 @@ interface IndexBuilder {
 }
 
 export class SqliteSearchEngine implements SearchEngine {
-  readonly parameterSign = '?';
   readonly #database: DatabaseSync;
-  readonly #functions: MatchFunctions;
   readonly #statements = new Map<string, StatementSync>();
   readonly #index: SearchIndex;
   readonly #startBuilder: () => Promise<IndexBuilder>;
@@ -53,21 +50,20 @@ export class SqliteSearchEngine implements SearchEngine {
     this.#database = database;
     this.#index = new SearchIndex(database);
     this.#startBuilder = startBuilder;
-    this.#functions = new MatchFunctions(database);
   }
 
-  async run<Result>(needsIndex: boolean, search: (isIndexed: boolean) => Promise<Result>): Promise<Result> {
+  async run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
     try {
       const isIndexed = needsIndex && (await this.#beginByIndex());
       if (!isIndexed) this.#database.exec('begin');
       try {
-        return await search(isIndexed);
+        const found = await search(this.#snapshot(isIndexed));
+        if (isIndexed) this.#commitIndex();
+        return found;
       } catch (error) {
         if (!isIndexed || !isUnusable(error)) throw error;
-        this.#index.reportFault(error);
-        this.indexFailure = reasonOf(error);
-        this.#statements.clear();
-        return await search(false);
+        this.#reportFault(error);
+        return await search(this.#snapshot(false));
       } finally {
         if (this.#database.isTransaction) this.#database.exec('rollback');
       }
@@ -78,52 +74,47 @@ export class SqliteSearchEngine implements SearchEngine {
     }
   }
 
-  indexDialect(query: BookQuery, needles: Needles | undefined): IndexDialect {
-    return new SqliteIndexDialect(query, needles, this.#functions, (sql) => this.#prepare(sql));
+  #snapshot(isIndexed: boolean): Snapshot {
+    return {
+      isIndexed,
+      dialect: SQLITE_DIALECT,
+      rows: async (sql, parameters) => this.#rows(sql, parameters),
+      nextBooks: async (query, after, scan) => this.#nextBooks(query, after, scan),
+      render: async (ids) => this.#render(ids),
+      countWords: async (query, needles) => this.#countWords(query, needles),
+    };
   }
 
-  async nextBooks(
-    query: BookQuery,
-    after: BookPosition | undefined,
-    { limit = query.sort === 'id' ? SCANNED_BOOKS : SORTED_BOOKS, hasTexts }: Scan,
-  ): Promise<ScannedBooks> {
+  #nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): ScannedBooks {
+    const isById = query.sort === 'id';
+    const limit = scan.limit ?? (isById ? SCANNED_BOOKS : SORTED_BOOKS);
+    // The statement that sorts them cannot be interrupted.
+    if (!isById && this.#prepare(SELECT_TOO_MANY).get())
+      throw new StoreUnavailable('too many books to sort without the index');
     const parameters = new Parameters('?');
     const sql = `
-      select ${matchColumns(query)} ${hasTexts ? ', title, author' : ''} from ${this.allBooks(query.sort)}
+      select ${matchColumns(query)} ${scan.hasTexts ? COMPARED_TEXTS : ''} from ${SQLITE_DIALECT.allBooks}
       where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
       order by ${orderOf(query)} limit ${limit}
     `;
-    this.#functions.begin(undefined, 0);
-    const books: ScannedBooks['books'][number][] = [];
-    let bytes = 0;
-    for (const row of this.#prepare(sql).iterate(...(parameters.values as (string | number)[]))) {
-      const book = row as unknown as ScannedBooks['books'][number];
-      bytes += book.bytes;
-      if (books.length > 0 && bytes > SCANNED_BYTES) return { books, isEnd: false };
-      books.push(book);
-    }
+    const books = this.#rows(sql, parameters) as unknown as ScannedBooks['books'];
     return { books, isEnd: books.length < limit };
   }
 
-  allBooks(sort: SortKey): string {
-    const bytes = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
-    // `is_sortable` throws when there are too many to sort.
-    return `(
-      select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
-        ${bytes} as bytes
-      from books ${sort === 'id' ? '' : `where is_sortable(${bytes})`}
-    )`;
-  }
-
-  async rows(sql: string, { values }: Parameters): Promise<Row[]> {
-    this.#functions.begin(undefined, 0);
+  #rows(sql: string, { values }: Parameters): Row[] {
     return this.#prepare(sql).all(...(values as (string | number)[]));
   }
 
-  async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
+  #render(ids: readonly number[]): Pick<SearchPage, 'json' | 'count'> {
     const row = this.#prepare(RENDER).get(JSON.stringify(ids));
     const { json, count } = row as { json: Uint8Array | null; count: number };
     return { json: json ?? new Uint8Array(), count };
+  }
+
+  #countWords(query: BookQuery, needles: Needles): number | undefined {
+    if (!areExact(needles) || hasFieldCondition(query)) return undefined;
+    const row = this.#prepare(COUNT_WORDS).get(wordsQueryOf(needles) ?? '');
+    return Number(row?.count);
   }
 
   async close(): Promise<void> {
@@ -144,6 +135,21 @@ export class SqliteSearchEngine implements SearchEngine {
       if (this.indexFailure === undefined) throw error;
       return false;
     }
+  }
+
+  /** Keeps what this search has added to the index; if that fails, the next search adds it again. */
+  #commitIndex(): void {
+    try {
+      this.#index.commit();
+    } catch (error) {
+      this.#reportFault(error);
+    }
+  }
+
+  #reportFault(error: unknown): void {
+    this.#index.reportFault(error);
+    this.indexFailure = reasonOf(error);
+    this.#statements.clear();
   }
 
   async #build(): Promise<void> {
@@ -168,6 +174,10 @@ export class SqliteSearchEngine implements SearchEngine {
     return statement;
   }
 }
+
+const COMPARED_TEXTS = `, substr(title, 1, ${COMPARED_LENGTH}) as title, substr(author, 1, ${COMPARED_LENGTH}) as author`;
+
+const COUNT_WORDS = 'select count(*) as count from book_words where book_words match ?';
 
 /** Books by their ids, in the order of the ids. */
 const RENDER = `

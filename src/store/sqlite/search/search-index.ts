@@ -45,6 +45,7 @@ export class SearchIndex {
   readonly #file: IndexFile;
   #statements: Statements | undefined;
   #fault: unknown;
+  #hasApplied = false;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -57,31 +58,44 @@ export class SearchIndex {
   }
 
   /**
-   * Updates the index, and begins a read transaction in which it has every change that was committed before this call.
+   * Begins a transaction in which the index has exactly the books of its snapshot. Missing changes are applied in it: the
+   * caller commits them after it has searched, so that no other change comes in between.
    *
    * @returns `current`; otherwise there is no transaction: a thread is `building` the index, or has to, as it is `behind`
    */
   async begin(): Promise<'current' | 'building' | 'behind'> {
     const deadline = performance.now() + SEARCH_WAITS_MS;
-    let target: IndexState | undefined;
     do {
-      const state = await this.#transact((statements) => this.#readState(statements));
-      target ??= state;
-      const { lastId, lastChange, isComplete, builtAt } = state;
-      if (isComplete && lastId >= target.newestId && lastChange >= target.newestChange) return 'current';
+      const { lastId, lastChange, newestId, newestChange, isComplete, builtAt } = await this.#transact(
+        (statements) => this.#readState(statements),
+      );
+      if (isComplete && lastId === newestId && lastChange === newestChange) return 'current';
       this.#database.exec('rollback');
       if (Math.abs(Date.now() - builtAt) < BUILDER_SILENT_MS_MAX) return 'building';
-      await this.#step(SEARCH_STEP_MS_MAX, SORTED_BOOKS_MAX, 0);
+      if (await this.#step(SEARCH_STEP_MS_MAX, SORTED_BOOKS_MAX, 0)) return 'current';
     } while (performance.now() < deadline);
     return 'behind';
   }
 
-  /** Continues to build the index. @returns whether it is complete */
-  build(): Promise<boolean> {
-    return this.#step(BUILD_STEP_MS_MAX, Infinity, Date.now());
+  /** Ends the transaction. */
+  commit(): void {
+    this.#database.exec('commit');
+    if (this.#hasApplied) this.#statements?.checkpoint();
+    this.#hasApplied = false;
   }
 
-  /** Indexes at least one changed or new book, and more until the time is over. @returns whether the index is complete */
+  /** Continues to build the index. @returns whether it is complete */
+  async build(): Promise<boolean> {
+    const isDone = await this.#step(BUILD_STEP_MS_MAX, Infinity, Date.now());
+    if (isDone) this.commit();
+    return isDone;
+  }
+
+  /**
+   * Indexes at least one changed or new book, and more until the time is over.
+   *
+   * @returns whether the index is complete; then the transaction is still open
+   */
   async #step(msMax: number, sortedBooksMax: number, builtAt: number): Promise<boolean> {
     const deadline = performance.now() + msMax;
     try {
@@ -95,8 +109,8 @@ export class SearchIndex {
         const { lastId, lastChange, start, token } = state;
         const isComplete = Number(isDone || state.isComplete);
         statements.save.run(lastId, lastChange, start, token, isComplete, isDone ? 0 : builtAt);
-        this.#database.exec('commit');
-        statements.checkpoint();
+        this.#hasApplied = true;
+        if (!isDone) this.commit();
         return isDone;
       });
     } catch (error) {

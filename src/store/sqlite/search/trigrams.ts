@@ -1,37 +1,23 @@
 import type { Needles } from '../../search/folding.ts';
 
-/** The index has this punctuation, which no word contains, instead of the words of long texts, which take seconds. */
-export const LONG_MARK = '‖‖‖';
-/** The longest text, in characters, whose words and trigrams are indexed, within milliseconds. */
-const INDEXED_LENGTH_MAX = 8_192;
-
-export function indexedWordsOf(words: string): string {
-  return words.length > INDEXED_LENGTH_MAX ? LONG_MARK : words;
-}
-
-/** Further parts, and the ends of longer ones, are compared instead of being looked up. */
-const PARTS_MAX = 16;
+/** The ends of longer parts are compared instead of being looked up. */
 const PART_LENGTH_MAX = 64;
 const PART = new RegExp(`^.{1,${PART_LENGTH_MAX}}`, 'su');
 
 /** An FTS5 query for books that may have words with these beginnings (sqlite.org/fts5.html, section 3.3). */
 export function wordsQueryOf(needles: Needles | undefined): string | undefined {
-  const beginnings = (needles?.words ?? []).slice(0, PARTS_MAX).map((word) => PART.exec(word.trim())?.[0]);
+  const beginnings = (needles?.words ?? []).map((word) => PART.exec(word.trim())?.[0]);
   return beginnings.map((beginning) => `"${beginning}"*`).join(' AND ') || undefined;
 }
 
 /** Whether all results of {@link wordsQueryOf} match. */
 export function areExact({ words, prefilters }: Needles): boolean {
-  return (
-    prefilters.length === 0 &&
-    words.length <= PARTS_MAX &&
-    words.every(({ length }) => length <= PART_LENGTH_MAX)
-  );
+  return prefilters.length === 0 && words.every(({ length }) => length <= PART_LENGTH_MAX);
 }
 
 /** An FTS5 query for books that may have these parts in their texts (section 4.3.5). */
 export function trigramsQueryOf(needles: Needles | undefined): string | undefined {
-  const parts = (needles?.prefilters ?? []).slice(0, PARTS_MAX).map((part) => PART.exec(part)?.[0] ?? '');
+  const parts = (needles?.prefilters ?? []).map((part) => PART.exec(part)?.[0] ?? '');
   const trigrams = new Set(parts.flatMap(trigramsOf));
   return [...trigrams].map((trigram) => `"${trigram}"`).join(' AND ') || undefined;
 }

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Book, YEAR_MAX } from '../../src/book/book.ts';
+import type { BookQuery, BookStore } from '../../src/book/book-store-interface.ts';
+import { compareSortKeys, sortKeyOf } from '../../src/store/search/folding.ts';
+import { engines } from '../support/engines.ts';
+import { createMany, openStoreAt, textOf } from '../support/stores.ts';
+
+const BOOKS = 1_200;
+/** The books that change all the time. */
+const CHANGING = 60;
+const PAGES = 60;
+
+const ALL = { yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
+const BY_ID = { ...ALL, sort: 'id', isDescending: false } as const;
+
+type Found = readonly Book[];
+const isSorted = (books: Found, compare: (one: Book, other: Book) => number) =>
+  books.every((book, index) => index === 0 || compare(books[index - 1] as Book, book) < 0);
+const byTitle = (one: Book, other: Book) =>
+  compareSortKeys(sortKeyOf(one.title), sortKeyOf(other.title)) || one.id - other.id;
+const byYear = (one: Book, other: Book) => one.year - other.year || one.id - other.id;
+
+/** Queries, the limits of their pages, and what is true of each page at any moment. */
+const QUERIES: readonly [BookQuery, number, (books: Found) => boolean][] = [
+  [{ ...BY_ID, title: 'zzmatch' }, 50, (books) => books.every(({ title }) => title.includes('zzmatch'))],
+  [{ ...BY_ID, q: 'zzm' }, 50, (books) => books.every(({ title }) => title.includes('zzmatch'))],
+  [{ ...BY_ID, author: 'zzauthor' }, 50, (books) => books.every(({ author }) => author.includes('zzauthor'))],
+  [{ ...BY_ID, yearFrom: 1999, yearTo: 1999 }, 50, (books) => books.every(({ year }) => year === 1999)],
+  [{ ...BY_ID, ...ALL, sort: 'title' }, 1_000, (books) => books.length === 1_000 && isSorted(books, byTitle)],
+  [
+    { ...BY_ID, sort: 'year', isDescending: true },
+    1_000,
+    (books) => books.length === 1_000 && isSorted(books.toReversed(), byYear),
+  ],
+];
+
+for (const engine of engines) {
+  describe(`A page of a search while books change, on ${engine.name}`, () => {
+    for (const isElsewhere of [false, true]) {
+      const writer = isElsewhere ? 'another store' : 'the same store';
+      test(`is of one moment, when ${writer} writes`, async () => {
+        await using address = await engine.createAddress();
+        await using store = await openStoreAt(address.dbUrl);
+        await using other = await openStoreAt(address.dbUrl);
+        await createMany(
+          store,
+          Array.from({ length: BOOKS }, (_, index) => ({ title: `T${index}`, author: '', year: index })),
+        );
+        while ((await store.search({ ...BY_ID, q: 'absent' }, 1)).more !== 'no');
+        const stop = new AbortController();
+        const writers = Array.from({ length: CHANGING }, (_, index) =>
+          toggle(isElsewhere ? other : store, index * 20 + 1, stop.signal),
+        );
+        const faults: string[] = [];
+        try {
+          for (let page = 0; page < PAGES; page++) {
+            for (const [query, limit, isOfOneMoment] of QUERIES) {
+              const books = await readPage(store, query, limit);
+              if (!isOfOneMoment(books)) faults.push(JSON.stringify(query));
+              if (new Set(books.map(({ id }) => id)).size < books.length) faults.push('a book twice');
+            }
+          }
+        } finally {
+          stop.abort();
+        }
+        const changes = (await Promise.all(writers)).reduce((sum, count) => sum + count, 0);
+        assert.ok(changes > CHANGING, `${changes} changes`);
+        assert.deepEqual(
+          faults,
+          [],
+          `${faults.length} of ${PAGES * QUERIES.length} pages, ${changes} changes`,
+        );
+      });
+    }
+  });
+}
+
+/** Changes a book until the signal is aborted. @returns how many times */
+async function toggle(store: BookStore, id: number, signal: AbortSignal): Promise<number> {
+  let round = 0;
+  for (; !signal.aborted; round++) {
+    const isOdd = (round + id) % 2 === 1;
+    await store.update(id, {
+      title: isOdd ? `zzmatch ${round}` : `other ${(round * 7) % 100}`,
+      author: isOdd ? 'zzauthor' : '',
+      year: isOdd ? 1999 : 10 * round,
+    });
+  }
+  return round;
+}
+
+async function readPage(store: BookStore, query: BookQuery, limit: number): Promise<Book[]> {
+  let page = await store.search(query, limit);
+  while (page.more === 'unknown' && page.count === 0) page = await store.search(query, limit, page.last);
+  return JSON.parse(`[${textOf(page)}]`) as Book[];
+}
