@@ -2,8 +2,8 @@ import type { Book } from '../../book/book.ts';
 import type { BookRow, ImportedBook } from '../../formats/book-row.ts';
 import type { Mapping } from '../../formats/mapping.ts';
 import type { BookArchive } from '../../store/book-archive.ts';
-import { KnownBooks } from './known-books.ts';
 import { describeRowError } from './row-error.ts';
+import { StoredBooks } from './stored-books.ts';
 
 /** The size of a batch, in books and in characters. Other writers wait for one batch at most. */
 const BATCH_BOOKS_MAX = 2_000;
@@ -27,7 +27,7 @@ export class Importer {
   readonly #archive: BookArchive | undefined;
   readonly #options: ImportOptions;
   readonly #started = performance.now();
-  #known: KnownBooks | undefined;
+  #existing: StoredBooks | undefined;
   #batch: GoodRow[] = [];
   #length = 0;
   #isInTransaction = false;
@@ -38,12 +38,12 @@ export class Importer {
     this.#options = options;
   }
 
-  /** Enables skipping of books with the title, author and year of a stored book or an earlier row. */
+  /** Enables skipping of the books that are stored already. */
   async skipExisting(archive: BookArchive, signal: AbortSignal): Promise<void> {
-    this.#known = new KnownBooks();
+    this.#existing = new StoredBooks();
     for await (const page of archive.pages()) {
       if (signal.aborted) return;
-      this.#known.addPage(page);
+      this.#existing.addPage(page);
     }
   }
 
@@ -57,7 +57,7 @@ export class Importer {
       if (this.hasFailed) return;
       this.counts.read++;
       if ('error' in row) this.#reject(row, describeRowError(row.error, this.#options.mapping));
-      else if (this.#known && !this.#known.add(row.book)) this.counts.skipped++;
+      else if (this.#existing?.take(row.book)) this.counts.skipped++;
       else {
         this.#batch.push(row);
         this.#length += row.book.title.length + row.book.author.length;

@@ -1,5 +1,6 @@
-import type { Book, BookClient, BookFields } from '../../../../src/client/index.ts';
+import type { Book, BookClient } from '../../../../src/client/index.ts';
 import type { BookRow } from '../../../../src/formats/book-row.ts';
+import { keyOf } from '../../../../src/formats/equal-books.ts';
 
 /** The books of a file that the service already has. */
 export interface ExistingBooks {
@@ -11,11 +12,6 @@ export interface ExistingBooks {
 
 /** The largest page of the service. */
 export const PAGE_BOOKS = 1_000;
-
-/** Books with the same key are equal. */
-export function keyOf({ title, author, year }: BookFields): string {
-  return JSON.stringify([title, author, year]);
-}
 
 /**
  * Finds the books of a file that the service already has, by listing all of its books once.

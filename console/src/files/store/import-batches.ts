@@ -1,6 +1,7 @@
 import { type Book, type BookClient, BookkeepingError, RefusedError } from '../../../../src/client/index.ts';
+import { keyOf } from '../../../../src/formats/equal-books.ts';
 import type { Batch } from './batches.ts';
-import { decrement, increment, keyOf, PAGE_BOOKS } from './existing-books.ts';
+import { decrement, increment, PAGE_BOOKS } from './existing-books.ts';
 
 export interface ImportDependencies {
   readonly client: Pick<BookClient, 'list' | 'createMany'>;
