@@ -3,6 +3,7 @@ import { ChangesRemovedError, NoResponseError, RefusedError } from './client-err
 import { type ApiResponse, isTemporary } from './exchange.ts';
 import { nextOf } from './list.ts';
 import { expectSuccess } from './responses.ts';
+import type { Dependencies } from './retries.ts';
 
 /** A change of a book. */
 export interface BookChange {
@@ -13,6 +14,8 @@ export interface BookChange {
   readonly at: string;
   /** What the book became; for `deleted`, what it was. */
   readonly book: Book;
+  /** In the history of a book: present when changes after this one, and before the next one that is known, may be missing. */
+  readonly gapAfter?: true;
 }
 
 export interface ChangesOptions {
@@ -26,20 +29,23 @@ export interface ChangesOptions {
 const PAGE_CHANGES = 1_000;
 /** The longest time for which the service may wait for a change; proxies close a connection that is idle for longer. */
 const WAIT_MS_MAX = 25_000;
+/** The shortest time between two requests that find no change; the timeout can be too short for the service to wait. */
+const POLL_MS = 1_000;
 /** The longest wait before a follower asks an unavailable service again. */
 const RESUME_MS = 5_000;
 
 /** @param timeoutMs of a response @param read requests a path, with retries */
 export async function* followChanges(
-  { after, once = false }: ChangesOptions,
+  { after, once = false, signal }: ChangesOptions,
   timeoutMs: number,
   read: (path: string) => Promise<ApiResponse>,
-  pause: (ms: number) => Promise<void>,
+  { now, random, sleep }: Dependencies,
 ): AsyncIterableIterator<BookChange> {
-  const waitMs = once ? 0 : Math.min(WAIT_MS_MAX, timeoutMs / 2);
-  const parameters = { limit: `${PAGE_CHANGES}`, wait: `${Math.floor(waitMs / 1_000)}` };
+  const waitSeconds = once ? 0 : Math.floor(Math.min(WAIT_MS_MAX, timeoutMs / 2) / 1_000);
+  const parameters = { limit: `${PAGE_CHANGES}`, wait: `${waitSeconds}` };
   const search = new URLSearchParams({ ...parameters, ...(after !== undefined && { after }) });
   for (;;) {
+    const startedAt = now();
     try {
       const response = await read(`changes?${search.toString()}`);
       if (response.status === 410) throw new ChangesRemovedError(response);
@@ -48,9 +54,11 @@ export async function* followChanges(
       if (once && changes.length === 0) return;
       const cursor = nextCursorOf(response) ?? changes.at(-1)?.cursor;
       if (cursor !== undefined) search.set('after', cursor);
+      const elapsedMs = now() - startedAt;
+      if (changes.length === 0 && elapsedMs < POLL_MS) await sleep(POLL_MS - Math.max(0, elapsedMs), signal);
     } catch (error) {
       if (once || !isResumable(error)) throw error;
-      await pause(RESUME_MS);
+      await sleep(random() * RESUME_MS, signal);
     }
   }
 }

@@ -33,8 +33,9 @@ export type BookUpdate = { readonly id: number; readonly ifMatch?: string } & (
  * A client of the service. Every call
  *
  * - requests a token when it needs one, and renews it before it expires or when the service rejects it;
- * - is retried when it gets no response, or 429, 502, 503 or 504, after `Retry-After` and a random
- *   wait; a retry has no further effect;
+ * - is retried when it gets no response, or 429, 502, 503 or 504, after `Retry-After` and a random wait, if a retry has no further
+ *   effect: `update`, `delete` and `restore` only with `ifMatch`, and `updateMany` only if each of its books has one, because
+ *   without it, a retry could undo a change that another client has made after a first attempt;
  * - throws `RefusedError` when the service responds with an error, `NoResponseError` when there is no response, and the reason
  *   of the signal when that is aborted.
  */
@@ -113,10 +114,14 @@ export interface BookClient {
   /**
    * Stores a deleted book again, as it was.
    *
+   * @param options.ifMatch the expected `etag` of the book as it was deleted
    * @returns undefined when its deletion is not known
-   * @throws {RefusedError} 409 when the book exists, also by an earlier attempt of this call
+   * @throws {RefusedError} 409 when the book exists, also by an earlier attempt of this call; 412 when it was another one
    */
-  restore(id: number, options?: CallOptions): Promise<VersionedBook | undefined>;
+  restore(
+    id: number,
+    options?: CallOptions & { readonly ifMatch?: string },
+  ): Promise<VersionedBook | undefined>;
 
   /** The changes of a book, the last one first. @throws {RefusedError} 404 when none are known */
   history(id: number, options?: CallOptions): AsyncIterableIterator<BookChange>;
@@ -168,7 +173,8 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
 
     async updateMany(updates, { signal } = {}) {
       for (const update of updates) headersOf(update);
-      const response = await send(writing('PATCH', 'books', {}, updates), signal);
+      const isRetryable = updates.every(({ ifMatch }) => ifMatch !== undefined);
+      const response = await send({ ...writing('PATCH', 'books', {}, updates), isRetryable }, signal);
       return expectSuccess(response).data as (Book | null)[];
     },
 
@@ -193,8 +199,8 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
       return !isNotFound(response) && expectSuccess(response).status === 200;
     },
 
-    async restore(id, { signal } = {}) {
-      const response = await send(writing('POST', `${pathOf(id)}/restore`), signal);
+    async restore(id, { signal, ...condition } = {}) {
+      const response = await send(writing('POST', `${pathOf(id)}/restore`, headersOf(condition)), signal);
       return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
@@ -216,7 +222,7 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
         changes,
         options.timeoutMs ?? TIMEOUT_MS,
         (path) => send(reading(path), signal),
-        (ms) => dependencies.sleep(dependencies.random() * ms, signal),
+        dependencies,
       );
     },
   };

@@ -9,7 +9,7 @@ export interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** JSON. */
   readonly body?: string;
-  /** Whether a second attempt has no further effect. */
+  /** Whether a second attempt has no further effect, whatever other clients have done in the meantime. */
   readonly isRetryable: boolean;
   readonly isWrite: boolean;
 }
@@ -19,7 +19,10 @@ export function reading(path: string, headers: Readonly<Record<string, string>> 
   return { method: 'GET', path, headers, isRetryable: true, isWrite: false };
 }
 
-/** A request that writes; its content is sent as JSON. */
+/**
+ * A request that writes; its content is sent as JSON. Only a key or a precondition makes it retryable: after an attempt without a
+ * response, a second one could undo a later change of another client.
+ */
 export function writing(
   method: ApiRequest['method'],
   path: string,
@@ -27,7 +30,8 @@ export function writing(
   content?: unknown,
 ): ApiRequest {
   const body = content === undefined ? {} : { body: JSON.stringify(content) };
-  return { method, path, headers, ...body, isRetryable: true, isWrite: true };
+  const isRetryable = 'Idempotency-Key' in headers || 'If-Match' in headers;
+  return { method, path, headers, ...body, isRetryable, isWrite: true };
 }
 
 /** A response of the service, of any status. */

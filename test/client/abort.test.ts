@@ -14,16 +14,19 @@ const FOUND: Reaction = { status: 200, data: { id: 7, title: '', author: '', yea
 /** Longer than any test. */
 const BUSY: Reaction = { status: 503, headers: { 'Retry-After': '30' } };
 
+/** Without it, changes are not retried. */
+const IF_MATCH = { ifMatch: '"1"' };
+
 type TriedCall = (client: BookClient, options: CallOptions) => Promise<unknown>;
 
 const CALLS: Record<string, TriedCall> = {
   create: (client, options) => client.create({}, options),
   createMany: (client, options) => client.createMany([{}], options),
-  updateMany: (client, options) => client.updateMany([{ id: 7 }], options),
+  updateMany: (client, options) => client.updateMany([{ id: 7, ...IF_MATCH }], options),
   find: (client, options) => client.find(7, options),
   list: (client, options) => client.list({}, options).pages().next(),
-  update: (client, options) => client.update(7, {}, options),
-  delete: (client, options) => client.delete(7, options),
+  update: (client, options) => client.update(7, {}, { ...options, ...IF_MATCH }),
+  delete: (client, options) => client.delete(7, { ...options, ...IF_MATCH }),
 };
 
 for (const [name, call] of Object.entries(CALLS)) {

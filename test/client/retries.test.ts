@@ -12,15 +12,33 @@ const UNAVAILABLE: Reaction = {
   headers: { 'Retry-After': '1' },
 };
 
+const IF_MATCH = { ifMatch: '"1"' };
+
+/** Calls whose retry could undo a change that another client has made after the first attempt. */
+const NOT_RETRYABLE: Record<string, (client: BookClient) => Promise<unknown>> = {
+  'update without ifMatch': (client) => client.update(7, { year: -750 }),
+  'delete without ifMatch': (client) => client.delete(7),
+  'restore without ifMatch': (client) => client.restore(7),
+  'updateMany without an ifMatch': (client) =>
+    client.updateMany([
+      { id: 7, deleted: true },
+      { id: 8, year: 1, ...IF_MATCH },
+    ]),
+};
+
 /** Retryable calls. */
 const RETRYABLE: Record<string, [call: (client: BookClient) => Promise<unknown>, success: Reaction]> = {
   find: [(client) => client.find(7), FOUND],
   list: [(client) => client.list().pages().next(), { status: 200, data: [BOOK] }],
-  update: [(client) => client.update(7, { year: -750 }), FOUND],
-  delete: [(client) => client.delete(7), { status: 200 }],
+  'update with ifMatch': [(client) => client.update(7, { year: -750 }, IF_MATCH), FOUND],
+  'delete with ifMatch': [(client) => client.delete(7, IF_MATCH), { status: 200 }],
+  'restore with ifMatch': [(client) => client.restore(7, IF_MATCH), FOUND],
   create: [(client) => client.create({ title: 'The Iliad' }), { status: 201, data: BOOK }],
   createMany: [(client) => client.createMany([{ title: 'The Iliad' }]), { status: 201, data: [BOOK] }],
-  updateMany: [(client) => client.updateMany([{ id: 7, deleted: true }]), { status: 200, data: [null] }],
+  'updateMany with each ifMatch': [
+    (client) => client.updateMany([{ id: 7, deleted: true, ...IF_MATCH }]),
+    { status: 200, data: [null] },
+  ],
 };
 
 /** Temporary errors. */
@@ -103,6 +121,19 @@ for (const [name, [call, success]] of Object.entries(RETRYABLE)) {
       await assert.rejects(call(client), { name: 'NoResponseError', reason: 'unreadable' });
       assert.equal(server.requests.length, 1);
     });
+  });
+}
+
+for (const [name, call] of Object.entries(NOT_RETRYABLE)) {
+  describe(`${name} is not retried`, () => {
+    for (const [error, reaction] of Object.entries(TEMPORARY)) {
+      test(`after ${error}`, async () => {
+        await using server = await ScriptedServer.start([reaction]);
+        const { client } = hasty(server);
+        await assert.rejects(call(client));
+        assert.equal(server.requests.length, 1);
+      });
+    }
   });
 }
 
@@ -225,7 +256,7 @@ describe('A failed write', () => {
     test(name, async () => {
       await using server = await ScriptedServer.start(script);
       const { client } = hasty(server);
-      await assert.rejects(client.update(7, {}, { ifMatch: '"1"' }), { mayHaveHappened });
+      await assert.rejects(client.update(7, {}, IF_MATCH), { mayHaveHappened });
       assert.equal(server.requests.length, script.length);
     });
   }
@@ -234,7 +265,7 @@ describe('A failed write', () => {
     const script: Step[] = ['cut', { status: 401, message: 'Invalid token' }];
     const signIns: Step[] = [tokenNumber(1), { status: 401, message: 'Invalid credentials' }];
     await using server = await ScriptedServer.start(script, signIns);
-    await assert.rejects(hasty(server).client.delete(7), (error) => {
+    await assert.rejects(hasty(server).client.delete(7, IF_MATCH), (error) => {
       assert.ok(error instanceof NoResponseError && error.mayHaveHappened);
       assert.match(error.message, /^DELETE \/book\/7: /);
       assert.equal((error.cause as Error).message, 'Invalid credentials');
