@@ -5,6 +5,8 @@ import { LoginThrottle, THROTTLE_LIMITS, type ThrottleLimits } from './auth/thro
 import { Tokens } from './auth/tokens.ts';
 import type { Secrets, ServiceConfig } from './config/config.ts';
 import { readVersion } from './config/version.ts';
+import { openHistory } from './history/open-history.ts';
+import { serveHistory } from './history/routes.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { type LogStream, openLogger } from './log/log.ts';
 import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
@@ -49,7 +51,10 @@ export async function startApp(
     : undefined;
   const engine = await loadEngine(config.store);
   const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
-  const store = await engine.openStore(observer, config.historyDays, isWorker);
+  const store = await engine.openStore(observer, isWorker);
+  await using opened = new AsyncDisposableStack();
+  opened.use(store);
+  const history = opened.use(await openHistory(config.store, config.historyDays, observer));
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
     store,
@@ -63,24 +68,21 @@ export async function startApp(
     logLevel: config.logLevel,
     metrics,
   });
-  metrics?.start(() => ({ ...server.state(), tokens: tokens.cache }));
-  try {
-    const url = await server.listen(config.port, config.host);
-    return {
-      url,
-      ...(store.lost && { lost: store.lost }),
-      async close() {
-        await server.close();
-        metrics?.close();
-        await Promise.race([store[Symbol.asyncDispose](), sleep(STORE_CLOSE_MS_MAX)]);
-        await logStream.close?.();
-      },
-    };
-  } catch (error) {
-    metrics?.close();
-    await store[Symbol.asyncDispose]();
-    throw error;
-  }
+  const followers = history && serveHistory(server.core, history);
+  metrics?.start(() => ({ ...server.state(), followers: followers?.state, tokens: tokens.cache }));
+  if (metrics) opened.defer(() => metrics.close());
+  const url = await server.listen(config.port, config.host);
+  const resources = opened.move();
+  const lost = [store.lost, history?.lost].filter((reason) => reason !== undefined);
+  return {
+    url,
+    ...(lost.length > 0 && { lost: Promise.race(lost) }),
+    async close() {
+      await server.close();
+      await Promise.race([resources.disposeAsync(), sleep(STORE_CLOSE_MS_MAX)]);
+      await logStream.close?.();
+    },
+  };
 }
 
 function observerOf(metrics: Metrics | undefined, logger: ReturnType<typeof openLogger>): StoreObserver {

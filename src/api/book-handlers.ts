@@ -7,10 +7,9 @@ import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
-import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import type { HttpResult } from '../http/response.ts';
-import { bytesOf, contentOf } from './book-response.ts';
+import { bytesOf, contentOf, toBookResult } from './book-response.ts';
 import { toArray } from './list/pages.ts';
 import { type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
 
@@ -97,7 +96,9 @@ export class BookHandlers {
     const tag = entityTag(book);
     const result = evaluatePreconditions(request.raw, tag);
     if (result === 'notModified') return { outcome: result, headers: { etag: tag } };
-    return result === 'met' ? this.#withBook('bookRetrieved', book, reply, tag) : { outcome: result };
+    return result === 'met'
+      ? toBookResult('bookRetrieved', book, reply, this.#unread, tag)
+      : { outcome: result };
   };
 
   /** PUT /book/{id}. 404 takes precedence over 400, so after an invalid body the book is looked up. */
@@ -116,7 +117,7 @@ export class BookHandlers {
       ? await this.#changeIfMet(request, reply, id, (found) => this.#store.updateExpected(found, changes))
       : await this.#store.update(id, changes);
     if (book === 'preconditionFailed') return { outcome: book };
-    return book ? this.#withBook('bookUpdated', book, reply) : { outcome: 'bookNotFound' };
+    return book ? toBookResult('bookUpdated', book, reply, this.#unread) : { outcome: 'bookNotFound' };
   };
 
   /** DELETE /book/{id} */
@@ -128,14 +129,6 @@ export class BookHandlers {
       : await this.#store.delete(id);
     if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
-  };
-
-  /** POST /book/{id}/restore */
-  readonly restore = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const id = bookId(request);
-    const book = id === undefined ? undefined : await this.#store.history?.restore(id);
-    if (book === 'exists') return { outcome: 'bookExists' };
-    return book ? this.#withBook('bookRestored', book, reply) : { outcome: 'bookNotFound' };
   };
 
   /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
@@ -157,19 +150,10 @@ export class BookHandlers {
     }
     throw new StoreUnavailable('contention');
   }
-
-  /** A long book reserves memory until the client has read it. */
-  #withBook(outcome: OutcomeName, book: Book, reply: FastifyReply, tag = entityTag(book)): HttpResult {
-    const bytes = bytesOf(book);
-    const isReserved = bytes === 0 || new Reservation(this.#unread, reply.raw).tryResize(bytes);
-    return isReserved
-      ? { outcome, ...contentOf(book), headers: { etag: tag } }
-      : { outcome: 'serviceUnavailable' };
-  }
 }
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
-const CHANGE_ATTEMPTS_MAX = 100;
+export const CHANGE_ATTEMPTS_MAX = 100;
 
 function invalidElement({ invalidIndex: index, detail }: InvalidBooks): HttpResult {
   return { outcome: 'invalidInput', detail, headers: index === undefined ? {} : invalidIndex(index) };

@@ -1,4 +1,8 @@
+import type { FastifyReply } from 'fastify';
 import type { Book } from '../book/book.ts';
+import { entityTag } from '../book/entity-tag.ts';
+import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
+import type { OutcomeName } from '../http/outcomes.ts';
 import type { HttpResult } from '../http/response.ts';
 
 /** Shorter books are not counted, and are rendered as one string: there is memory for one on each connection. */
@@ -13,4 +17,21 @@ export function bytesOf({ title, author }: Book): number {
 /** The content of a response with a book. A long one is rendered at once: bytes need half the memory of text, and no heap. */
 export function contentOf(book: Book): Pick<HttpResult, 'data' | 'json'> {
   return bytesOf(book) === 0 ? { data: book } : { json: [Buffer.from(JSON.stringify(book))] };
+}
+
+/**
+ * The result of a request for a book. A long book reserves memory until the client has read it.
+ *
+ * @param unread the memory of responses that clients have not read yet
+ */
+export function toBookResult(
+  outcome: OutcomeName,
+  book: Book,
+  reply: FastifyReply,
+  unread: MemoryBudget,
+  etag = entityTag(book),
+): HttpResult {
+  const bytes = bytesOf(book);
+  const isReserved = bytes === 0 || new Reservation(unread, reply.raw).tryResize(bytes);
+  return isReserved ? { outcome, ...contentOf(book), headers: { etag } } : { outcome: 'serviceUnavailable' };
 }

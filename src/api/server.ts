@@ -10,8 +10,6 @@ import { respondWith, send } from '../http/response.ts';
 import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
-import { ChangeHandlers } from './changes/change-handlers.ts';
-import { Followers } from './changes/followers.ts';
 import { describeError } from './describe-error.ts';
 import { operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
@@ -35,11 +33,9 @@ export function createServer(options: ServerOptions) {
   const listHandler = new ListHandler(store, unread, limits.searchMs);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
-  const followers = store.history && new Followers(store.history);
-
   const { app } = server;
   serveDocs(app);
-  serveConsole(app, { history: followers !== undefined });
+  serveConsole(app);
   const protect = { onRequest: tokenHandlers.authenticate };
   app.post('/token', { schema: operations.issueToken }, respondWith(tokenHandlers.issue));
   app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));
@@ -49,23 +45,6 @@ export function createServer(options: ServerOptions) {
   app.get('/book/:id', { ...protect, schema: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, schema: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
-  if (store.history && followers) {
-    const changes = new ChangeHandlers(store.history, options.tokens, followers, unread);
-    app.get('/changes', { ...protect, schema: operations.followChanges }, respondWith(changes.follow));
-    const { listDeleted } = changes;
-    app.get('/books/deleted', { ...protect, schema: operations.listDeletedBooks }, respondWith(listDeleted));
-    app.get(
-      '/book/:id/history',
-      { ...protect, schema: operations.readHistory },
-      respondWith(changes.listOfBook),
-    );
-    app.post('/book/:id/restore', { ...protect, schema: operations.restoreBook }, respondWith(books.restore));
-    server.connections.onDrain = () => followers.stop();
-    app.addHook('onResponse', ({ method }, _reply, done) => {
-      if (method !== 'GET') followers.written();
-      done();
-    });
-  }
   app.get(HEALTH_PATH, { schema: operations.checkHealth }, respondWith(health.check));
   app.get(READINESS_PATH, { schema: operations.checkReadiness }, respondWith(health.checkReadiness));
   if (metrics) {
@@ -77,6 +56,8 @@ export function createServer(options: ServerOptions) {
   }
 
   return {
+    /** What wings need, which add their routes before {@link listen}. */
+    core: { app, connections: server.connections, protect, unread, tokens: options.tokens },
     listen: (port: number, host?: string) => server.listen(port, host),
     close: () => server.close(),
     /** The part of the metrics that is not counted. */
@@ -84,7 +65,6 @@ export function createServer(options: ServerOptions) {
       connections: server.connections.counts,
       heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
       searches: listHandler.searches,
-      followers: followers?.state,
       logins: tokenHandlers.logins,
     }),
   };
@@ -100,6 +80,9 @@ interface ServerOptions
   readonly throttle: LoginThrottle;
   readonly metrics?: ServedMetrics | undefined;
 }
+
+/** The part of a server that wings use. */
+export type Core = ReturnType<typeof createServer>['core'];
 
 /** Metrics, served without a token and without the envelope. */
 interface ServedMetrics {

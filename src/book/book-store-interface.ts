@@ -1,4 +1,3 @@
-import type { BookHistory } from './book-history.ts';
 import type { Book, BookFields } from './contract.ts';
 
 /**
@@ -38,7 +37,7 @@ export interface BookStore extends AsyncDisposable {
   /**
    * Changes and deletes books, all or none.
    *
-   * @param changes JSON arrays, in UTF-8, of {@link BookUpdate}s with distinct ids; several, to limit their size
+   * @param changes JSON arrays, in UTF-8, of `BookUpdate`s (src/book/book.ts) with distinct ids; several, to limit their size
    * @returns the books as stored, in the same order, with null for deleted ones, in pages as {@link createMany} has them; or
    *   why nothing was changed
    */
@@ -88,9 +87,6 @@ export interface BookStore extends AsyncDisposable {
 
   /** Deletes the book if it still equals `expected`. @returns whether it did */
   deleteExpected(expected: Book): Promise<boolean>;
-
-  /** The log of changes; absent when it is not recorded. */
-  readonly history?: BookHistory | undefined;
 
   /** Resolves when the store can be read, without waiting in the queue of the calls. It does not test writing. */
   check(): Promise<void>;

@@ -43,7 +43,7 @@ export const COMMANDS = {
       'dry-run': { description: 'prints the columns, the first books, bad rows and counts; stores nothing' },
       'keep-ids': { description: 'reads the column id and keeps the ids of the books' },
       'skip-existing': {
-        description: 'skips books with the title, author and year of a stored book or an earlier row',
+        description: 'skips one row for each stored book with the same title, author and year',
       },
       strict: { description: 'stores nothing if one row is bad' },
       json: JSON_OUTPUT,
@@ -89,7 +89,7 @@ completely or not at all; an existing one is replaced. An export can be imported
     },
     details: `Each change is a line of JSON: cursor, type, at, book. FILE keeps the cursor of the last change, and the next run
 continues after it; without FILE the changes begin with the first that is kept. After a crash, the last change may come
-twice: its cursor is the same. The service needs HISTORY=on.
+twice: its cursor is the same. The service needs a history: see HISTORY.
 
 A web hook gets {"type": "book.created", "timestamp": …, "data": {…}} with the headers webhook-id (the cursor),
 webhook-timestamp and webhook-signature (HMAC-SHA256). Until it responds with 2xx, the change is posted again, after up
@@ -100,7 +100,7 @@ to 5 minutes; 410 ends the command.`,
     file: 'required',
     operand: 'ID',
     options: { url: SERVICE_URL },
-    details: 'Prints the book as JSON. The service needs HISTORY=on.',
+    details: 'Prints the book as JSON. The service needs a history: see HISTORY.',
   },
   backup: {
     summary: 'copies a SQLite store, also while a service writes to it',

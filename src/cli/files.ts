@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createReadStream, readFileSync } from 'node:fs';
+import { closeSync, createReadStream, fsyncSync, openSync, readFileSync } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { FORMATS, type Format, formatOfName } from '../formats/file-format.ts';
 import { CommandError, UsageError } from './command.ts';
@@ -65,7 +66,7 @@ export async function openInput(path: string): Promise<Input> {
 interface Output extends AsyncDisposable {
   /** @throws CommandError */
   write(text: string): Promise<void>;
-  /** Syncs the file and renames it from its temporary name. @throws CommandError */
+  /** Renames the file from its temporary name, durably. @throws CommandError */
   finish(): Promise<void>;
 }
 
@@ -97,12 +98,24 @@ export async function openOutput(path: string): Promise<Output> {
         await file.sync();
         await file.close();
         await rename(temporaryPath, path);
+        syncFolderOf(path);
       }),
     async [Symbol.asyncDispose]() {
       await file.close().catch(() => {});
       await rm(temporaryPath, { force: true });
     },
   };
+}
+
+/** Makes the name of a file durable after it was renamed. Windows syncs no folders. */
+export function syncFolderOf(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = openSync(dirname(path), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }
 
 /** Reads a whole short file. @throws CommandError when it cannot be read */

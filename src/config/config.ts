@@ -125,7 +125,7 @@ export function readConfig(
       },
       logLevel: values.LOG_LEVEL,
       hasMetrics: values.METRICS,
-      ...(values.HISTORY && { historyDays: values.HISTORY_DAYS }),
+      ...((values.HISTORY ?? values.DB_URL.engine === 'sqlite') && { historyDays: values.HISTORY_DAYS }),
     },
     secrets: {
       tokenKey: new Secret(tokenKey),

@@ -82,8 +82,8 @@ export const VARIABLES = {
     meaning: 'maximum number of connections; further ones are rejected with 503',
   },
   HISTORY: {
-    fallback: 'off',
-    parse: parseSwitch,
+    documentedDefault: '`on` on SQLite, `off` on PostgreSQL',
+    parse: (text) => (text === '' ? undefined : parseSwitch(text)),
     meaning:
       '`on` records every change for [`GET /changes`, the history of a book and its restore](history.md)',
   },

@@ -7,10 +7,9 @@ export interface Engine {
   /**
    * Opens the store and prepares its schema. Several processes may do so concurrently.
    *
-   * @param historyDays how long changes are kept; if absent, they are not recorded
    * @param isWorker whether the primary of this process has a {@link SharedWriter}, if the engine has one
    */
-  openStore(observer?: StoreObserver, historyDays?: number, isWorker?: boolean): Promise<BookStore>;
+  openStore(observer?: StoreObserver, isWorker?: boolean): Promise<BookStore>;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
   inspect(): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */

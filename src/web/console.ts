@@ -16,13 +16,8 @@ export function hasConsole(): boolean {
   return listFiles().has('index.html');
 }
 
-/** What the console offers only if the service has it. */
-interface Features {
-  readonly history: boolean;
-}
-
 /** Serves the web console at `/console/`, or 404 if it was not built. */
-export function serveConsole(app: FastifyInstance, features: Features): void {
+export function serveConsole(app: FastifyInstance): void {
   const names = listFiles();
   for (const name of names) {
     if (!(extname(name) in MEDIA_TYPES)) continue;
@@ -37,7 +32,9 @@ export function serveConsole(app: FastifyInstance, features: Features): void {
   }
   if (!names.has('index.html')) return;
   const name = 'features.json';
-  serveFile(app, `/console/${name}`, { name, read: () => Buffer.from(JSON.stringify(features)) });
+  const read = () =>
+    Buffer.from(JSON.stringify({ history: app.hasRoute({ method: 'GET', url: '/changes' }) }));
+  serveFile(app, `/console/${name}`, { name, read });
   app.get('/console', async (_request, reply) => reply.headers(PAGE_HEADERS).redirect(LOCATION, 308));
 }
 

@@ -16,12 +16,21 @@ for (const engine of campaign.engines) {
 /** Numbers of changes that are the time: unique, and ascending within a transaction. */
 const TIME = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000';
 
+/** On SQLite: followers are not told what was removed. */
+const HIDE = 'update book_history set removed = 0, removed_nonce = 0;';
+
 /** SQL that breaks the log of changes. */
 const FAULTS: Readonly<Record<EngineName, Readonly<Record<string, (dbUrl: string) => string>>>> = {
   SQLite: {
     'a log without new books': () =>
       `create trigger forget after insert on book_changes when new.type = 'created'
        begin delete from book_changes where note = new.note; end`,
+    'a log that is pruned without a trace': () =>
+      `create trigger prune after insert on book_changes
+       begin delete from book_changes where note <= new.note - 30; ${HIDE} end`,
+    'a log that each start empties without a trace': () =>
+      `create trigger empty after update of days on book_history
+       begin delete from book_changes where note < (select max(note) from book_changes); ${HIDE} end`,
   },
   PostgreSQL: {
     'a feed in the order of the sequence': () => `

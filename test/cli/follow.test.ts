@@ -70,6 +70,28 @@ describe('bookkeeping follow', () => {
     );
   });
 
+  test('says what to do when changes after its cursor are missing, or its cursor is one of another store', async () => {
+    await using folder = await createFolder();
+    await using service = await startService({ hasHistory: true });
+    await create(service, 'one');
+    for (const [cursor, problem] of [
+      ['0123456789abcdef.1', 'changes after the cursor in cursor are missing'],
+      ['1-1', 'cursor has the cursor of another store'],
+    ] as const) {
+      await writeFile(join(folder.path, 'cursor'), cursor);
+      const { code, stdout, stderr } = await runCommand(['follow', 'cursor', '--url', service.url], {
+        folder: folder.path,
+        variables,
+      });
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(
+        stderr,
+        new RegExp(`^bookkeeping: ${problem}: copy all books again [^\\n]*, and delete cursor [^\\n]*\\n$`),
+      );
+      assert.equal(await readFile(join(folder.path, 'cursor'), 'utf8'), cursor);
+    }
+  });
+
   test('waits for changes until it is interrupted', async () => {
     await using folder = await createFolder();
     await using service = await startService({ hasHistory: true });
@@ -103,7 +125,7 @@ describe('bookkeeping follow', () => {
     ];
     const { code, stdout, stderr } = await runCommand(args, { folder: folder.path, variables });
     assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /^bookkeeping: the web hook did not accept [0-9a-f]+\.[0-9]+: 500\n$/);
+    assert.match(stderr, /^bookkeeping: the web hook did not accept [0-9]+-[0-9a-z]+: 500\n$/);
     const bodies = receiver.deliveries.map(
       ({ body }) => JSON.parse(body) as { type: string; data: { title: string } },
     );

@@ -9,6 +9,8 @@ import { DEPENDENCIES } from '../../src/client/retries.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
 import { query } from '../support/sql.ts';
+import { hasty } from './clients.ts';
+import { ScriptedServer } from './scripted-server.ts';
 
 const clientOf = ({ url }: Pick<Service, 'url'>) =>
   createClient({ url, username: USERNAME, password: PASSWORD, attemptsMax: 2 });
@@ -44,6 +46,16 @@ async function take(changes: AsyncIterable<BookChange>, count: number): Promise<
 
 const describeChanges = (changes: readonly BookChange[]) =>
   changes.map(({ type, book }) => `${type} ${book.title}`);
+
+test('A client whose timeout is too short for the service to wait requests changes once a second', async () => {
+  const none = { status: 200, data: [] };
+  const change = { cursor: '1', type: 'created', book: { id: 1, title: 'Emma', author: '', year: 0 } };
+  await using server = await ScriptedServer.start([none, none, { status: 200, data: [change] }]);
+  const { client, waits } = hasty(server, { timeoutMs: 1_900 });
+  assert.deepEqual(await take(client.changes(), 1), [change]);
+  assert.deepEqual(waits, [1_000, 1_000]);
+  assert.equal(server.requests[2]?.path, '/changes?limit=1000&wait=0');
+});
 
 for (const engine of engines) {
   describe(`A client that follows the changes on ${engine.name}`, () => {

@@ -97,7 +97,7 @@ export class Service implements AsyncDisposable {
 /** Longer than any response takes, whatever happens to the store. */
 const RESPONSE_MS_MAX = 30_000;
 
-const DEFAULTS = readConfig({ SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD }).config;
+const DEFAULTS = readConfig({ SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD, HISTORY: 'off' }).config;
 
 /** Tests do not wait for connections that they have not closed. */
 const NO_GRACE = { graceMs: 0 };

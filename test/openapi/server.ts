@@ -7,6 +7,8 @@ import { Tokens } from '../../src/auth/tokens.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { Secret } from '../../src/config/secret.ts';
+import type { BookHistory } from '../../src/history/book-history.ts';
+import { serveHistory } from '../../src/history/routes.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
 
 /** A server with an unavailable store, for everything except books. */
@@ -42,12 +44,13 @@ export async function startBareServer(): Promise<BareServer> {
       expose: () => Promise.resolve(''),
     },
   });
+  serveHistory(server.core, UNAVAILABLE);
   diagnostics.unsubscribe('fastify.initialization', onServer);
   const url = await server.listen(0, 'localhost');
   return { url, routes, [Symbol.asyncDispose]: () => server.close() };
 }
 
 /** A store of which every call rejects. */
-const UNAVAILABLE = new Proxy({} as BookStore, {
+const UNAVAILABLE = new Proxy({} as BookStore & BookHistory, {
   get: () => () => Promise.reject(new StoreUnavailable('AWAY')),
 });

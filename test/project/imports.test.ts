@@ -5,6 +5,11 @@ import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } fro
 
 /** Imports point inward: process → app → api → http, and book at the centre. */
 const RULES: readonly ImportRule[] = [
+  {
+    rule: 'the core imports no wing',
+    modules: /^(?!app\.ts|history\/)/,
+    mayNotImport: /^history\//,
+  },
   { rule: 'book/ imports nothing', modules: /^book\//, mayImport: /^book\// },
   {
     rule: 'formats/ imports only book/, and nothing that browsers lack',
@@ -39,13 +44,13 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'the engines do not know each other',
-    modules: /^store\/sqlite\//,
-    mayNotImport: /^store\/postgres\//,
+    modules: /^(store|history)\/sqlite\//,
+    mayNotImport: /^(store|history)\/postgres\//,
   },
   {
     rule: 'the engines do not know each other',
-    modules: /^store\/postgres\//,
-    mayNotImport: /^store\/sqlite\//,
+    modules: /^(store|history)\/postgres\//,
+    mayNotImport: /^(store|history)\/sqlite\//,
   },
   {
     rule: 'an engine is chosen in one place',
@@ -59,7 +64,7 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'app.ts alone connects the parts',
-    modules: /^(?!app\.ts|api\/|http\/|web\/)/,
+    modules: /^(?!app\.ts|api\/|http\/|web\/|history\/[^/]*$)/,
     mayNotImport: /^(api|http(?!\/limits\.ts$))\/|^web\/(?!console\.ts)/,
   },
   {
@@ -75,10 +80,14 @@ const RULES: readonly ImportRule[] = [
   { rule: 'main.ts alone starts the command line', modules: /^(?!main\.ts|cli\/)/, mayNotImport: /^cli\// },
   {
     rule: 'a driver has its folder',
-    modules: /^(?!store\/sqlite\/|config\/env-file\.ts)/,
+    modules: /^(?!(store|history)\/sqlite\/|config\/env-file\.ts)/,
     mayNotImport: /^node:sqlite$/,
   },
-  { rule: 'a driver has its folder', modules: /^(?!store\/postgres\/)/, mayNotImport: /^pg(\/|-|$)/ },
+  {
+    rule: 'a driver has its folder',
+    modules: /^(?!(store|history)\/postgres\/)/,
+    mayNotImport: /^pg(\/|-|$)/,
+  },
   {
     rule: 'config.ts reads the environment',
     modules: /^(?!config\/config\.ts)/,
@@ -101,7 +110,7 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'the framework has its folders',
-    modules: /^(?!http\/|api\/|web\/)/,
+    modules: /^(?!http\/|api\/|web\/|history\/[^/]*$)/,
     mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
   },
   {
@@ -195,6 +204,16 @@ describe('The check of imports', () => {
     ],
     'of a driver by http/': ['http/response.ts', `import { DatabaseSync } from 'node:sqlite';`, /a driver/],
     'of a driver by the other engine': ['store/sqlite/sql.ts', `import type { Pool } from 'pg';`, /a driver/],
+    'of a wing by the core': [
+      'api/server.ts',
+      `import type { X } from '../history/book-history.ts';`,
+      /no wing/,
+    ],
+    'of a wing by the store': [
+      'store/sqlite/book-store.ts',
+      `import { x } from '../../history/change-log.ts';`,
+      /no wing/,
+    ],
     'of the other engine': [
       'store/sqlite/sql.ts',
       `import { x } from '../postgres/errors.ts';`,

@@ -3,7 +3,7 @@ import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster | undefined;
 
-/** Starts the PostgreSQL server of {@link createDatabase}, which all test files of a run share. */
+/** Starts the PostgreSQL server of `createDatabase`, which all test files of a run share. */
 export async function globalSetup(): Promise<void> {
   try {
     // It creates and drops hundreds of databases, and every drop would wait for the disk.

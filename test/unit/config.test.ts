@@ -42,11 +42,23 @@ describe('The configuration', () => {
       },
       logLevel: 'info',
       hasMetrics: true,
+      historyDays: 90,
     });
     assert.equal(secrets.username, 'admin');
     assert.equal(workers, 1);
     assert.deepEqual(warnings, []);
   });
+
+  for (const [DB_URL, HISTORY, isOn] of [
+    ['sqlite:books.db', 'off', false],
+    ['sqlite:books.db', 'on', true],
+    ['postgres://db/books', '', false],
+    ['postgres://db/books', 'on', true],
+  ] as const) {
+    test(`records the history ${isOn ? '' : 'not '}with HISTORY=${HISTORY} of ${DB_URL}`, () => {
+      assert.equal(read({ DB_URL, HISTORY }).config.historyDays, isOn ? 90 : undefined);
+    });
+  }
 
   test('has the values of the variables', () => {
     const { config, secrets } = read({
@@ -62,7 +74,6 @@ describe('The configuration', () => {
       CONNECTIONS_MAX: '4',
       LOG_LEVEL: 'DEBUG',
       METRICS: 'off',
-      HISTORY: 'on',
       HISTORY_DAYS: '7',
       AUTH_USERNAME: 'librarian',
     });

@@ -5,7 +5,7 @@ export function searchedWords(q: string): string[] {
   return [...new Set(foldText(q).split(GAP))].filter((word) => word !== '');
 }
 
-/** A word of a text that {@link visibleText} may have changed. */
+/** A word of a text that `visibleText` may have changed. */
 const WORD = /[^\p{Z}\p{Cc}\p{P}↵⇥␣]+/gu;
 
 /**

@@ -22,7 +22,12 @@ export interface OperationRoute {
 /** Describes the API by its routes (OpenAPI 3.1). */
 export function openApi(routes: readonly OperationRoute[], version: string): object {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const { method, url, operation } of routes) {
+  const schemas = Object.assign({}, namedSchemas, ...routes.map(({ operation }) => operation.namedSchemas));
+  const names = new Map<unknown, string>(Object.entries(schemas).map(([name, schema]) => [schema, name]));
+  const byTag = Object.groupBy(routes, ({ operation }) => operation.tag);
+  for (const { method, url, operation } of Object.keys(TAGS).flatMap(
+    (tag) => byTag[tag as Operation['tag']] ?? [],
+  )) {
     const path = url.replace(/:([a-z]+)/g, '{$1}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(path, operation) };
   }
@@ -37,9 +42,9 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
     },
     servers: [{ url: '/', description: 'This service' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    paths,
+    paths: withReferences(paths, names),
     components: {
-      schemas: mapValues(namedSchemas, withReferencesInside),
+      schemas: mapValues(schemas, (schema) => withReferencesInside(schema, names)),
       securitySchemes: {
         [SCHEME]: { type: 'apiKey', in: 'header', name: 'Authorization', description: TOKEN_ALONE },
       },
@@ -101,7 +106,7 @@ function operationObject(path: string, operation: OperationSchema['operation']):
     security: isProtected(operation) ? [{ [SCHEME]: [] }] : [],
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: withReferences(body) } } },
+      requestBody: { required: true, content: { 'application/json': { schema: body } } },
     }),
     responses: {
       ...mapValues(byStatus, (group, status) => responseObject(Number(status), group ?? [], operation)),
@@ -118,7 +123,7 @@ function parameter(where: 'path' | 'query' | 'header', name: string, { descripti
     name,
     in: where,
     ...(description !== undefined && { description }),
-    schema: withReferences(schema),
+    schema,
   };
 }
 
@@ -132,7 +137,7 @@ function responseObject(status: number, group: readonly OutcomeName[], operation
   const properties = {
     status: { ...integer, const: status },
     message: { ...text, enum: messages },
-    data: withReferences(data),
+    data,
   };
   const examples = group.map((name) => [
     name,
@@ -193,20 +198,20 @@ function headerObjects(schemas: Readonly<Record<string, Schema>>, required: bool
   return mapValues(schemas, ({ description, ...schema }) => ({
     ...(description !== undefined && { description }),
     required,
-    schema: withReferences(schema),
+    schema,
   }));
 }
 
-/** A schema in which named schemas are replaced with references. */
-function withReferences(schema: unknown): unknown {
-  const name = NAMES.get(schema);
-  return name === undefined ? withReferencesInside(schema) : { $ref: `#/components/schemas/${name}` };
+/** A value in which named schemas are replaced with references. */
+function withReferences(value: unknown, names: ReadonlyMap<unknown, string>): unknown {
+  const name = names.get(value);
+  return name === undefined ? withReferencesInside(value, names) : { $ref: `#/components/schemas/${name}` };
 }
 
-function withReferencesInside(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withReferences);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  return mapValues(schema as Schema, withReferences);
+function withReferencesInside(value: unknown, names: ReadonlyMap<unknown, string>): unknown {
+  if (Array.isArray(value)) return value.map((each) => withReferences(each, names));
+  if (typeof value !== 'object' || value === null) return value;
+  return mapValues(value as Schema, (each) => withReferences(each, names));
 }
 
 function mapValues<Value>(
@@ -215,5 +220,3 @@ function mapValues<Value>(
 ): Record<string, unknown> {
   return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 }
-
-const NAMES = new Map<unknown, string>(Object.entries(namedSchemas).map(([name, schema]) => [schema, name]));

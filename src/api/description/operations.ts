@@ -1,5 +1,4 @@
 import type { OutcomeName, outcomes } from '../../http/outcomes.ts';
-import { changesParameters, historyParameters } from '../changes/change-handlers.ts';
 import { listParameters } from '../list/query.ts';
 import * as schemas from './schemas.ts';
 
@@ -18,6 +17,8 @@ export interface Operation {
   /** The outcome of success, and its `data`; absent when the response is `text`. */
   readonly success?: SuccessName;
   readonly data?: Schema;
+  /** Those of its schemas that are components of the document, by name, besides those of the core. */
+  readonly namedSchemas?: Readonly<Record<string, Schema>>;
   /** The media type of the same data in another form. */
   readonly stream?: string;
   /** The description of a 200 that is plain text without the envelope. */
@@ -56,18 +57,20 @@ const COMMON_ERRORS = [
   'serviceUnavailable',
 ] as const satisfies ErrorName[];
 
-const CHANGES = { tag: 'Books', data: schemas.changes, headers: schemas.CHANGES_LINK } as const;
+export const PROTECTED_ERRORS = [
+  'tokenRequired',
+  'invalidToken',
+  ...COMMON_ERRORS,
+] as const satisfies ErrorName[];
 
-const PROTECTED_ERRORS = ['tokenRequired', 'invalidToken', ...COMMON_ERRORS] as const satisfies ErrorName[];
-
-const WRITE_ERRORS = ['readOnlyToken', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
+export const WRITE_ERRORS = ['readOnlyToken', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
 
 /** With an empty id, the path is unknown. */
-const BOOK_ERRORS = ['bookNotFound', 'notFound', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
+export const BOOK_ERRORS = ['bookNotFound', 'notFound', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
 
-const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
+export const UNKNOWN_AFTER_5XX = 'After a 5xx it is unknown whether that has happened.';
 
-const declared = {
+export const operations = toOperations({
   issueToken: {
     tag: 'Tokens',
     summary: 'Sign in',
@@ -172,43 +175,6 @@ const declared = {
     success: 'bookDeleted',
     errors: ['preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
   },
-  followChanges: {
-    ...CHANGES,
-    summary: 'Follow the changes',
-    description:
-      'Returns what was created, updated and deleted, in the order of commits, whichever program wrote. With `Accept: text/event-stream` the changes are server-sent events, until the token expires. 404 with `HISTORY=off`.',
-    query: changesParameters,
-    requestHeaders: schemas.LAST_EVENT_ID,
-    success: 'changesRetrieved',
-    stream: 'text/event-stream',
-    errors: ['invalidQuery', 'changesRemoved', 'notFound', ...PROTECTED_ERRORS],
-  },
-  listDeletedBooks: {
-    ...CHANGES,
-    summary: 'List the deleted books',
-    description:
-      'Returns the last deletions of books that have not been stored again since, the last one first. A page may have fewer than `limit`. 404 with `HISTORY=off`.',
-    query: historyParameters,
-    success: 'deletedBooksRetrieved',
-    errors: ['invalidQuery', 'notFound', ...PROTECTED_ERRORS],
-  },
-  readHistory: {
-    ...CHANGES,
-    summary: 'Read the history of a book',
-    description: 'Returns the changes of a book, the last one first. 404 when none are known.',
-    query: historyParameters,
-    success: 'historyRetrieved',
-    errors: ['invalidQuery', ...BOOK_ERRORS],
-  },
-  restoreBook: {
-    tag: 'Books',
-    summary: 'Restore a deleted book',
-    description: `Stores a book again as it was when it was deleted, under its id. ${UNKNOWN_AFTER_5XX}`,
-    success: 'bookRestored',
-    data: schemas.book,
-    headers: schemas.ETAG,
-    errors: ['bookExists', 'readOnlyToken', ...BOOK_ERRORS],
-  },
   checkHealth: {
     tag: 'Health',
     summary: 'Check the process',
@@ -231,15 +197,17 @@ const declared = {
     text: 'All metrics, in the text format of Prometheus.',
     errors: ['notFound', ...COMMON_ERRORS],
   },
-} as const satisfies Record<string, Operation>;
+});
 
-/** The operations by id, as the `schema` of their routes: Fastify compiles serializers of `response`. */
-export const operations = Object.fromEntries(
-  Object.entries<Operation>(declared).map(([id, operation]): [string, OperationSchema] => [
-    id,
-    { response: schemas.responsesWith(operation.data), operation: { id, ...operation } },
-  ]),
-) as Readonly<Record<keyof typeof declared, OperationSchema>>;
+/** Makes the `schema` of routes of operations by their ids: Fastify compiles serializers of `response`. */
+export function toOperations<Id extends string>(declared: Readonly<Record<Id, Operation>>) {
+  return Object.fromEntries(
+    Object.entries<Operation>(declared).map(([id, operation]): [string, OperationSchema] => [
+      id,
+      { response: schemas.responsesWith(operation.data), operation: { id, ...operation } },
+    ]),
+  ) as Readonly<Record<Id, OperationSchema>>;
+}
 
 export interface OperationSchema {
   readonly response: Readonly<Record<string, Schema>>;

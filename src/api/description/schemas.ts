@@ -37,29 +37,6 @@ export const books: Schema = {
   description: 'In ascending order of `id`, unless the query has `sort`.',
 };
 
-const changeCursor: Schema = {
-  type: 'string',
-  description: 'The value of `after` for the changes after this one.',
-  examples: ['9f86d081884c7d65.1042'],
-};
-
-export const change: Schema = {
-  type: 'object',
-  properties: {
-    cursor: changeCursor,
-    type: { type: 'string', enum: ['created', 'updated', 'deleted'], examples: ['created'] },
-    at: { type: 'string', format: 'date-time', examples: ['2026-11-22T12:00:00.000Z'] },
-    book,
-  },
-  required: ['cursor', 'type', 'at', 'book'],
-};
-
-export const changes: Schema = {
-  type: 'array',
-  items: change,
-  description: '`book` is what the book became; for `deleted`, what it was.',
-};
-
 export const newBook: Schema = {
   type: 'object',
   description: 'An absent field is empty. Other fields are ignored.',
@@ -174,12 +151,6 @@ export const INVALID_INDEX = {
     description: 'The index of the first element at fault. Absent if the body is not an array.',
   },
 };
-export const LAST_EVENT_ID = {
-  'Last-Event-ID': { type: 'string', description: 'Takes precedence over `after`, for server-sent events.' },
-};
-export const CHANGES_LINK = {
-  Link: { type: 'string', description: 'The following changes, with `rel="next"` (RFC 8288).' },
-};
 export const LIST_HEADERS = {
   Link: { type: 'string', description: 'The next page, if any, with `rel="next"` (RFC 8288).' },
   'X-Total-Count': {
@@ -196,7 +167,6 @@ export const LIST_HEADERS = {
 
 export const namedSchemas: Readonly<Record<string, Schema>> = {
   Book: book,
-  Change: change,
   NewBook: newBook,
   BookChanges: bookChanges,
   LoginRequest: loginRequest,

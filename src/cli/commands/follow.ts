@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync, writeFileSync } from 'node:fs';
-import { EXIT_CODES, UsageError } from '../command.ts';
+import { ChangesRemovedError, RefusedError } from '../../client/index.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
-import { openOutput, readText, STANDARD_STREAM, toFileError } from '../files.ts';
+import { openOutput, readText, STANDARD_STREAM, syncFolderOf, toFileError } from '../files.ts';
 import { Interruption } from '../interruption.ts';
 import { openClient, toCommandError } from '../service-client.ts';
 import { WebHook } from '../web-hook.ts';
@@ -32,8 +33,20 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
     return EXIT_CODES.success;
   } catch (error) {
     if (interruption.exitCode !== undefined) return interruption.exitCode;
-    throw toCommandError(error);
+    throw (file !== undefined && toCursorError(error, file)) || toCommandError(error);
   }
+}
+
+/** The error of a cursor after which changes are missing, or that is one of another store, with what to do. */
+function toCursorError(error: unknown, file: string): CommandError | undefined {
+  const isOfOtherStore = error instanceof RefusedError && error.status === 400;
+  if (!isOfOtherStore && !(error instanceof ChangesRemovedError)) return undefined;
+  const reason = isOfOtherStore
+    ? `${file} has the cursor of another store`
+    : `changes after the cursor in ${file} are missing`;
+  return new CommandError(
+    `${reason}: copy all books again (bookkeeping export), and delete ${file} to follow from the first change that is kept`,
+  );
 }
 
 /** Writes without waiting for other work, since there may be many changes. */
@@ -42,6 +55,7 @@ function keepCursor(file: string, cursor: string): void {
   try {
     writeFileSync(draft, `${cursor}\n`, { flush: true, flag: 'wx' });
     renameSync(draft, file);
+    syncFolderOf(file);
   } catch (error) {
     throw toFileError(error, `${file} cannot be written`);
   }

@@ -30,7 +30,6 @@ import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import { CitusSnapshot } from './citus/citus-search.ts';
 import type { Shards } from './citus/shards.ts';
-import { PostgresHistory, prepareHistory } from './history.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 import { Hosts } from './hosts/hosts.ts';
 import { Database } from './pool/database.ts';
@@ -40,22 +39,14 @@ import { PostgresSearchEngine } from './search/search-engine.ts';
 import { SearchIndex } from './search/search-index.ts';
 import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
-export async function openStore(
-  conninfo: Conninfo,
-  observer?: StoreObserver,
-  historyDays?: number,
-): Promise<BookStore> {
+export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
   let shards: Shards | undefined;
-  let obstacle: string | undefined;
   const prepare = async (connected: ClientBase) => {
     shards = await retry(() => prepareSchema(connected));
-    obstacle = shards ? 'Citus' : await prepareHistory(connected, historyDays);
   };
   const { hosts, client } = await Hosts.connect(conninfo, prepare, (server) => observer?.moved(server));
   await client.end();
-  const hasHistory = historyDays !== undefined && obstacle === undefined;
-  if (historyDays !== undefined) new DegradablePart('history', observer).failure = obstacle;
-  return new PostgresBookStore(hosts, shards, observer, hasHistory);
+  return new PostgresBookStore(hosts, shards, observer);
 }
 
 /** The result of a call on many books. */
@@ -68,7 +59,6 @@ class PostgresBookStore implements BookStore {
   readonly #inserts: Inserts;
   readonly #searcher: Searcher;
   readonly #searches: ConcurrencyLimiter;
-  readonly history?: PostgresHistory;
   readonly #queues: { close(): Promise<void> }[] = [];
   readonly #creates: BatchQueue<BookFields, Book>;
   readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
@@ -81,12 +71,7 @@ class PostgresBookStore implements BookStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(
-    hosts: Hosts,
-    shards: Shards | undefined,
-    observer: StoreObserver | undefined,
-    hasHistory: boolean,
-  ) {
+  constructor(hosts: Hosts, shards: Shards | undefined, observer: StoreObserver | undefined) {
     const poolOf = (name: keyof typeof POOLS) => {
       const pool = new ConnectionPool(hosts, POOLS[name]);
       observer?.pool(name, () => pool.state);
@@ -146,7 +131,6 @@ class PostgresBookStore implements BookStore {
       keyOf: ({ expected }) => expected.id,
       textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
-    if (hasHistory) this.history = new PostgresHistory(poolOf('history'), database, observer);
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
       textOf: (book) => textLength(book),
@@ -208,7 +192,6 @@ class PostgresBookStore implements BookStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#queues.map((queue) => queue.close()));
-    await this.history?.close();
     await this.#searcher.close();
     await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
   }

@@ -6,7 +6,7 @@ import type { Conninfo } from './hosts/conninfo.ts';
 /** Creates the engine of a PostgreSQL database. A service loads only its store; commands load the other modules. */
 export function createEngine(conninfo: Conninfo): Engine {
   return {
-    openStore: (observer, historyDays) => openStore(conninfo, observer, historyDays),
+    openStore: (observer) => openStore(conninfo, observer),
     inspect: async () => (await import('./inspection.ts')).inspectStore(conninfo),
     openArchive: async () => (await import('./archive.ts')).openArchive(conninfo),
     openArchiveForReading: async () => (await import('./archive.ts')).openArchiveForReading(conninfo),

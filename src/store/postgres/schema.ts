@@ -80,60 +80,91 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
 
 /** The events of triggers on the books, and the rows that they see. */
 const TRIGGERS = {
-  insert: 'after insert on books referencing new table as added',
-  update: 'after update on books referencing old table as removed new table as added',
-  delete: 'after delete on books referencing old table as removed',
-  truncate: 'before truncate on books',
+  insert: 'after insert on %s referencing new table as added',
+  update: 'after update on %s referencing old table as removed new table as added',
+  delete: 'after delete on %s referencing old table as removed',
+  truncate: 'before truncate on %s',
 };
 
-/** Creates the triggers that call a function after each statement on the books, or straight on one of their partitions. */
+/**
+ * The table of books and its partitions, each of which needs triggers: those of the table a statement names are called, so
+ * what another program writes into a partition calls those of the partition only. Partitions of other kinds have none.
+ *
+ * @param schema the name of the schema as SQL
+ */
+export function tablesOfBooks(schema: string): string {
+  return tablesOf(`to_regclass(${quoteLiteral(`${schema}.books`)})`);
+}
+
+/** @param books the id of the table as SQL */
+function tablesOf(books: string): string {
+  return `(
+    with recursive tables (oid) as (
+      select ${books}::oid
+      union select inhrelid from pg_inherits join tables on inhparent = tables.oid
+    )
+    select tables.oid from tables join pg_class on pg_class.oid = tables.oid where relkind in ('r', 'p')
+  )`;
+}
+
+/**
+ * Creates the triggers that call a function after each statement on the books, and drops them where a partition was
+ * detached. A trigger that is enabled ALWAYS remains so.
+ *
+ * @param name the function, which exists
+ */
 export function createTriggers(prefix: string, schema: string, name: string): string {
-  const create = Object.entries(TRIGGERS).map(
+  const triggers = Object.entries(TRIGGERS).map(
     ([event, when]) => `
-      create trigger ${prefix}_${event} ${when.replace('books', TABLE)} for each statement
-        execute function ${schema.replaceAll('%', '%%')}.${name}();`,
+        execute format('create or replace trigger ${prefix}_${event} ${when} for each statement execute function %s()',
+          part, ${quoteLiteral(`${schema}.${name}`)});`,
   );
-  return forEachTable(`${schema}.books`, `${drop(prefix)}${create.join('')}`);
-}
-
-export function dropTriggers(prefix: string, table = 'books'): string {
-  return forEachTable(table, drop(prefix));
-}
-
-function drop(prefix: string): string {
-  return Object.keys(TRIGGERS)
-    .map((event) => `drop trigger if exists ${prefix}_${event} on ${TABLE};`)
-    .join('\n');
-}
-
-/** The place of the table of books, or of one of its partitions, in the statements of {@link forEachTable}. */
-const TABLE = '%1$s';
-
-function forEachTable(table: string, statements: string): string {
-  const books = `to_regclass('${table.replaceAll("'", "''")}')`;
   return `
-    do $tables$
-    declare name regclass;
+    ${dropTriggers(schema, name, `tgrelid not in ${tablesOfBooks(schema)}`)}
+    do $do$
+    declare
+      part regclass;
+      always name[];
+      trigger name;
     begin
-      for name in select id from ${tablesOf(books)} loop
-        execute format($statements$ ${statements} $statements$, name);
+      for part in select oid from ${tablesOfBooks(schema)} as tables loop
+        always := array(${selectTriggers(schema, name, `tgrelid = part and tgenabled = 'A'`)});${triggers.join('')}
+        foreach trigger in array always loop
+          execute format('alter table %s enable always trigger %I', part, trigger);
+        end loop;
       end loop;
-    end $tables$;
+    end $do$;
   `;
 }
 
-/** A table and its partitions. A statement fires the triggers of the one that it names, and of no other. */
-function tablesOf(books: string): string {
-  return `(
-    select pg_class.oid as id from pg_class
-    where relkind in ('r', 'p') and (oid = ${books} or oid in (select relid from pg_partition_tree(${books})))
-  ) as tables`;
+/** Drops the triggers that call a function, if there is one of this name. */
+export function dropTriggers(schema: string, name: string, condition = 'true'): string {
+  return `
+    do $do$
+    declare
+      part regclass;
+      trigger name;
+    begin
+      for part, trigger in ${selectTriggers(schema, name, condition, 'tgrelid, tgname')} loop
+        execute format('drop trigger %I on %s', trigger, part);
+      end loop;
+    end $do$;
+  `;
+}
+
+function selectTriggers(schema: string, name: string, condition: string, columns = 'tgname'): string {
+  return `select ${columns} from pg_trigger
+    where tgfoid = to_regproc(${quoteLiteral(`${schema}.${name}`)}) and ${condition}`;
+}
+
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
 }
 
 /** The number of the tables, among that of the books and its partitions, without a trigger. @param books the id of the table */
 export function countWithoutTrigger(trigger: string, books: string): string {
-  const isThere = `select 1 from pg_trigger where tgrelid = tables.id and tgname = '${trigger}'`;
-  return `(select count(*) from ${tablesOf(books)} where not exists (${isThere}))`;
+  const isThere = `select 1 from pg_trigger where tgrelid = tables.oid and tgname = '${trigger}'`;
+  return `(select count(*) from ${tablesOf(books)} as tables where not exists (${isThere}))`;
 }
 
 const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;

@@ -6,7 +6,7 @@ import type { Dialect } from './engine-interface.ts';
 import type { Needles } from './folding.ts';
 import { type Condition, Parameters } from './parameters.ts';
 
-/** The condition on fields that are compared as stored, not as folded texts; the other filters are {@link Needles}. */
+/** The condition on fields that are compared as stored, not as folded texts; the other filters are `Needles`. */
 export function fieldCondition({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
   const conditions = [];
   if (yearFrom > -YEAR_MAX) conditions.push(`year >= ${parameters.add(yearFrom)}`);

@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import type { BookHistory, ChangePage, ChangeRequest } from '../../book/book-history.ts';
 import type {
   BookCount,
   BookPage,
@@ -13,11 +12,10 @@ import type {
 import { BatchQueue } from '../batch-queue.ts';
 import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
 import { DegradablePart, type StoreObserver } from '../observer.ts';
-import { type PageRow, readChangePages, readPages } from '../page.ts';
+import { type PageRow, readPages } from '../page.ts';
 import { BATCH_LIMITS, performUntilTextMax } from '../store-limits.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
-import { LAST_CHANGE, prepareHistory } from './history.ts';
 import { SELECT } from './sql.ts';
 import type { PageRequest } from './worker/read-worker.ts';
 import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
@@ -29,14 +27,12 @@ import type { Write, WriteResult } from './worker/write-worker.ts';
 export async function openStore(
   path: string,
   observer?: StoreObserver,
-  historyDays?: number,
   isWorker = false,
 ): Promise<BookStore> {
   const writer = isWorker ? new WriterInPrimary() : await startWriteThread(path);
   try {
     const finder = await openConnection(path);
-    await prepareHistory(finder, historyDays);
-    return new SqliteBookStore(path, writer, finder, observer, historyDays !== undefined);
+    return new SqliteBookStore(path, writer, finder, observer);
   } catch (error) {
     await writer.close();
     throw toNotReady(error, path);
@@ -50,7 +46,7 @@ const SEARCH_WORKER = new URL('./worker/search-worker.ts', import.meta.url);
 class SqliteBookStore implements BookStore {
   readonly lost?: Promise<string>;
   readonly #writer: Writer;
-  readonly #reader: LazyWorker<PageRequest | { readonly changes: ChangeRequest }, PageRow | ChangePage>;
+  readonly #reader: LazyWorker<PageRequest, PageRow>;
   readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
   readonly #searchIndex: DegradablePart;
   readonly #finder: DatabaseSync;
@@ -58,17 +54,9 @@ class SqliteBookStore implements BookStore {
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<number, BookPage>;
-  readonly #changes: BatchQueue<ChangeRequest, ChangePage>;
   readonly #searches: ConcurrencyLimiter;
-  readonly history?: BookHistory;
 
-  constructor(
-    path: string,
-    writer: Writer,
-    finder: DatabaseSync,
-    observer: StoreObserver | undefined,
-    hasHistory: boolean,
-  ) {
+  constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     if (writer.lost) this.lost = writer.lost;
     this.#writer = writer;
     this.#reader = new LazyWorker(READ_WORKER, path, 'list thread', observer);
@@ -79,15 +67,8 @@ class SqliteBookStore implements BookStore {
     const options = { ...BATCH_LIMITS, observer };
     this.#writes = createWriteQueue(writer, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
-    const readPage = (after: number, limit: number) =>
-      this.#reader.send({ after, limit }) as Promise<PageRow>;
+    const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
     this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
-    const readUpdates = (changes: ChangeRequest) => this.#reader.send({ changes }) as Promise<ChangePage>;
-    this.#changes = new BatchQueue((requests) => readChangePages(requests, readUpdates), {
-      ...options,
-      name: 'changes',
-    });
-    if (hasHistory) this.history = this.#createHistory();
     // While the thread runs one search, it has received the next one already.
     this.#searches = new ConcurrencyLimiter('search', 2, observer);
   }
@@ -145,19 +126,10 @@ class SqliteBookStore implements BookStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#writes, this.#finds, this.#lists, this.#changes].map((queue) => queue.close()));
+    await Promise.all([this.#writes, this.#finds, this.#lists].map((queue) => queue.close()));
     if (this.#finder.isOpen) this.#finder.close();
     await Promise.all([this.#reader.close(), this.#searcher.close()]);
     await this.#writer.close();
-  }
-
-  #createHistory(): BookHistory {
-    const selectLast = this.#finder.prepare(LAST_CHANGE);
-    return {
-      last: async () => run(() => selectLast.get()?.last as number),
-      read: (request) => this.#changes.add(request),
-      restore: (id) => this.#writes.add({ verb: 'restore', id }) as Promise<Book | 'exists' | undefined>,
-    };
   }
 
   #search(request: SearchRequest, signal?: AbortSignal): Promise<SearchPage | BookCount> {

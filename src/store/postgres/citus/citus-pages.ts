@@ -41,7 +41,7 @@ export class CitusPages {
     this.#query = query;
   }
 
-  /** @returns the row of {@link SELECT_PAGE} */
+  /** @returns the row of `SELECT_PAGE` */
   async read(after: number, limit: number): Promise<RenderedRow[]> {
     const books = await this.#window.read(Math.max(after, 0), limit, (end) =>
       this.#query<ReadBook>(SELECT_WINDOW, [after, end, limit]),

@@ -24,8 +24,6 @@ export const POOLS = {
   searches: { connectionsMax: 2, statementTimeoutMs: 1_400 },
   /** For updating the search index in the background; a book of a megabyte takes seconds. */
   search_index: { connectionsMax: 2, statementTimeoutMs: 60_000 },
-  /** For reading the log of changes. */
-  history: { connectionsMax: 2, statementTimeoutMs: 1_400 },
 } as const satisfies Readonly<Record<string, PoolLimits>>;
 
 const GRACE_MS = 200;

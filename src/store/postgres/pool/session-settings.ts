@@ -12,6 +12,8 @@ const UNREACHABLE_MS = 30_000;
 const SETTINGS = {
   // A prepared statement may keep the plan from when the table was small; it must never be a sequential scan.
   enable_seqscan: 'off',
+  // Compiling a statement takes longer than any of ours that is in time.
+  jit: 'off',
   // Of Citus: one connection to each server takes the least work for a short statement on several shards.
   'citus.max_adaptive_executor_pool_size': 1,
   tcp_keepalives_idle: 10,

@@ -16,7 +16,6 @@ import { pathToFileURL } from 'node:url';
 import type { OnProgress } from '../../store-engine.ts';
 import { StoreNotReady } from '../../store-errors.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
-import { RENEW_LOG } from '../history.ts';
 import { hasTable } from '../migrations.ts';
 import { expectBooks } from '../schema.ts';
 import { FORGET_INDEX } from '../search/search-schema.ts';
@@ -113,7 +112,6 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
   }
   await copyDatabase(database, draft, onProgress);
   using copy = new DatabaseSync(draft);
-  if (hasTable(copy, 'book_history')) copy.exec(RENEW_LOG);
   if (hasTable(copy, 'book_search_index')) copy.exec(FORGET_INDEX);
 }
 

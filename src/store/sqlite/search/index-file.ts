@@ -4,16 +4,10 @@ import { basename, dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { compareVersions, indexVersion } from '../../search/index-version.ts';
+import { hasChangeLog, noteIds } from '../change-log.ts';
 import { copyPermissions, transact } from '../files/connection.ts';
 import { hasTable } from '../migrations.ts';
-import {
-  CHANGE_LOG,
-  HAS_CHANGE_LOG,
-  INDEX,
-  INDEX_RECORDS,
-  RECORD_START,
-  SELECT_LOG,
-} from './search-schema.ts';
+import { INDEX, INDEX_RECORDS, RECORD_START, SELECT_LOG } from './search-schema.ts';
 
 /** Increment it with every change of the tables or of the trigrams. */
 const VERSION = indexVersion(3);
@@ -83,12 +77,8 @@ export class IndexFile {
   }
 
   #currentEntry(): Entry | undefined {
-    if (!this.#hasLog() || !hasTable(this.#database, 'book_search_index')) return undefined;
+    if (!hasChangeLog(this.#database) || !hasTable(this.#database, 'book_search_index')) return undefined;
     return this.#database.prepare('select name, version from book_search_index').get() as Entry | undefined;
-  }
-
-  #hasLog(): boolean {
-    return this.#database.prepare(HAS_CHANGE_LOG).get() !== undefined;
   }
 
   #fileOf(name: string): string {
@@ -102,7 +92,7 @@ export class IndexFile {
       if (entry && entry.name !== replaced) return [];
       const files = this.#files();
       const name = randomBytes(4).toString('hex');
-      if (!this.#hasLog()) this.#database.exec(CHANGE_LOG);
+      if (!hasChangeLog(this.#database)) noteIds(this.#database);
       this.#database.exec(`${INDEX_RECORDS} ${RECORD_START} delete from book_search_index;`);
       this.#createFile(name);
       this.#database.prepare('insert into book_search_index values (?, ?)').run(name, VERSION);

@@ -1,30 +1,3 @@
-/** The log of the latest changes, numbered by `note`. The triggers must not fail, as they run in the transactions of all writers. */
-export const CHANGE_LOG = `
-  create table if not exists book_changes (note integer primary key autoincrement, id integer not null) strict;
-  create trigger if not exists book_search_insert after insert on books
-    when new.id <= (select seq from sqlite_sequence where name = 'books')
-  begin
-    insert into book_changes (id) values (new.id);
-  end;
-  create trigger if not exists book_search_update after update on books
-  begin
-    insert into book_changes (id) values (old.id);
-    insert into book_changes (id) select new.id where new.id <> old.id;
-  end;
-  create trigger if not exists book_search_delete after delete on books
-  begin
-    insert into book_changes (id) values (old.id);
-  end;
-  create trigger if not exists book_search_forget after insert on book_changes
-  begin
-    delete from book_changes where note <= new.note - 100000;
-  end;
-`;
-
-/** Whether triggers write the log, which has more columns with a history. */
-export const HAS_CHANGE_LOG =
-  "select 1 from sqlite_schema where name in ('book_search_forget', 'book_history_insert')";
-
 /** The name of the file of the index, and how many books and changes there were at each start of a process that writes. */
 export const INDEX_RECORDS = `
   create table if not exists book_search_index (name text not null, version text not null) strict;

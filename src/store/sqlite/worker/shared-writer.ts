@@ -55,7 +55,6 @@ export function createWriteQueue(writer: Writer, observer?: StoreObserver): Batc
 
 function textOfWrite(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
-  if (write.verb === 'restore') return 0;
   if (write.verb === 'create many' || write.verb === 'update many') {
     const arrays = write.verb === 'create many' ? write.books : write.changes;
     return arrays.reduce((text, { length }) => text + length, 0);

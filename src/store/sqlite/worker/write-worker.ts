@@ -3,12 +3,10 @@ import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store-interface.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
-import { performUntilTextMax, REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
+import { performUntilTextMax, REMOVAL_MS } from '../../store-limits.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
-import { DELETE_REMOVED, REMOVE_OLD, RESTORE } from '../history.ts';
-import { hasTable } from '../migrations.ts';
 import { expectBooksIfAny, prepareSchema } from '../schema.ts';
 import * as sql from '../sql.ts';
 import { IdempotencyKeys } from './idempotency-keys.ts';
@@ -19,20 +17,12 @@ export type Write =
   | { readonly verb: 'create many'; readonly books: readonly Uint8Array[]; readonly key?: string | undefined }
   | { readonly verb: 'update many'; readonly changes: readonly Uint8Array[] }
   | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
-  | (Target & { readonly verb: 'delete' })
-  | { readonly verb: 'restore'; readonly id: number };
+  | (Target & { readonly verb: 'delete' });
 
 type Target = { readonly id: number; readonly expected?: BookFields };
 
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
-export type WriteResult =
-  | Book
-  | undefined
-  | boolean
-  | Uint8Array[]
-  | UpdateFault
-  | 'ids exhausted'
-  | 'exists';
+export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault | 'ids exhausted';
 
 class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
@@ -71,7 +61,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   maintain(): void {
     this.#files.check();
     try {
-      this.#removeOld();
+      this.#removeOldKeys();
       this.#checkpoint();
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : error;
@@ -82,18 +72,10 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     this.#database.close();
   }
 
-  #removeOld(): void {
+  #removeOldKeys(): void {
     if (performance.now() < this.#removalDueAt) return;
     this.#removalDueAt = performance.now() + REMOVAL_MS;
-    const hasMoreKeys = this.#keys.removeExpired();
-    if (this.#removeOldChanges() || hasMoreKeys) this.#removalDueAt = 0;
-  }
-
-  /** @returns whether there may be more of them */
-  #removeOldChanges(): boolean {
-    if (!hasTable(this.#database, 'book_history')) return false;
-    this.#database.exec(REMOVE_OLD);
-    return this.#database.prepare(DELETE_REMOVED).run().changes === REMOVAL_MAX;
+    if (this.#keys.removeExpired()) this.#removalDueAt = 0;
   }
 
   #perform(write: Write): WriteResult {
@@ -108,7 +90,6 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
         throw error;
       }
     }
-    if (write.verb === 'restore') return this.#restore(write.id);
     if (write.verb === 'update many') return this.#updateMany(write.changes);
     const { id, expected } = write;
     const statements = this.#statements;
@@ -130,11 +111,6 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
     const book = this.#statements.insert.get(title, author, year) as unknown as Book;
     if (key !== undefined) this.#keys.add(key, fingerprint, book.id);
     return book;
-  }
-
-  #restore(id: number): Book | 'exists' | undefined {
-    if (this.#statements.select.get(id)) return 'exists';
-    return this.#database.prepare(RESTORE).get(id) as Book | undefined;
   }
 
   /** Creates all of the books, or none if there are too few ids. */

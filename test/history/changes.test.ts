@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { Secret } from '../../src/config/secret.ts';
+import { SECRET, type Service, type ServiceOptions, startService } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
 import { query } from '../support/sql.ts';
-import { SECRET, type Service, type ServiceOptions, startService } from './service.ts';
 
 const BOOK = { title: 'Emma', author: 'Jane Austen', year: 1815 };
 
@@ -62,6 +62,9 @@ async function openStream(service: Service, path = '/changes', headers = {}, tok
   };
 }
 
+/** The tables of the log. */
+const LOGS = { SQLite: 'book_changes', PostgreSQL: 'book_history_changes' };
+
 for (const engine of engines) {
   const start = (options?: ServiceOptions) =>
     startService({ engine: engine.name, hasHistory: true, ...options });
@@ -102,7 +105,7 @@ for (const engine of engines) {
       await create(other, 1);
       const cursor = (await read(service, '/changes')).data[0]?.cursor ?? '';
       const ofOther = (await read(other, '/changes')).data[0]?.cursor ?? '';
-      const [log = '', position = ''] = cursor.split('.');
+      const [position = '', nonce = ''] = cursor.split('-');
       for (const wrong of [
         'limit=0',
         'limit=1001',
@@ -113,10 +116,13 @@ for (const engine of engines) {
         'after=1',
         'limit=1&limit=1',
         `after=${ofOther}`,
-        `after=${log}.${Number(position) + 1_000}`,
-        `after=${log}.-1`,
-        `after=${log}.01`,
-        `after=${log}.9007199254740993`,
+        `after=${position}-0${nonce}`,
+        `after=${position}-${nonce.toUpperCase()}-`,
+        `after=${Number(position) + 1_000}-${nonce}`,
+        `after=-1-${nonce}`,
+        `after=01-${nonce}`,
+        `after=9007199254740993-${nonce}`,
+        `after=${position}-zzzzzzzzzzz`,
       ]) {
         assert.deepEqual(await read(service, `/changes?${wrong}`), {
           status: 400,
@@ -126,9 +132,11 @@ for (const engine of engines) {
         });
       }
       await create(service, 2);
-      await query(dbUrl, `update book_history set removed = ${Number(position) + 1}`);
-      const { status, message } = await read(service, `/changes?after=${cursor}`);
-      assert.deepEqual([status, message], [410, 'Changes no longer kept']);
+      await query(dbUrl, `delete from ${LOGS[engine.name]}`);
+      for (const after of [cursor, `0123456789abcdef.${position}`]) {
+        const { status, message } = await read(service, `/changes?after=${after}`);
+        assert.deepEqual([status, message], [410, 'Changes no longer kept']);
+      }
       const present = await read(service, '/changes');
       assert.deepEqual(present.data, []);
       assert.deepEqual((await read(service, present.next)).status, 200);
@@ -142,7 +150,7 @@ for (const engine of engines) {
       assert.deepEqual(years((await read(service, empty.next)).data), [1]);
       const now = await read(service, '/changes?limit=5&after=now');
       assert.deepEqual(now.data, []);
-      assert.match(now.next, /^[/]changes[?]limit=5&after=[0-9a-f]+[.][0-9]+$/);
+      assert.match(now.next, /^[/]changes[?]limit=5&after=[0-9]+-[0-9a-z]+$/);
       const stream = await openStream(service, '/changes?after=now');
       const waiting = read(service, '/changes?after=now&wait=25');
       const pages: (typeof now)[] = [];
@@ -283,7 +291,7 @@ for (const engine of engines) {
         path = page.next;
       }
       assert.deepEqual(pages, [[3], [4], [2], []]);
-      const future = all.data[0]?.cursor.replace(/[.].*/, '.1000');
+      const future = all.data[0]?.cursor.replace(/[^-]*/, '1000');
       for (const wrong of ['limit=0', 'after=x', 'after=now', `after=${future}`]) {
         assert.equal((await read(service, `/books/deleted?${wrong}`)).status, 400);
       }
@@ -307,10 +315,62 @@ for (const engine of engines) {
         const { status, message } = await read(service, path);
         assert.deepEqual([status, message], [404, 'Book not found']);
       }
-      const future = first.data[0]?.cursor.replace(/[.].*/, '.1000');
+      const future = first.data[0]?.cursor.replace(/[^-]*/, '1000');
       for (const wrong of ['limit=0', 'after=x', 'after=00.1', `after=${future}`]) {
         assert.equal((await read(service, `/book/1/history?${wrong}`)).status, 400);
       }
+    });
+
+    test('says after which change others may be missing, and followers before a gap get 410', async () => {
+      await using address = await engine.createAddress();
+      const { dbUrl } = address;
+      {
+        await using service = await startService({ dbUrl, hasHistory: true });
+        await create(service, 1);
+        await create(service, 10);
+      }
+      {
+        await using service = await startService({ dbUrl });
+        await service.fetch('PUT', '/book/1', '{"year":2}');
+      }
+      await using service = await startService({ dbUrl, hasHistory: true });
+      await service.fetch('PUT', '/book/1', '{"year":3}');
+      const { data } = await read(service, '/book/1/history');
+      assert.deepEqual(
+        data.map(({ book, ...change }) => [book.year, 'gapAfter' in change ? change.gapAfter : undefined]),
+        [
+          [3, undefined],
+          [1, true],
+        ],
+      );
+      const { status, message } = await read(service, `/changes?after=${data[1]?.cursor}`);
+      assert.deepEqual([status, message], [410, 'Changes no longer kept']);
+      assert.deepEqual(years((await read(service, '/changes')).data), [3]);
+    });
+
+    test('restores a book only as it was deleted when the request has a precondition', async () => {
+      await using service = await start();
+      const created = await create(service, 1);
+      const tag = created.headers.get('etag') ?? '';
+      const restore = async (headers: Record<string, string>) =>
+        (await service.fetch('POST', '/book/1/restore', undefined, headers)).status;
+      assert.equal(await restore({ 'If-Match': '"other"' }), 409);
+      await service.fetch('DELETE', '/book/1');
+      assert.equal(await restore({ 'If-Match': '"other"' }), 412);
+      assert.equal(await restore({ 'If-None-Match': tag }), 412);
+      assert.equal(await restore({ 'If-None-Match': '*' }), 412);
+      assert.equal((await service.fetch('GET', '/book/1')).status, 404);
+      assert.equal(await restore({ 'If-Match': `"other", ${tag}` }), 200);
+      assert.equal(await restore({ 'If-Match': tag }), 409);
+      await service.fetch('PUT', '/book/1', '{"year":2}');
+      await service.fetch('DELETE', '/book/1');
+      assert.equal(await restore({ 'If-Match': tag }), 412);
+      assert.deepEqual(
+        (await Promise.all([restore({ 'If-Match': '*' }), restore({ 'If-Match': '*' })])).toSorted(),
+        [200, 409],
+      );
+      const unknown = await service.fetch('POST', '/book/9/restore', undefined, { 'If-Match': '*' });
+      assert.equal(unknown.status, 404);
     });
 
     test('restores a deleted book once, also for concurrent requests', async () => {

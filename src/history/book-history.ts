@@ -1,0 +1,80 @@
+import type { Book } from '../book/contract.ts';
+
+/**
+ * The log of the changes of the books of a store, whichever program made them. Every method rejects with `StoreUnavailable`
+ * when the store is unavailable or, for a time, does not record its changes.
+ */
+export interface BookHistory extends AsyncDisposable {
+  /** The cursor of the last change that followers can read; of the place where the log begins if there is none. */
+  last(): Promise<ChangeCursor>;
+
+  /**
+   * Reads changes. Following the cursors from page to page returns each change exactly once, and those of a book in their
+   * order; a change that a follower would miss is reported as a {@link CursorFault} instead.
+   *
+   * The history of a book, and the deletions, have every committed change at once; the changes for followers only those
+   * before which no other can still be committed.
+   */
+  read(request: ChangeRequest): Promise<ChangePage | CursorFault>;
+
+  /**
+   * Stores a deleted book again, as it was, under its id.
+   *
+   * @param deletion the cursor of the deletion to undo; absent for the last one
+   * @returns undefined when its deletion is not known; `changed` when the last change of the book is not `deletion`
+   */
+  restore(id: number, deletion?: ChangeCursor): Promise<Book | 'exists' | 'changed' | undefined>;
+
+  /** As that of `BookStore`. */
+  readonly lost?: Promise<string>;
+}
+
+/** The place after a change. */
+export interface ChangeCursor {
+  /** Increases from change to change. */
+  readonly position: number;
+  /**
+   * A random number of the change, below 2^53. A log with another change at this position, for example that of a copy of the
+   * store, has another number there.
+   */
+  readonly nonce: number;
+}
+
+/**
+ * Why a follower cannot continue after a cursor: changes after it are `removed`, or were not recorded; or the log does not
+ * have the change that it names, and is `unknown`.
+ */
+export type CursorFault = 'removed' | 'unknown';
+
+export interface ChangeRequest {
+  /** The change after which to read, or before which with `id` or `isOfDeleted`; absent for the first change. */
+  readonly after?: ChangeCursor | undefined;
+  /** The maximum number of changes; fewer are returned if their books are long. */
+  readonly limit: number;
+  /** Reads the changes of this book only, the last one first. */
+  readonly id?: number | undefined;
+  /** Reads the deletions of books that have not been stored again since, the last one first. */
+  readonly isOfDeleted?: boolean | undefined;
+}
+
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /**
+   * The cursor for the next page: of the last change that was read, also if it is none of the requested ones. When none was
+   * read, that of the request, for followers without one of the place where the log begins, else undefined.
+   */
+  readonly next: ChangeCursor | undefined;
+}
+
+export interface Change {
+  readonly cursor: ChangeCursor;
+  readonly type: ChangeType;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** What the book became, or was before it was deleted. */
+  readonly book: Book;
+  /** In the history of a book: present when changes after this one, and before the next known one, may be missing. */
+  readonly gapAfter?: true;
+}
+
+export type ChangeType = 'created' | 'updated' | 'deleted';

@@ -1,0 +1,97 @@
+import type { Book } from '../book/book.ts';
+import { StoreUnavailable } from '../book/book-store-interface.ts';
+import { BATCH_LIMITS, PAGE_TEXT_BYTES_MAX, textLength } from '../store/store-limits.ts';
+import type {
+  Change,
+  ChangeCursor,
+  ChangePage,
+  ChangeRequest,
+  ChangeType,
+  CursorFault,
+} from './book-history.ts';
+
+/** What the logs of both engines have in common. */
+
+/** The id of the markers of gaps in the log, which no book has. */
+export const GAP_ID = -(2 ** 53);
+
+/** The state of a log. */
+export interface LogState {
+  /** Followers get the changes after this one: those up to it are no longer kept, or others before it were not recorded. */
+  readonly start: ChangeCursor;
+  /** The nonce of the change at the cursor of a request; undefined if the log does not have one at its position. */
+  readonly nonceAtCursor: number | undefined;
+}
+
+/** Why changes cannot be read after, or before, a cursor. */
+export function faultOf(
+  { after, id, isOfDeleted }: ChangeRequest,
+  { start, nonceAtCursor }: LogState,
+): CursorFault | undefined {
+  if (!after) return undefined;
+  const isStart = after.position === start.position;
+  const nonce = nonceAtCursor ?? (isStart ? start.nonce : undefined);
+  if (nonce !== undefined && nonce !== after.nonce) return 'unknown';
+  const isFollowed = id === undefined && !isOfDeleted;
+  if (isFollowed && after.position < start.position) return 'removed';
+  return nonce === undefined && after.position > start.position ? 'unknown' : undefined;
+}
+
+/** A change as an engine reads it. */
+export interface ChangeRow extends Book, ChangeCursor {
+  readonly type: ChangeType;
+  readonly at: number;
+  /** Whether it is one of the requested changes; 0 or 1 on SQLite. */
+  readonly isRequested: boolean | number;
+  /** As in {@link Change}; 0 or 1 on SQLite. */
+  readonly hasGapAfter: boolean | number;
+}
+
+/**
+ * Makes a page of the first rows, and reads no further row when their texts are long.
+ *
+ * @param empty the cursor for the next page if there are no rows
+ */
+export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | undefined): ChangePage {
+  const changes: Change[] = [];
+  let next = empty;
+  let text = 0;
+  for (const { position, nonce, isRequested, hasGapAfter, type, at, id, title, author, year } of rows) {
+    const book = { id, title, author, year };
+    text += textLength(book);
+    if (next !== empty && text > PAGE_TEXT_BYTES_MAX) break;
+    const cursor = { position, nonce };
+    next = cursor;
+    if (isRequested) changes.push({ cursor, type, at, book, ...(hasGapAfter && { gapAfter: true }) });
+  }
+  return { changes, next };
+}
+
+/**
+ * Performs a batch of requests, equal ones once, until the texts are long: all followers wait for the same change.
+ *
+ * @returns the results of the first requests
+ */
+export async function readChangePages(
+  requests: readonly ChangeRequest[],
+  read: (request: ChangeRequest) => Promise<ChangePage | CursorFault>,
+): Promise<(ChangePage | CursorFault)[]> {
+  const known = new Map<string, ChangePage | CursorFault>();
+  const results: (ChangePage | CursorFault)[] = [];
+  let text = 0;
+  for (const request of requests) {
+    const key = JSON.stringify(request);
+    const result = known.get(key) ?? (text > BATCH_LIMITS.batchTextMax ? undefined : await read(request));
+    if (result === undefined) break;
+    if (typeof result === 'object' && !known.has(key))
+      for (const { book } of result.changes) text += textLength(book);
+    known.set(key, result);
+    results.push(result);
+  }
+  return results;
+}
+
+/** The error while another process has turned the history off. */
+export function notRecorded(): StoreUnavailable {
+  return new StoreUnavailable('another process has turned the history off');
+}

@@ -1,0 +1,172 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { CHANGE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
+import { toBookResult } from '../api/book-response.ts';
+import { noContent } from '../api/list/pages.ts';
+import { type ParameterSchema, queryAfter, readParameters } from '../api/list/query.ts';
+import type { Tokens } from '../auth/tokens.ts';
+import { readBookId } from '../book/book.ts';
+import { StoreUnavailable } from '../book/book-store-interface.ts';
+import { entityTag } from '../book/entity-tag.ts';
+import { Invalid } from '../book/invalid.ts';
+import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
+import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
+import type { HttpResult } from '../http/response.ts';
+import type { BookHistory, ChangeCursor, ChangePage, CursorFault } from './book-history.ts';
+import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
+import { EventStream } from './event-stream.ts';
+import type { Followers } from './followers.ts';
+import { changesParameters, historyParameters } from './operations.ts';
+import { jsonOf, keyOf } from './rendering.ts';
+import { SharedBytes } from './shared-bytes.ts';
+
+/** The `after` for the changes to come. */
+const NOW = 'now' as const;
+const NO_CURSOR = 'after must be the cursor of a change';
+
+/** The results of requests whose cursor cannot be followed. */
+const FAULTS: Readonly<Record<CursorFault, HttpResult>> = {
+  removed: { outcome: 'changesRemoved' },
+  unknown: { outcome: 'invalidQuery', detail: 'after is the cursor of another store' },
+};
+
+const EVENT_STREAM = 'text/event-stream';
+
+/** The handlers of the log of changes. All need a token. */
+export class HistoryHandlers {
+  readonly #history: BookHistory;
+  readonly #tokens: Tokens;
+  readonly #followers: Followers;
+  readonly #unread: MemoryBudget;
+  readonly #shared: SharedBytes;
+
+  /** @param unread the memory of responses that clients have not read yet */
+  constructor(history: BookHistory, tokens: Tokens, followers: Followers, unread: MemoryBudget) {
+    this.#history = history;
+    this.#tokens = tokens;
+    this.#followers = followers;
+    this.#unread = unread;
+    this.#shared = new SharedBytes(unread);
+  }
+
+  /** GET /changes */
+  readonly follow = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const target = request.raw.url ?? '';
+    const isStream = request.headers.accept?.includes(EVENT_STREAM) ?? false;
+    const lastEventId = isStream ? request.headers['last-event-id']?.toString() : undefined;
+    const query = readQuery(target, changesParameters, lastEventId);
+    if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
+    const { given, cursor, limit } = query;
+    if (cursor === 'removed') return FAULTS.removed;
+
+    const after = cursor === NOW ? await this.#history.last() : cursor;
+    let page = await this.#history.read({ after, limit });
+    if (typeof page === 'string') return FAULTS[page];
+    const isHead = request.method === 'HEAD';
+    if (isStream) return toStream(isHead ? noContent() : this.#openStream(request, reply, limit, page));
+    const waitMs = isHead ? 0 : Number(given.get('wait') ?? 0) * 1_000;
+    if (page.changes.length === 0 && waitMs > 0) {
+      page = (await this.#followers.next({ after: page.next, limit }, waitMs, reply.raw)) ?? page;
+      if (typeof page === 'string') return FAULTS[page];
+    }
+    return this.#toSharedResult(page, target, reply);
+  };
+
+  /** GET /book/{id}/history */
+  readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const id = bookId(request);
+    return id === undefined ? { outcome: 'bookNotFound' } : this.#listLastFirst(request, reply, id);
+  };
+
+  /** GET /books/deleted */
+  readonly listDeleted = (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> =>
+    this.#listLastFirst(request, reply);
+
+  /** POST /book/{id}/restore */
+  readonly restore = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const id = bookId(request);
+    if (id === undefined) return { outcome: 'bookNotFound' };
+    const book = isConditional(request.raw)
+      ? await this.#restoreIfMet(request, id)
+      : await this.#history.restore(id);
+    if (book === 'preconditionFailed') return { outcome: book };
+    if (book === 'exists') return { outcome: 'bookExists' };
+    return book && book !== 'changed'
+      ? toBookResult('bookRestored', book, reply, this.#unread)
+      : { outcome: 'bookNotFound' };
+  };
+
+  /** Restores a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
+  async #restoreIfMet({ raw }: FastifyRequest, id: number) {
+    for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
+      const page = await this.#history.read({ id, limit: 1 });
+      const last = typeof page === 'string' ? undefined : page.changes[0];
+      if (!last) return undefined;
+      const isMet = last.type !== 'deleted' || evaluatePreconditions(raw, entityTag(last.book)) === 'met';
+      if (!isMet) return 'preconditionFailed';
+      const book = await this.#history.restore(id, last.cursor);
+      if (book !== 'changed') return book;
+    }
+    throw new StoreUnavailable('contention');
+  }
+
+  /** The changes of a book; without an id, the deletions of all. */
+  async #listLastFirst(request: FastifyRequest, reply: FastifyReply, id?: number): Promise<HttpResult> {
+    const target = request.raw.url ?? '';
+    const query = readQuery(target, historyParameters);
+    if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
+    const { cursor: after, limit } = query;
+    if (after === NOW || after === 'removed') return { outcome: 'invalidQuery', detail: NO_CURSOR };
+    const isOfDeleted = id === undefined;
+    const page = await this.#history.read({ id, isOfDeleted, after, limit });
+    if (typeof page === 'string') return FAULTS[page];
+    const { changes, next } = page;
+    if (!isOfDeleted && !after && !next) return { outcome: 'bookNotFound' };
+    const outcome = isOfDeleted ? 'deletedBooksRetrieved' : 'historyRetrieved';
+    const content = jsonOf(outcome, changes);
+    const unread = new Reservation(this.#unread, reply.raw);
+    if (!unread.tryResize(content.length)) return { outcome: 'serviceUnavailable' };
+    const isEnd = next?.position === after?.position;
+    const path = isOfDeleted ? '/books/deleted' : `/book/${id}/history`;
+    return { outcome, content, headers: isEnd ? {} : linkTo(path, target, next) };
+  }
+
+  /** The response to all followers that wait for the same changes is one buffer. */
+  #toSharedResult({ changes, next }: ChangePage, target: string, { raw }: FastifyReply): HttpResult {
+    const outcome = 'changesRetrieved';
+    const held = this.#shared.hold(`json ${keyOf(changes)}`, () => jsonOf(outcome, changes), raw);
+    if (!held) return { outcome: 'serviceUnavailable' };
+    return { outcome, content: held.bytes, headers: linkTo('/changes', target, next) };
+  }
+
+  #openStream({ headers }: FastifyRequest, { raw }: FastifyReply, limit: number, first: ChangePage) {
+    const remainingMs = this.#tokens.remainingMsOf(headers.authorization ?? '');
+    const [followers, shared] = [this.#followers, this.#shared];
+    return new EventStream({ followers, shared, response: raw, limit, remainingMs }, first);
+  }
+}
+
+function toStream(content: AsyncIterable<Uint8Array>): HttpResult {
+  return { outcome: 'changesRetrieved', content, headers: { 'content-type': EVENT_STREAM } };
+}
+
+function linkTo(path: string, target: string, next: ChangeCursor | undefined): Record<string, string> {
+  return next ? { link: `<${path}?${queryAfter(target, writeChangeCursor(next))}>; rel="next"` } : {};
+}
+
+/** Reads parameters with a limit and a cursor. @param lastEventId precedes `after` */
+function readQuery<Known extends string>(
+  target: string,
+  parameters: Readonly<Record<Known | 'limit' | 'after', ParameterSchema>>,
+  lastEventId?: string,
+) {
+  const given = readParameters(target, parameters);
+  if (given instanceof Invalid) return given;
+  const text = lastEventId || given.get('after');
+  const cursor = text === NOW ? NOW : text === undefined ? undefined : readChangeCursor(text);
+  if (text !== undefined && !cursor) return new Invalid(NO_CURSOR);
+  return { given, cursor, limit: Number(given.get('limit') ?? parameters.limit.default) };
+}
+
+function bookId(request: FastifyRequest): number | undefined {
+  return readBookId((request.params as { id: string }).id);
+}

@@ -1,0 +1,152 @@
+import type { ClientBase } from 'pg';
+import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
+import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../../store/store-limits.ts';
+import type { ChangeRequest } from '../book-history.ts';
+import { type ChangeRow, GAP_ID } from '../change-log.ts';
+import { IS_RECORDED } from './preparation.ts';
+
+/** The last final note. */
+export async function selectLast(client: ClientBase): Promise<number> {
+  const { rows } = await client.query<{ last: number }>('select book_history_last() as last');
+  return rows[0]?.last ?? 0;
+}
+
+/** The state of the log, and a change; without a change, its columns are null. */
+export interface StateRow extends Omit<ChangeRow, 'position'> {
+  readonly isRecorded: boolean;
+  readonly start: number;
+  readonly startNonce: number;
+  readonly nonceAtCursor: number | null;
+  readonly position: number | null;
+}
+
+/** The state, of which there is one. It is read once in each statement, as it costs as much as reading ten changes. */
+const STATE = `state as materialized (
+    select ${IS_RECORDED} as "isRecorded", removed as start, removed_nonce as "startNonce" from book_history limit 1
+  )`;
+
+/** The last change up to a final note. */
+export const SELECT_LAST_CHANGE = `
+  with ${STATE}
+  select state.*, note as position, nonce
+  from state left join lateral (
+    select note, nonce from book_history_changes where note > start and note <= $1 order by note desc limit 1
+  ) as last on true
+`;
+
+/**
+ * Reads the state and, with it, a page. The lengths of texts are read first, and only the texts of changes that are
+ * returned: for example, of 1,000 changes of 1 MiB each, the first one.
+ *
+ * The first parameter is the position of the cursor or null, the second one the limit.
+ */
+function selectPage(
+  condition: string,
+  order: 'asc' | 'desc',
+  { isRequested = 'true', hasGapAfter = 'false' } = {},
+): string {
+  return `
+    with ${STATE}
+    select state.*, (select nonce from book_history_changes where note = $1) as "nonceAtCursor",
+      note as position, nonce, ${isRequested} as "isRequested", ${hasGapAfter} as "hasGapAfter", type,
+      floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
+    from state left join lateral (
+      select * from (
+        select *, row_number() over preceding as number,
+          sum(octet_length(title) + octet_length(author)) over preceding as total
+        from (
+          select * from book_history_changes where ${condition} order by note ${order} limit $2
+        ) as readable
+        window preceding as (order by note ${order} rows unbounded preceding)
+      ) as numbered
+      where number = 1 or total <= ${PAGE_TEXT_BYTES_MAX}
+    ) as changes on true
+    order by number`;
+}
+
+const FIRST =
+  '(select min(note) from book_history_changes where note > greatest($1, (select start from state)))';
+/**
+ * The third parameter is the last final note. The range of notes has at least one change, and at most as many as the limit:
+ * so not more are read, whatever the planner expects. For example, with a limit of 100 after the note 7 the first one may be
+ * 9, as 8 was rolled back, and the range is 9 to 108.
+ */
+const SELECT_CHANGES = selectPage(`note >= ${FIRST} and note < ${FIRST} + $2 and note <= $3`, 'asc');
+
+const BEFORE_CURSOR = 'note < coalesce($1, 9223372036854775807)';
+/** The third parameter is the book's id. */
+const SELECT_OF_BOOK = selectPage(`${BEFORE_CURSOR} and id = $3`, 'desc', {
+  hasGapAfter: `exists (
+    select from book_history_changes as gap
+    where gap.id = ${GAP_ID} and gap.note > changes.note and gap.note < coalesce(
+      (select min(later.note) from book_history_changes as later where later.id = changes.id and later.note > changes.note),
+      9223372036854775807
+    )
+  )`,
+});
+const SELECT_DELETED = selectPage(`${BEFORE_CURSOR} and type = 'deleted'`, 'desc', {
+  isRequested: `
+    not exists (
+      select from book_history_changes as later where later.id = changes.id and later.note > changes.note
+    ) and not exists (select from books where books.id = changes.id)`,
+});
+
+/** @param last the last final note, for followers */
+export function statementOf(
+  { id, isOfDeleted, after, limit }: ChangeRequest,
+  last: number,
+): { text: string; values: unknown[] } {
+  const values = [after?.position ?? null, limit];
+  if (isOfDeleted) return { text: SELECT_DELETED, values };
+  if (id !== undefined) return { text: SELECT_OF_BOOK, values: [...values, id] };
+  return { text: SELECT_CHANGES, values: [...values, last] };
+}
+
+/**
+ * Stores a book as it was when it was deleted. It writes to that change, so that a statement that has waited for another
+ * restore of the book finds another version of the change, and does not restore what may be older than the last deletion.
+ * The second and third parameters are the position and nonce of the deletion, or null.
+ */
+export const RESTORE = `
+  with ${STATE}, last_change as (
+    select note, nonce, xmin as version, type from book_history_changes where id = $1 order by note desc limit 1
+  ), deletion as (
+    select note, version from last_change cross join state
+    where type = 'deleted' and ($2::bigint is null or (note, nonce) = ($2, $3::bigint)) and "isRecorded"
+  ), deleted as (
+    update book_history_changes as changes set at = changes.at from deletion
+    where changes.note = deletion.note and changes.xmin = deletion.version
+    returning changes.id, changes.title, changes.author, changes.year
+  ), restored as (
+    insert into books (id, title, author, year) overriding system value select id, title, author, year from deleted
+    on conflict (id) do nothing
+    returning ${BOOK_COLUMNS}
+  )
+  select "isRecorded", (select row_to_json(restored) from restored) as book, case
+      when exists (select from books where id = $1) then 'exists'
+      when $2 is not null and exists (select from last_change where (note, nonce) <> ($2, $3)) then 'changed'
+      when exists (select from deletion) then 'exists'
+    end as obstacle
+  from state
+`;
+
+/** The most text that one step removes, and the most changes. */
+const REMOVAL_BYTES_MAX = 8 * 1_024 * 1_024;
+
+/**
+ * Removes the first changes, if they are old, in a step that other writers need not wait for. The parameter is the last
+ * final note. A trigger moves `removed`.
+ */
+export const REMOVE_OLD = `
+  with first as (
+    select note, at, row_number() over preceding as number,
+      sum(octet_length(title) + octet_length(author)) over preceding as total
+    from (select * from book_history_changes where note <= $1 order by note limit ${REMOVAL_MAX}) as first
+    window preceding as (order by note rows unbounded preceding)
+  )
+  delete from book_history_changes
+  where note <= (
+    select max(note) from first cross join book_history
+    where (number = 1 or total <= ${REMOVAL_BYTES_MAX}) and at < now() - days * interval '1 day'
+  )
+`;

@@ -1,0 +1,24 @@
+import type { Core } from '../api/server.ts';
+import { respondWith } from '../http/response.ts';
+import type { BookHistory } from './book-history.ts';
+import { Followers } from './followers.ts';
+import { HistoryHandlers } from './handlers.ts';
+import { operations } from './operations.ts';
+
+/** Adds the routes of the history to a server. @returns the followers, for the metrics */
+export function serveHistory(core: Core, history: BookHistory): Followers {
+  const { app, connections, protect, unread, tokens } = core;
+  const followers = new Followers(history);
+  const handlers = new HistoryHandlers(history, tokens, followers, unread);
+  const { followChanges, listDeletedBooks, readHistory, restoreBook } = operations;
+  app.get('/changes', { ...protect, schema: followChanges }, respondWith(handlers.follow));
+  app.get('/books/deleted', { ...protect, schema: listDeletedBooks }, respondWith(handlers.listDeleted));
+  app.get('/book/:id/history', { ...protect, schema: readHistory }, respondWith(handlers.listOfBook));
+  app.post('/book/:id/restore', { ...protect, schema: restoreBook }, respondWith(handlers.restore));
+  connections.onDrain = () => followers.stop();
+  app.addHook('onResponse', ({ method }, _reply, done) => {
+    if (method !== 'GET') followers.written();
+    done();
+  });
+  return followers;
+}

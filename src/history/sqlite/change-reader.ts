@@ -1,0 +1,191 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Book } from '../../book/book.ts';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { GAP_ID, type RecordingVerifier } from '../../store/sqlite/change-log.ts';
+import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
+import { REMOVAL_MAX } from '../../store/store-limits.ts';
+import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
+import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
+
+/** The most text that one step of a removal removes, beside that of a single change. */
+const REMOVAL_BYTES_MAX = 4 * 1_024 * 1_024;
+
+const SELECT = `
+  select note as position, nonce, type is not null and type <> 'gap' as isRequested, false as hasGapAfter, type, at, id,
+    coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year
+  from book_changes
+`;
+
+const ALL = `${SELECT} where note > ? order by note limit ?`;
+const OF_DELETED = `${SELECT} where note < ? and type = 'deleted' order by note desc limit ?`;
+const ONE = `${SELECT} where note = ?`;
+
+const INDEXED = '(select indexed from book_history)';
+const NOTES_OF_BOOK = `
+  select note from book_changes_by_book where id = ?1 and note < ?2 and note <= ${INDEXED}
+  union all
+  select note from book_changes where note > ${INDEXED} and note < ?2 and id = ?1 and type is not null
+  order by note desc
+`;
+const LAST_INDEXED = `select max(note) as note from book_changes_by_book where id = ? and note <= ${INDEXED}`;
+const NOT_INDEXED = `select id, note from book_changes where note > ${INDEXED} and type is not null order by note`;
+
+/** The most changes that one step adds to the index by book. */
+const INDEXED_MAX = 2_000;
+const INDEX_END = `
+  select max(note) as note, count(*) as count
+  from (select note from book_changes where note > ${INDEXED} order by note limit ${INDEXED_MAX})
+`;
+const INDEX_NEXT = `
+  insert or ignore into book_changes_by_book
+  select id, note from book_changes where note > ${INDEXED} and note <= ? and type is not null order by id, note
+`;
+
+const STATE = `
+  select removed, removed_nonce as removedNonce, (select nonce from book_changes where note = ?) as nonceAtCursor
+  from book_history
+`;
+
+/** The place after the last change, or after what was removed. */
+export const SELECT_LAST = `
+  select * from (select note as position, nonce from book_changes order by note desc limit 1)
+  union all select removed, removed_nonce from book_history order by 1 desc limit 1
+`;
+
+export type Restored = Awaited<ReturnType<BookHistory['restore']>>;
+
+/** @throws StoreUnavailable while changes are not recorded, or until the log is put right */
+export function expectRecording(verifier: RecordingVerifier): void {
+  const state = verifier.state();
+  if (state === 'off') throw notRecorded();
+  if (state === 'faulty') throw new StoreUnavailable('the log of changes is incomplete');
+}
+
+/** Reads, removes and indexes changes, and restores books. Call its methods in a transaction. */
+export class ChangeReader {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  read(request: ChangeRequest): ChangePage | CursorFault {
+    const { after, limit, id, isOfDeleted } = request;
+    const { removed, removedNonce, nonceAtCursor } = this.#prepare(STATE).get(after?.position ?? null) as {
+      removed: number;
+      removedNonce: number;
+      nonceAtCursor: number | null;
+    };
+    const start = { position: removed, nonce: removedNonce };
+    const fault = faultOf(request, { start, nonceAtCursor: nonceAtCursor ?? undefined });
+    if (fault) return fault;
+    const before = after?.position ?? Number.MAX_VALUE;
+    if (id !== undefined) return toChangePage(this.#ofBook(id, before, limit), after);
+    if (isOfDeleted) return toChangePage(this.#ofDeleted(before, limit), after);
+    const from = after ?? start;
+    return toChangePage(this.#rows(ALL, from.position, limit), from);
+  }
+
+  restore(id: number, deletion: ChangeCursor | undefined): Restored {
+    if (this.#hasBook(id)) return 'exists';
+    const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
+    if (!last) return undefined;
+    const { position, nonce } = last;
+    if (deletion && (position !== deletion.position || nonce !== deletion.nonce)) return 'changed';
+    return last.type === 'deleted' ? (this.#prepare(RESTORE).get(position) as unknown as Book) : undefined;
+  }
+
+  /** Adds the next changes to the index by book. @returns whether there may be more of them */
+  index(): boolean {
+    const { note, count } = this.#prepare(INDEX_END).get() as { note: number | null; count: number };
+    if (note === null) return false;
+    this.#prepare(INDEX_NEXT).run(note);
+    this.#prepare('update book_history set indexed = ?').run(note);
+    return count === INDEXED_MAX;
+  }
+
+  /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */
+  removeOld(): boolean {
+    let last: number | undefined;
+    let changes = 0;
+    let bytes = 0;
+    for (const row of this.#prepare(OLDEST).iterate()) {
+      bytes += row.bytes as number;
+      if (!row.isOld || (last !== undefined && bytes > REMOVAL_BYTES_MAX)) break;
+      last = row.note as number;
+      changes++;
+    }
+    if (last === undefined) return false;
+    this.#prepare('delete from book_changes where note <= ?').run(last);
+    return changes === REMOVAL_MAX || bytes > REMOVAL_BYTES_MAX;
+  }
+
+  /** The changes of a book, the last one first; one is read at a time, as their texts may be long. */
+  *#ofBook(id: number, before: number, limit: number): Generator<ChangeRow> {
+    const gaps = [...this.#notesOf(GAP_ID, before)];
+    let later = before;
+    let count = 0;
+    for (const note of this.#notesOf(id, before)) {
+      const row = this.#prepare(ONE).get(note) as ChangeRow | undefined;
+      if (!row) continue;
+      yield { ...row, hasGapAfter: gaps.some((gap) => gap > note && gap < later) };
+      later = note;
+      if (++count === limit) return;
+    }
+  }
+
+  /** The deletions, the last one first; those are requested that have deleted a book that is still deleted. */
+  *#ofDeleted(before: number, limit: number): Generator<ChangeRow> {
+    const notIndexed = new Map<unknown, unknown>();
+    for (const { id, note } of this.#prepare(NOT_INDEXED).iterate()) notIndexed.set(id, note);
+    for (const row of this.#rows(OF_DELETED, before, limit)) {
+      const last = notIndexed.get(row.id) ?? this.#prepare(LAST_INDEXED).get(row.id)?.note;
+      yield { ...row, isRequested: (last ?? row.position) === row.position && !this.#hasBook(row.id) };
+    }
+  }
+
+  #hasBook(id: number): boolean {
+    return this.#prepare('select 1 from books where id = ?').get(id) !== undefined;
+  }
+
+  /** The positions of the changes of a book, the last one first. */
+  *#notesOf(id: number, before: number): Generator<number> {
+    for (const { note } of this.#prepare(NOTES_OF_BOOK).iterate(id, before)) yield note as number;
+  }
+
+  #rows(sql: string, ...values: number[]): Iterable<ChangeRow> {
+    return this.#prepare(sql).iterate(...values) as Iterable<unknown> as Iterable<ChangeRow>;
+  }
+
+  #prepare(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+}
+
+const RESTORE = `
+  insert into books (id, title, author, year) select id, title, author, year from book_changes where note = ?
+  returning ${BOOK_COLUMNS}
+`;
+
+const IS_OLD = 'coalesce(at, 0) < (unixepoch() - (select days from book_history) * 86400) * 1000';
+
+const OLDEST = `
+  select note, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes, ${IS_OLD} as isOld
+  from book_changes order by note limit ${REMOVAL_MAX}
+`;
+
+/** The last change, and how many changes the index by book lacks. */
+export const SELECT_BACKLOG = `
+  select last, last - max(indexed, first - 1) as backlog
+  from (
+    select indexed, coalesce((select max(note) from book_changes), 0) as last,
+      coalesce((select min(note) from book_changes), 1) as first
+    from book_history
+  )
+`;
+
+/** Whether the first change is older than those to be kept. */
+export const HAS_OLD = `select 1 from (select at from book_changes order by note limit 1) where ${IS_OLD}`;

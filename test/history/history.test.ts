@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { BookStore } from '../../src/book/book-store-interface.ts';
+import type { BookHistory } from '../../src/history/book-history.ts';
+import { type Engine, engines } from '../support/engines.ts';
+import { query } from '../support/sql.ts';
+import { assertSameJson, createMany } from '../support/stores.ts';
+import {
+  DUNE,
+  describeChanges,
+  openWithHistory,
+  openWithoutHistory,
+  readAll,
+  readPage,
+  whenAvailable,
+} from './stores.ts';
+
+const LOG = { SQLite: 'book_changes', PostgreSQL: 'book_history_changes' };
+
+/** The number of books that a search finds with the index. */
+async function find(store: BookStore): Promise<number> {
+  const dunes = { sort: 'year', isDescending: false, q: 'dune', yearFrom: -9_999, yearTo: 9_999 } as const;
+  return (await store.search(dunes, 100)).count;
+}
+
+/** The changes of a book, the last one first. */
+async function historyOf(history: BookHistory, id: number): Promise<string[]> {
+  return describeChanges((await readPage(history, { id })).changes);
+}
+
+async function deletedBooks(history: BookHistory): Promise<string[]> {
+  return describeChanges((await readPage(history, { isOfDeleted: true })).changes);
+}
+
+function suite(engine: Engine): void {
+  const log = LOG[engine.name];
+  const dropTrigger = (name: string) =>
+    `drop trigger ${name}${engine.name === 'PostgreSQL' ? ' on books' : ''}`;
+
+  test('has every change of the service in order, and none where nothing changed', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    const before = Date.now();
+    const { id } = await store.create(DUNE);
+    await store.createOnce({ ...DUNE, year: 1 }, 'key');
+    await store.update(id, { year: 1966 });
+    await store.update(id, { year: 1966 });
+    await store.updateExpected({ id, ...DUNE, year: 1966 }, { title: 'DUNE' });
+    await createMany(store, [
+      { ...DUNE, year: 2 },
+      { ...DUNE, year: 3 },
+    ]);
+    await store.delete(id);
+    await store.delete(id);
+    await store.createOnce({ ...DUNE, year: 1 }, 'key');
+    const changes = await readAll(history);
+    assert.deepEqual(describeChanges(changes), [
+      'created 1 Dune 1965',
+      'created 2 Dune 1',
+      'updated 1 Dune 1966',
+      'updated 1 DUNE 1966',
+      'created 3 Dune 2',
+      'created 4 Dune 3',
+      'deleted 1 DUNE 1966',
+    ]);
+    for (const { at } of changes) assert.ok(at >= before - 1_000 && at <= Date.now() + 1_000, `${at}`);
+    assertSameJson(changes.at(-1)?.cursor, await history.last());
+    const ofBook = await readPage(history, { id, limit: 2 });
+    assert.deepEqual(describeChanges(ofBook.changes), ['deleted 1 DUNE 1966', 'updated 1 DUNE 1966']);
+    const earlier = await readPage(history, { id, after: ofBook.next });
+    assert.deepEqual(describeChanges(earlier.changes), ['updated 1 Dune 1966', 'created 1 Dune 1965']);
+  });
+
+  test('has the changes of other programs, also NULL and new ids, and nothing of a transaction that was rolled back', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, { ...DUNE, year: 2 }]);
+    const after = await history.last();
+    const isSqlite = engine.name === 'SQLite';
+    await query(address.dbUrl, 'update books set id = id + 10 where id = 1');
+    await query(address.dbUrl, 'update books set title = title');
+    await query(address.dbUrl, `insert into books (id, title, author, year) values (50, 'Emma', '', 1815)`);
+    await query(address.dbUrl, isSqlite ? 'delete from books' : 'truncate books');
+    const changes = describeChanges(await readAll(history, after));
+    assert.deepEqual(changes.slice(0, 2).toSorted(), ['created 11 Dune 1965', 'deleted 1 Dune 1965']);
+    assert.deepEqual(changes.slice(2, 3), ['created 50 Emma 1815']);
+    assert.deepEqual(changes.slice(3).toSorted(), [
+      'deleted 11 Dune 1965',
+      'deleted 2 Dune 2',
+      'deleted 50 Emma 1815',
+    ]);
+  });
+
+  test('is turned on once by several processes', async () => {
+    await using address = await engine.createAddress();
+    await (await openWithoutHistory(address.dbUrl))[Symbol.asyncDispose]();
+    const opened = await Promise.all([1, 2, 3].map(() => openWithHistory(address.dbUrl)));
+    try {
+      for (const { store } of opened) await store.create(DUNE);
+      for (const { history } of opened) assert.equal((await readAll(history)).length, 3);
+    } finally {
+      for (const one of opened) await one[Symbol.asyncDispose]();
+    }
+  });
+
+  test('continues after a restart', async () => {
+    await using address = await engine.createAddress();
+    let after: Awaited<ReturnType<BookHistory['last']>>;
+    {
+      await using opened = await openWithHistory(address.dbUrl);
+      await opened.store.create(DUNE);
+      after = await opened.history.last();
+    }
+    await using opened = await openWithHistory(address.dbUrl, { days: 10 });
+    await opened.store.create(DUNE);
+    assert.deepEqual(describeChanges(await readAll(opened.history, after)), ['created 2 Dune 1965']);
+    assert.deepEqual(describeChanges(await readAll(opened.history)), [
+      'created 1 Dune 1965',
+      'created 2 Dune 1965',
+    ]);
+  });
+
+  test('that was off keeps what it has, says where changes are missing, and followers begin anew', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, DUNE, DUNE]);
+    await store.update(2, { year: 2 });
+    await store.delete(3);
+    const before = await history.last();
+    {
+      await using other = await openWithoutHistory(address.dbUrl);
+      await other.update(1, { year: 1 });
+      for (const call of [
+        () => history.read({ limit: 9 }),
+        () => history.read({ limit: 9, id: 1 }),
+        () => history.read({ limit: 9, isOfDeleted: true }),
+        () => history.restore(3),
+        () => history.last(),
+      ])
+        await assert.rejects(call, { name: 'StoreUnavailable' });
+    }
+    await using again = await openWithHistory(address.dbUrl);
+    await again.store.update(1, { year: 7 });
+    for (const one of [history, again.history]) {
+      assert.equal(await whenAvailable(() => one.read({ limit: 9, after: before })), 'removed');
+      assert.deepEqual(describeChanges(await readAll(one)), ['updated 1 Dune 7']);
+      assert.deepEqual(await historyOf(one, 1), ['updated 1 Dune 7', 'created 1 Dune 1965 gap']);
+      assert.deepEqual(await historyOf(one, 2), ['updated 2 Dune 2 gap', 'created 2 Dune 1965']);
+      assert.deepEqual(await deletedBooks(one), ['deleted 3 Dune 1965']);
+    }
+    assertSameJson(await history.restore(3), { id: 3, ...DUNE });
+  });
+
+  test('accepts the cursor of each change and of none that it does not have', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, DUNE]);
+    const [first, last] = await readAll(history);
+    assert.ok(first && last);
+    const { position, nonce } = last.cursor;
+    assert.equal((await readPage(history, { after: first.cursor })).changes.length, 1);
+    for (const unknown of [
+      { position, nonce: first.cursor.nonce },
+      { position: position + 1, nonce },
+      { position: Number.MAX_SAFE_INTEGER, nonce },
+    ])
+      assert.equal(await history.read({ limit: 9, after: unknown }), 'unknown');
+  });
+
+  test('finds what searches find, whether it is on or off', async () => {
+    await using address = await engine.createAddress();
+    for (const [round, isOn] of [false, true, false, true].entries()) {
+      await using resources = new AsyncDisposableStack();
+      const store = isOn
+        ? resources.use(await openWithHistory(address.dbUrl)).store
+        : resources.use(await openWithoutHistory(address.dbUrl));
+      const { id } = await store.create(DUNE);
+      assert.equal(await find(store), round + 1);
+      await store.update(id, { title: 'Emma' });
+      assert.equal(await find(store), round);
+      await store.update(id, { title: 'Dune' });
+      assert.equal(await find(store), round + 1);
+    }
+  });
+
+  test('pages end where texts are long', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    const title = 'x'.repeat(700_000);
+    await createMany(store, [DUNE, { ...DUNE, title }, { ...DUNE, title }]);
+    const page = await readPage(history);
+    assert.equal(page.changes.length, 2);
+    const rest = await readPage(history, { after: page.next });
+    assert.deepEqual(
+      rest.changes.map(({ book }) => book.id),
+      [3],
+    );
+    await store.update(2, { year: 1 });
+    const ofBook = await readPage(history, { id: 2 });
+    assert.deepEqual(
+      ofBook.changes.map(({ type }) => type),
+      ['updated'],
+    );
+    const earlier = await readPage(history, { id: 2, after: ofBook.next });
+    assert.deepEqual(
+      earlier.changes.map(({ type }) => type),
+      ['created'],
+    );
+  });
+
+  test('restores a book as it was deleted, once', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    const { id } = await store.create(DUNE);
+    assert.equal(await history.restore(id), 'exists');
+    assert.equal(await history.restore(99), undefined);
+    await store.update(id, { year: 7 });
+    await store.delete(id);
+    const restored = await Promise.all([history.restore(id), history.restore(id)]);
+    assertSameJson(restored, [{ id, ...DUNE, year: 7 }, 'exists']);
+    assertSameJson(await store.find(id), { id, ...DUNE, year: 7 });
+    assert.equal((await store.create(DUNE)).id, id + 1);
+    const { changes } = await readPage(history, { id, limit: 1 });
+    assert.deepEqual(describeChanges(changes), ['created 1 Dune 7']);
+  });
+
+  test('undoes a certain deletion only while it is the last change of the book', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    const { id } = await store.create(DUNE);
+    const created = await history.last();
+    await store.delete(id);
+    const deleted = await history.last();
+    assert.equal(await history.restore(id, created), 'changed');
+    assert.equal(await history.restore(id, { ...deleted, nonce: deleted.nonce ^ 1 }), 'changed');
+    assert.deepEqual(await deletedBooks(history), ['deleted 1 Dune 1965']);
+    assertSameJson(await history.restore(id, deleted), { id, ...DUNE });
+    assert.deepEqual(await deletedBooks(history), []);
+    await store.delete(id);
+    assert.equal(await history.restore(id, deleted), 'changed');
+  });
+
+  test('removes what is older than its days', async () => {
+    await using address = await engine.createAddress();
+    {
+      await using opened = await openWithHistory(address.dbUrl);
+      await createMany(opened.store, [DUNE, DUNE, DUNE]);
+      await query(address.dbUrl, `update ${log} set at = ${AGED[engine.name]} where id <= 2`);
+    }
+    await using opened = await openWithHistory(address.dbUrl, { days: 1 });
+    const { history } = opened;
+    while ((await readAll(history)).length > 1);
+    assert.deepEqual(describeChanges(await readAll(history)), ['created 3 Dune 1965']);
+    const rows = () => query(address.dbUrl, `select note from ${log}`);
+    while ((await rows()).length > 1);
+    assert.equal(await history.restore(1), 'exists');
+  });
+
+  test('tells followers of changes that another program has removed', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, DUNE, DUNE]);
+    const [first, second, third] = await readAll(history);
+    await query(address.dbUrl, `delete from ${log} where id = 2`);
+    assert.equal(await history.read({ limit: 9, after: first?.cursor }), 'removed');
+    for (const { cursor } of [second, third].filter((change) => change !== undefined))
+      assert.equal(typeof (await history.read({ limit: 9, after: cursor })), 'object');
+    assert.deepEqual(describeChanges(await readAll(history)), ['created 3 Dune 1965']);
+  });
+
+  for (const trigger of ['insert', 'update', 'delete']) {
+    test(`is put right without a restart when the trigger of ${trigger} was dropped, and followers begin anew`, async () => {
+      await using address = await engine.createAddress();
+      await using opened = await openWithHistory(address.dbUrl);
+      const { store, history } = opened;
+      await store.create(DUNE);
+      const before = await history.last();
+      await query(address.dbUrl, dropTrigger(`book_history_${trigger}`));
+      await store.create({ ...DUNE, year: 2 });
+      await whenAvailable(() => history.last());
+      assert.equal(await history.read({ limit: 9, after: before }), 'removed');
+      await store.update(1, { year: 3 });
+      await store.delete(1);
+      await store.create({ ...DUNE, year: 4 });
+      assert.deepEqual(describeChanges(await readAll(history)), [
+        'updated 1 Dune 3',
+        'deleted 1 Dune 3',
+        'created 3 Dune 4',
+      ]);
+    });
+  }
+
+  test('begins anew when its tables were dropped, and books can be written', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, DUNE]);
+    const before = await history.last();
+    for (const table of [log, 'book_history']) {
+      await query(address.dbUrl, `drop table ${table}`);
+      await whenAvailable(() => history.last());
+      await store.update(1, { title: table });
+      assert.deepEqual(describeChanges(await readAll(history)), [`updated 1 ${table} 1965`]);
+      assert.notEqual(typeof (await history.read({ limit: 9, after: before })), 'object');
+    }
+  });
+}
+
+const AGED = {
+  SQLite: '(unixepoch() - 86401) * 1000',
+  PostgreSQL: `now() - interval '86401 seconds'`,
+};
+
+for (const engine of engines) {
+  describe(`The history on ${engine.name}`, () => suite(engine));
+}

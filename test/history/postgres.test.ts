@@ -1,0 +1,615 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { BookHistory, ChangeCursor } from '../../src/history/book-history.ts';
+import { openHistory } from '../../src/history/open-history.ts';
+import { REMOVE_OLD, statementOf } from '../../src/history/postgres/statements.ts';
+import { parseStoreAddress } from '../../src/store/address.ts';
+import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
+import { createDatabase, type Database, startCluster } from '../support/postgres.ts';
+import { addStandby } from '../support/standby.ts';
+import { assertSameJson, createMany, openStoreAt } from '../support/stores.ts';
+import {
+  DUNE,
+  describeChanges,
+  openWithHistory,
+  openWithoutHistory,
+  readAll,
+  readPage,
+  whenAvailable,
+} from './stores.ts';
+import { VERSION_0_1_0 } from './version-0.1.0.ts';
+
+async function openClient({ url }: { readonly url: string }): Promise<Client & AsyncDisposable> {
+  const client = new Client(url);
+  await client.connect();
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
+}
+
+/** An observer that collects the failures of the history. */
+function observe(): { observer: StoreObserver; failures: (FailureCause | undefined)[] } {
+  const failures: (FailureCause | undefined)[] = [];
+  const observer: StoreObserver = {
+    operation: () => () => {},
+    part: (name) => (cause) => void (name === 'history' && failures.push(cause)),
+    pool: () => {},
+    moved: () => {},
+  };
+  return { observer, failures };
+}
+
+async function assertUnavailable(history: BookHistory): Promise<void> {
+  for (const call of [
+    () => history.last(),
+    () => history.read({ limit: 9 }),
+    () => history.read({ limit: 9, id: 1 }),
+    () => history.read({ limit: 9, isOfDeleted: true }),
+    () => history.restore(1),
+  ])
+    await assert.rejects(call, { name: 'StoreUnavailable' });
+}
+
+/** Resolves when the history is available, and a follower at the cursor is told that changes are missing. */
+async function assertGap(history: BookHistory, before: ChangeCursor): Promise<void> {
+  assert.equal(await whenAvailable(() => history.read({ limit: 9, after: before })), 'removed');
+}
+
+const insert = (id: number, table = 'books') =>
+  `insert into ${table} (id, title, author, year) values (${id}, 'Emma', '', 1815)`;
+
+describe('The history on PostgreSQL: order', () => {
+  test('shows a change to followers only when no open transaction can come before it, and else at once', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await store.create(DUNE);
+    await using first = await openClient(database);
+    await using second = await openClient(database);
+    await first.query('begin');
+    await first.query(`insert into books (title, author, year) values ('first', '', 1)`);
+    await second.query('begin');
+    await second.query(`insert into books (title, author, year) values ('second', '', 2)`);
+    await second.query('commit');
+    await first.query(`insert into books (title, author, year) values ('third', '', 3)`);
+    const { id } = await store.create(DUNE);
+    await store.update(id, { year: 7 });
+    await store.delete(id);
+    assert.deepEqual(describeChanges(await readAll(history)), ['created 1 Dune 1965']);
+    const ofBook = await readPage(history, { id });
+    assert.deepEqual(describeChanges(ofBook.changes), [
+      'deleted 5 Dune 7',
+      'updated 5 Dune 7',
+      'created 5 Dune 1965',
+    ]);
+    const deleted = await readPage(history, { isOfDeleted: true });
+    assert.deepEqual(describeChanges(deleted.changes), ['deleted 5 Dune 7']);
+    assertSameJson(await history.restore(id), { id, ...DUNE, year: 7 });
+    await first.query('savepoint one');
+    await first.query('update books set year = 9 where id = 1');
+    await first.query('rollback to one');
+    await first.query('commit');
+    assert.deepEqual(describeChanges(await readAll(history)), [
+      'created 1 Dune 1965',
+      'created 2 first 1',
+      'created 3 second 2',
+      'created 4 third 3',
+      'created 5 Dune 1965',
+      'updated 5 Dune 7',
+      'deleted 5 Dune 7',
+      'created 5 Dune 7',
+    ]);
+  });
+
+  test('accepts the cursor of a change that was read, also while an open transaction began before it', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await using late = await openClient(database);
+    await late.query('begin');
+    await late.query(insert(99));
+    const [{ key } = { key: '' }] = await database.query<{ key: string }>(
+      `select (classid::bigint << 32) + objid::bigint as key from pg_locks where locktype = 'advisory' and objsubid = 1`,
+    );
+    await late.query('rollback');
+    await createMany(store, [DUNE, DUNE]);
+    const last = await history.last();
+    // As if the transaction had been paused between reading the last note and announcing it.
+    await late.query('begin');
+    await late.query(`select pg_advisory_xact_lock_shared(${key})`);
+    assertSameJson(await history.read({ limit: 9, after: last }), { changes: [], next: last });
+    await store.create(DUNE);
+    assertSameJson(await history.read({ limit: 9, after: last }), { changes: [], next: last });
+    await late.query('rollback');
+    assert.equal((await readAll(history, last)).length, 1);
+  });
+
+  test('of one schema does not depend on that of another one', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    await database.query(`create schema "other's"`);
+    await using other = await openWithHistory(`${database.url}?options=-csearch_path%3D%22other's%22`);
+    for (const year of [1, 2, 3]) await opened.store.create({ ...DUNE, year });
+    await using open = await openClient(database);
+    await open.query('begin');
+    await open.query(insert(99, 'public.books'));
+    await open.query(insert(99, `"other's".books`));
+    for (const { store, history } of [opened, other]) {
+      const last = await history.last();
+      await store.create(DUNE);
+      assertSameJson(await history.last(), last);
+    }
+    await open.query('rollback');
+    await open.query('begin');
+    await open.query(insert(99, `"other's".books`));
+    const last = await opened.history.last();
+    await opened.store.create(DUNE);
+    assert.ok((await opened.history.last()).position > last.position);
+  });
+
+  test('gives no place to begin while an earlier transaction is open, of which a follower would miss changes', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await store.create(DUNE);
+    await using late = await openClient(database);
+    await late.query('begin');
+    await late.query(insert(98));
+    await store.create(DUNE);
+    await database.query('delete from book_history_changes');
+    for (const call of [() => history.last(), () => history.read({ limit: 9 })])
+      await assert.rejects(call, { name: 'StoreUnavailable' });
+    await late.query('commit');
+    await readPage(history, { after: await history.last() });
+  });
+
+  test('restores no state before the last deletion while another program restores the book, too', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    const { id } = await store.create(DUNE);
+    await store.delete(id);
+    await using other = await openClient(database);
+    await other.query('begin');
+    await other.query('update book_history_changes set at = at');
+    await other.query(insert(id));
+    const restoring = history.restore(id);
+    const waiting = "select 1 from pg_locks where not granted and locktype = 'transactionid'";
+    while ((await database.query(waiting)).length === 0);
+    await other.query(`update books set title = 'newer' where id = ${id}`);
+    await other.query(`delete from books where id = ${id}`);
+    await other.query('commit');
+    assert.equal(await restoring, 'exists');
+    assertSameJson(await history.restore(id), { id, title: 'newer', author: '', year: 1815 });
+  });
+
+  test('restores into a table that always generates its ids', async () => {
+    await using database = await createDatabase();
+    await database.query(
+      'create table books (id bigint generated always as identity primary key, title text, author text, year bigint)',
+    );
+    await using opened = await openWithHistory(database.url);
+    const { id } = await opened.store.create(DUNE);
+    await opened.store.delete(id);
+    assertSameJson(await opened.history.restore(id), { id, ...DUNE });
+  });
+});
+
+describe('The history on PostgreSQL: gaps', () => {
+  /** What makes changes be missed, and what ends that. */
+  const INTERFERENCES: Readonly<Record<string, readonly [before: string, after: string]>> = {
+    'triggers are disabled for a time': [
+      'alter table books disable trigger user',
+      'alter table books enable trigger user',
+    ],
+    'one trigger is disabled': ['alter table books disable trigger book_history_insert', ''],
+    'one trigger fires only in replicas': [
+      'alter table books enable replica trigger book_history_insert',
+      '',
+    ],
+    'triggers are replaced for a time': [
+      'drop trigger book_history_insert on books',
+      `create trigger book_history_insert after insert on books referencing new table as added
+        for each statement execute function record_book_history()`,
+    ],
+    'the function is another one for a time': [
+      `alter function record_book_history() rename to kept;
+       create function record_book_history() returns trigger language plpgsql as 'begin return null; end';
+       create or replace trigger book_history_insert after insert on books execute function record_book_history()`,
+      `drop trigger book_history_insert on books; drop function record_book_history();
+       alter function kept() rename to record_book_history;
+       create trigger book_history_insert after insert on books referencing new table as added
+         for each statement execute function record_book_history()`,
+    ],
+    'the table of changes is restored in an older state': [
+      'create table saved as select * from book_history_changes',
+      `drop table book_history_changes;
+       create table book_history_changes (note bigint primary key default nextval('book_history_note'), id bigint not null,
+         type text not null, at timestamptz not null default clock_timestamp(), title text not null, author text not null,
+         year bigint not null, nonce bigint not null default 0);
+       insert into book_history_changes select * from saved`,
+    ],
+    'the rows of changes are restored in an older state': [
+      'create table saved as select * from book_history_changes',
+      'delete from book_history_changes; insert into book_history_changes select * from saved',
+    ],
+    'the table of changes is emptied': ['', 'truncate book_history_changes'],
+    'the state and the sequence are dropped': [
+      '',
+      'drop table book_history_changes, book_history; drop sequence book_history_note',
+    ],
+    'the state is deleted': ['', 'delete from book_history'],
+    'the index is dropped': ['', 'drop index book_history_by_book'],
+    'a column is dropped': ['', 'alter table book_history drop column recorder'],
+  };
+  for (const [name, [before, after]] of Object.entries(INTERFERENCES)) {
+    test(`is put right when ${name}, and followers begin anew`, async () => {
+      await using database = await createDatabase();
+      await using opened = await openWithHistory(database.url);
+      const { store, history } = opened;
+      await createMany(store, [DUNE, DUNE]);
+      const cursor = await history.last();
+      if (before) await database.query(before);
+      await store.create(DUNE);
+      if (after) await database.query(after);
+      const result = await whenAvailable(() => history.read({ limit: 9, after: cursor }));
+      assert.ok(result === 'removed' || result === 'unknown', JSON.stringify(result));
+      const { position } = await history.last();
+      await store.create(DUNE);
+      await store.update(1, { year: 7 });
+      await store.delete(2);
+      assert.deepEqual(describeChanges(await readAll(history)), [
+        'created 4 Dune 1965',
+        'updated 1 Dune 7',
+        'deleted 2 Dune 1965',
+      ]);
+      assert.ok((await history.last()).position > position);
+    });
+  }
+
+  test('keeps a trigger that always fires, for sessions that replicate', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await database.query('alter table books enable always trigger book_history_insert');
+    await whenAvailable(() => history.last());
+    await database.query(`set session_replication_role = replica; ${insert(9)}`);
+    assert.deepEqual(describeChanges(await readAll(history)), ['created 9 Emma 1815']);
+    await store.create(DUNE);
+    assert.equal((await readAll(history)).length, 2);
+  });
+
+  test('are no gap: ANALYZE, VACUUM FULL, REINDEX, and rows that other programs read', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await store.create(DUNE);
+    const cursor = await history.last();
+    for (const sql of [
+      'analyze',
+      'vacuum full',
+      'vacuum freeze',
+      'reindex table book_history_changes',
+      'cluster book_history_changes using book_history_by_book',
+      'create index on books (year)',
+      'alter table books add column note text',
+    ])
+      await database.query(sql);
+    await store.create(DUNE);
+    assert.deepEqual(describeChanges(await readAll(history, cursor)), ['created 2 Dune 1965']);
+  });
+
+  test('TRUNCATE in an older snapshot tells followers to begin anew; otherwise it is deletions', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, DUNE]);
+    let cursor = await history.last();
+    await database.query('truncate books');
+    assert.deepEqual(describeChanges(await readAll(history, cursor)), [
+      'deleted 1 Dune 1965',
+      'deleted 2 Dune 1965',
+    ]);
+    await store.create(DUNE);
+    await using other = await openClient(database);
+    await other.query('begin isolation level repeatable read');
+    await other.query('select 1 from books');
+    const { id } = await store.create({ ...DUNE, year: 7 });
+    await store.update(3, { year: 8 });
+    cursor = await history.last();
+    await other.query('truncate books');
+    await other.query('commit');
+    await assertGap(history, cursor);
+    assert.deepEqual(await readAll(history), []);
+    const { changes } = await readPage(history, { id });
+    assert.deepEqual(describeChanges(changes), ['created 4 Dune 7 gap']);
+    await readPage(history, { after: await history.last() });
+  });
+
+  test('an older table of a service of version 0.1.0 is adopted with its changes, in both orders of start', async () => {
+    await using database = await createDatabase();
+    await (await openStoreAt(database.url))[Symbol.asyncDispose]();
+    await database.query(VERSION_0_1_0.start);
+    await database.query(insert(1));
+    await database.query('delete from books');
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    assert.deepEqual(describeChanges((await readPage(history, { id: 1 })).changes), [
+      'deleted 1 Emma 1815 gap',
+      'created 1 Emma 1815',
+    ]);
+    assertSameJson(await history.restore(1), { id: 1, title: 'Emma', author: '', year: 1815 });
+    // It is turned off, and on again, by a service of the older version.
+    const cursor = await history.last();
+    await database.query(VERSION_0_1_0.stop);
+    await store.create(DUNE);
+    await assertUnavailable(history);
+    await database.query(VERSION_0_1_0.start);
+    await database.query('update book_history set days = 90');
+    await assertGap(history, cursor);
+    await store.create(DUNE);
+    assert.equal((await readAll(history)).length, 1);
+    // Its removal moves the place where followers begin.
+    const [first] = await readAll(history);
+    await store.create(DUNE);
+    await database.query(`update book_history_changes set at = now() - interval '91 days'`);
+    await database.query(VERSION_0_1_0.removeOld);
+    assertSameJson(await readAll(history), []);
+    assert.equal(await history.read({ limit: 9, after: first?.cursor }), 'removed');
+    await readPage(history, { after: await history.last() });
+  });
+
+  test('a copy of the server is another store for the cursors of changes that it does not have', async () => {
+    await using primary = await startCluster({ isSynced: false });
+    await using opened = await openWithHistory(primary.url);
+    await opened.store.create(DUNE);
+    const common = await opened.history.last();
+    const standby = await addStandby(primary);
+    await using copy = standby.cluster;
+    await using onStandby = await openWithoutPreparing(copy.url);
+    await assertUnavailable(onStandby);
+    await onServer(primary.url, `alter system set synchronous_standby_names = ''; select pg_reload_conf()`);
+    await standby.promote();
+    // Without a restart of the service.
+    await whenAvailable(() => onStandby.last());
+    await whenAvailable(() => opened.store.create({ ...DUNE, year: 1 }));
+    await onServer(copy.url, insert(50));
+    const cursor = await opened.history.last();
+    assert.equal((await onStandby.last()).position >= cursor.position, true);
+    assert.equal(await onStandby.read({ limit: 9, after: cursor }), 'unknown');
+    assert.deepEqual(describeChanges(await readAll(onStandby, common)), ['created 50 Emma 1815']);
+    assert.deepEqual(describeChanges(await readAll(opened.history, common)), ['created 2 Dune 1']);
+  });
+});
+
+/** Runs statements one by one, since some do not run in a transaction. */
+async function onServer(url: string, sql: string): Promise<void> {
+  await using client = await openClient({ url });
+  for (const statement of sql.split(';')) await client.query(statement);
+}
+
+async function openWithoutPreparing(url: string): Promise<BookHistory> {
+  const history = await openHistory(parseStoreAddress(url), 90);
+  assert.ok(history);
+  return history;
+}
+
+describe('The history on PostgreSQL: preparation', () => {
+  test('that a lock prevents at the first start is done when the lock is released', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await using other = await openClient(database);
+    await other.query('begin');
+    await other.query('lock table books in row exclusive mode');
+    const { observer, failures } = observe();
+    const startedMs = performance.now();
+    const history = await openHistory(parseStoreAddress(database.url), 90, observer);
+    assert.ok(history);
+    await using _ = history;
+    assert.ok(performance.now() - startedMs < 3_000);
+    await assertUnavailable(history);
+    // Writers wait for a short time only.
+    for (let count = 0; count < 10; count++) {
+      await store.create(DUNE);
+      await sleep(100);
+    }
+    await assertUnavailable(history);
+    await other.query('commit');
+    await whenAvailable(() => history.last());
+    await store.create(DUNE);
+    assert.equal((await readAll(history)).length, 1);
+    assert.deepEqual(failures, ['55P03', undefined]);
+  });
+
+  test('is impossible where the user may not create triggers, which is reported', async () => {
+    await using database = await createDatabase();
+    await (await openStoreAt(database.url))[Symbol.asyncDispose]();
+    const role = `reader_${database.url.slice(-12)}`;
+    await database.query(`create role ${role} login password 'x'`);
+    try {
+      await database.query(`grant select, insert, update, delete on books to ${role}`);
+      const { observer, failures } = observe();
+      const url = Object.assign(new URL(database.url), { username: role, password: 'x' }).href;
+      assert.equal(await openHistory(parseStoreAddress(url), 90, observer), undefined);
+      assert.deepEqual(failures, ['42501']);
+    } finally {
+      await database.query(`drop owned by ${role}`);
+      await database.query(`drop role ${role}`);
+    }
+  });
+
+  test('does not touch a table of the same name that is not its own', async () => {
+    await using database = await createDatabase();
+    await using store = await openStoreAt(database.url);
+    await database.query(`create table book_history (book_id bigint, reader text)`);
+    const { observer, failures } = observe();
+    assert.equal(await openHistory(parseStoreAddress(database.url), 90, observer), undefined);
+    assert.deepEqual(failures, ['book_history is not a table of this service']);
+    assert.equal(await openHistory(parseStoreAddress(database.url), undefined, observer), undefined);
+    assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
+    const columns = `select attname from pg_attribute where attrelid = 'book_history'::regclass and attnum > 0`;
+    assert.equal((await database.query(columns)).length, 2);
+  });
+
+  test('leaves the database as it is when it is off and never was on', async () => {
+    await using database = await createDatabase();
+    await (await openWithoutHistory(database.url))[Symbol.asyncDispose]();
+    assert.deepEqual(await database.query(`select 1 from pg_class where relname like 'book_history%'`), []);
+  });
+
+  test('that was dropped by hand is off after a start without it, so that books can be written', async () => {
+    await using database = await createDatabase();
+    await (await openWithHistory(database.url))[Symbol.asyncDispose]();
+    await database.query('drop table book_history, book_history_changes');
+    await using store = await openWithoutHistory(database.url);
+    assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
+  });
+});
+
+describe('The history on PostgreSQL: partitions', () => {
+  const PARTITIONED = `
+    create table books (id bigint generated by default as identity primary key, title text, author text, year bigint)
+      partition by range (id);
+    create table books_1 partition of books for values from (0) to (1000);
+    create table books_2 partition of books for values from (1000) to (2000) partition by range (id);
+    create table books_2a partition of books_2 for values from (1000) to (2000);
+  `;
+
+  test('records and finds what other programs write into a partition, once', async () => {
+    await using database = await createDatabase();
+    await database.query(PARTITIONED);
+    await using opened = await openWithHistory(database.url);
+    const { store, history } = opened;
+    const query = { sort: 'id', isDescending: false, q: 'emma', yearFrom: -9_999, yearTo: 9_999 } as const;
+    const find = async () => (await store.search(query, 9)).count;
+    assert.equal(await find(), 0);
+    await database.query(insert(5, 'books_1'));
+    await database.query(insert(1_005, 'books_2'));
+    await database.query(insert(1_006, 'books_2a'));
+    await database.query(insert(7));
+    await database.query('update books set id = id + 1000 where id = 7');
+    assert.equal(await find(), 4);
+    await database.query('truncate books_2a');
+    await database.query('truncate books');
+    assert.equal(await find(), 0);
+    const changes = describeChanges(await readAll(history));
+    assert.deepEqual(changes.slice(0, 4), [
+      'created 5 Emma 1815',
+      'created 1005 Emma 1815',
+      'created 1006 Emma 1815',
+      'created 7 Emma 1815',
+    ]);
+    assert.deepEqual(changes.slice(4).toSorted(), [
+      'created 1007 Emma 1815',
+      'deleted 1005 Emma 1815',
+      'deleted 1006 Emma 1815',
+      'deleted 1007 Emma 1815',
+      'deleted 5 Emma 1815',
+      'deleted 7 Emma 1815',
+    ]);
+  });
+
+  test('covers a partition that is added, and one no more that is detached', async () => {
+    await using database = await createDatabase();
+    await database.query(PARTITIONED);
+    await using opened = await openWithHistory(database.url);
+    const { history } = opened;
+    for (const sql of [
+      'create table books_3 partition of books for values from (2000) to (3000)',
+      'alter table books detach partition books_1',
+    ]) {
+      const cursor = await history.last();
+      await database.query(sql);
+      await assertGap(history, cursor);
+    }
+    await database.query(insert(2_001, 'books_3'));
+    await database.query(insert(5, 'books_1'));
+    assert.deepEqual(describeChanges(await readAll(history)), ['created 2001 Emma 1815']);
+    await using _ = await openWithoutHistory(database.url);
+    const triggers = `select 1 from pg_trigger where tgname like 'book_history%' and tgrelid::regclass::text like 'books%'`;
+    assert.deepEqual(await database.query(triggers), []);
+  });
+});
+
+describe('The history on PostgreSQL: bounds', () => {
+  test('reads the texts of the changes that it returns, whatever the limit', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    await recordLong(database, 12);
+    const last = 1_000_000;
+    for (const request of [{ limit: 1_000 }, { limit: 1_000, id: 1 }]) {
+      assert.equal((await readPage(opened.history, request)).changes.length, 1);
+      const { text, values } = statementOf(request, last);
+      const rows = await database.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, buffers, serialize text) ${text}`,
+        values,
+      );
+      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      // A book of 1 MiB is 128 pages, and the index of its parts.
+      const [, pages] = /Serialization:.*\n\s*Buffers: shared hit=(\d+)/.exec(plan) ?? [];
+      assert.ok(Number(pages) > 128 && Number(pages) < 512, plan);
+    }
+  });
+
+  test('reads as many changes as it returns before the planner knows the table', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    await database.query(
+      `insert into books (title, author, year) select 'x', '', n from generate_series(1, 20000) as n`,
+    );
+    const after = await opened.history.last();
+    const [first] = (await readPage(opened.history, { limit: 1 })).changes;
+    const { text, values } = statementOf({ limit: 10, after: first?.cursor }, after.position);
+    const rows = await database.query<{ 'QUERY PLAN': string }>(
+      `explain (analyze, costs off) ${text}`,
+      values,
+    );
+    const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+    const counts = [...plan.matchAll(/on book_history_changes.*rows=([\d.]+)/g)].map(([, count]) =>
+      Number(count),
+    );
+    assert.ok(counts.length > 0 && Math.max(...counts) <= 10, plan);
+  });
+
+  test('removes long changes in short steps', async () => {
+    await using database = await createDatabase();
+    await using opened = await openWithHistory(database.url);
+    await recordLong(database, 20);
+    await database.query(`update book_history_changes set at = now() - interval '91 days'`);
+    await using client = await openClient(database);
+    const counts: unknown[] = [];
+    for (let count: number | null = 1; count !== 0; counts.push(count)) {
+      ({ rowCount: count } = await client.query(REMOVE_OLD, [1_000_000]));
+    }
+    assert.deepEqual(counts, [8 + 1, 8, 4, 0]);
+    assert.deepEqual(await readAll(opened.history), []);
+  });
+
+  test('reports a removal that fails, and repeats it', async () => {
+    await using database = await createDatabase();
+    await (await openWithHistory(database.url))[Symbol.asyncDispose]();
+    await database.query(insert(1));
+    await database.query(`update book_history_changes set at = now() - interval '91 days'`);
+    await database.query(`
+      create function fail() returns trigger language plpgsql as 'begin raise disk_full; end';
+      create trigger fail before delete on book_history_changes execute function fail()`);
+    const { observer, failures } = observe();
+    {
+      await using opened = await openWithHistory(database.url, { observer });
+      while (failures.length === 0) await sleep(20);
+      assert.deepEqual(failures, ['53100']);
+      assert.equal((await readAll(opened.history)).length, 1);
+    }
+    await database.query('drop trigger fail on book_history_changes');
+    await using opened = await openWithHistory(database.url, { observer });
+    while ((await readAll(opened.history)).length > 0) await sleep(20);
+  });
+});
+
+/** Records changes of a book of 1 MiB that cannot be compressed. */
+async function recordLong(database: Database, count: number): Promise<void> {
+  await database.query(`
+    insert into book_history_changes (id, type, title, author, year)
+    select 1, 'updated', string_agg(md5(random()::text), ''), '', number
+    from generate_series(1, ${count}) as number, generate_series(1, 32768) group by number`);
+}
