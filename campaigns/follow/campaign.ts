@@ -17,7 +17,7 @@ import { Writers, writeDirectly } from './writers.ts';
 
 export const campaign: Campaign = {
   summary:
-    'SIGKILL of the service and of followers, crashes and failovers of PostgreSQL under writers; the replica of each follower must equal the table',
+    'SIGKILL of the service and of followers, crashes, failovers and older files of PostgreSQL under writers; the replica of each follower must equal the table',
   rounds: [200, 200],
   engines: ['SQLite', 'PostgreSQL'],
   run,
@@ -28,6 +28,8 @@ const FOLLOWERS = 8;
 const ROUND_MS = 1_500;
 /** Every so many rounds, PostgreSQL crashes, and not the service. */
 const CRASH_ROUNDS = 5;
+/** Every so many rounds, the files of PostgreSQL are copied, and restored a round later. */
+const RESTORE_ROUNDS = 4;
 /** The time in which the followers must have every change after the last write. */
 const CATCH_UP_MS = 120_000;
 /** With a fault they never have, which most often is how it is found. */
@@ -65,6 +67,7 @@ export async function run(
   following.catch(() => failure.abort());
   const writers = new Writers(target, random);
   const figures: Record<string, number> = {};
+  let restore: (() => Promise<void>) | undefined;
   for (let round = 1; round <= rounds; round++) {
     const until = performance.now() + ROUND_MS;
     let isDisturbed = true;
@@ -87,6 +90,23 @@ export async function run(
     await Promise.all(writing);
     await Promise.race([following, expectReplicas(store.url, followers, round, catchUpMs, failure.signal)]);
     for (const follower of followers) follower.expectAll(writers.acknowledged);
+    assert.deepEqual(writers.hidden, [], 'updates that the history of their book did not have at once');
+    if (restore) {
+      service.signal('SIGKILL');
+      await service.ended();
+      for (const follower of followers) follower.expectLoss();
+      await restore();
+      restore = undefined;
+      service = await start();
+      add(figures, 'restored');
+    } else if (round % RESTORE_ROUNDS === 1 && store.copy) {
+      const acknowledged = new Map(writers.acknowledged);
+      const restoreFiles = await store.copy();
+      restore = async () => {
+        await restoreFiles();
+        writers.acknowledged = acknowledged;
+      };
+    }
     if (round % 10 === 0)
       report(`${round} rounds, ${writers.count} writes, ${followers[0]?.changes} changes`);
   }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import type { Book } from '../../src/book/book.ts';
-import { type BookChange, createClient, RefusedError } from '../../src/client/index.ts';
+import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../src/client/index.ts';
 import { PASSWORD, SECRET } from '../../test/http/service.ts';
 import { countIn, nameOf } from './writers.ts';
 
@@ -29,6 +30,8 @@ export class Follower {
   #cursor: string | undefined;
   #hasProgress = false;
   #interruption = new AbortController();
+  /** Whether changes that it has seen were lost. */
+  #mustBeginAnew = false;
   #isEnded = false;
   #running: Promise<void> | undefined;
 
@@ -57,8 +60,14 @@ export class Follower {
     this.#interruption.abort();
   }
 
+  /** From now on, the changes after its cursor are others: it must get an error, and begins anew. */
+  expectLoss(): void {
+    this.#mustBeginAnew = true;
+  }
+
   /** Asserts that it has seen each of these changes at least as often. */
   expectAll(acknowledged: ReadonlyMap<string, number>): void {
+    assert.ok(!this.#mustBeginAnew, `${this.kind}: changes that were lost did not end its cursor`);
     for (const [name, count] of acknowledged) {
       const seen = this.#counts.get(name) ?? 0;
       assert.ok(
@@ -86,10 +95,19 @@ export class Follower {
           this.#hasProgress = true;
         }
       } catch (error) {
-        if (error instanceof Violation || error instanceof RefusedError) throw error;
+        if (isCursorRejected(error) && this.#mustBeginAnew) await this.#beginAnew();
+        else if (error instanceof Violation || error instanceof RefusedError) throw error;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }
+  }
+
+  /** The log has all changes, as none is old. */
+  async #beginAnew(): Promise<void> {
+    await rm(this.#file, { force: true });
+    this.#cursor = undefined;
+    this.#mustBeginAnew = false;
+    for (const known of [this.replica, this.#seen, this.#counts]) known.clear();
   }
 
   /** Each change has to fit to the replica: none is missing, none comes twice, and those of a book are in order. */
@@ -153,7 +171,7 @@ export class Follower {
       if (line.endsWith('}}')) yield JSON.parse(line) as BookChange;
     }
     const [code] = await ended;
-    if (code !== null) throw new Violation(`the command ended with ${code}`);
+    if (code !== null) throw new CursorRejected(`the command ended with ${code}`);
   }
 
   async #request(query: string, accept: string, signal: AbortSignal): Promise<Response> {
@@ -165,10 +183,18 @@ export class Follower {
     });
     if (response.status === 200) return response;
     const text = await response.text();
-    if (response.status < 500) throw new Violation(`${this.kind}: ${response.status} ${text}`);
+    if (response.status < 500) throw new CursorRejected(`${this.kind}: ${response.status} ${text}`);
     throw new Error(text);
   }
 }
 
 /** A follower has got what it must not get. */
 export class Violation extends Error {}
+
+class CursorRejected extends Violation {}
+
+function isCursorRejected(error: unknown): boolean {
+  return (
+    error instanceof CursorRejected || error instanceof RefusedError || error instanceof ChangesRemovedError
+  );
+}

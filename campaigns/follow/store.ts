@@ -1,5 +1,10 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createFolder } from '../../test/support/folder.ts';
 import { findFreePort } from '../../test/support/free-port.ts';
 import { type Cluster, startCluster } from '../../test/support/postgres.ts';
+import { run } from '../../test/support/run-program.ts';
+import { query } from '../../test/support/sql.ts';
 import { addStandby } from '../../test/support/standby.ts';
 import { withHosts } from '../../test/support/with-hosts.ts';
 import type { EngineName } from '../campaign.ts';
@@ -13,6 +18,8 @@ interface Store {
   readonly url: () => string;
   /** Kills the server, and starts it again or, every second time, promotes a standby. None on SQLite. */
   readonly crash?: () => Promise<'restarts' | 'failovers'>;
+  /** Copies the files of the server, which nobody uses. @returns restores them, and then reuses the positions of lost changes */
+  readonly copy?: () => Promise<() => Promise<void>>;
 }
 
 export async function openStore(engine: EngineName, resources: AsyncDisposableStack): Promise<Store> {
@@ -22,6 +29,7 @@ export async function openStore(engine: EngineName, resources: AsyncDisposableSt
   }
   let primary: Cluster = resources.use(await startCluster({ isSynced: false }));
   let vacantPort = await findFreePort();
+  const { path: copies } = resources.use(await createFolder());
   let crashes = 0;
   return {
     dbUrl: withHosts(primary.url, [primary.port, vacantPort]),
@@ -42,5 +50,37 @@ export async function openStore(engine: EngineName, resources: AsyncDisposableSt
       vacantPort = former.port;
       return 'failovers';
     },
+    async copy() {
+      const original = await folderOf(primary);
+      const copy = join(copies, 'data');
+      await rm(copy, { recursive: true, force: true });
+      await primary.stop();
+      await run('cp', '-a', original, copy);
+      await primary.start();
+      return async () => {
+        const last = await lastPositionOf(primary);
+        const folder = await folderOf(primary);
+        await primary.stop();
+        await rm(folder, { recursive: true });
+        await run('cp', '-a', copy, folder);
+        await primary.start();
+        const lost = last - (await lastPositionOf(primary));
+        await query(
+          primary.url,
+          `insert into books (title, author, year) select 'lost', '', 0 from generate_series(1, ${lost})`,
+        );
+        await query(primary.url, "delete from books where title = 'lost'");
+      };
+    },
   };
+}
+
+async function folderOf({ url }: Cluster): Promise<string> {
+  const [settings] = await query(url, 'show data_directory');
+  return String(settings?.data_directory);
+}
+
+async function lastPositionOf({ url }: Cluster): Promise<number> {
+  const [row] = await query(url, 'select max(note) as last from book_history_changes');
+  return Number(row?.last);
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
+import type { Book } from '../../src/book/book.ts';
 import { type BookChange, type BookClient, createClient } from '../../src/client/index.ts';
 import { query } from '../../test/support/sql.ts';
 import type { Random } from '../random.ts';
@@ -10,12 +11,16 @@ const BOOKS = 60;
 /** Writes through the service, and counts what was acknowledged. */
 export class Writers {
   /** How often each change was acknowledged, see {@link nameOf}. */
-  readonly acknowledged = new Map<string, number>();
+  acknowledged = new Map<string, number>();
   count = 0;
+  /** Acknowledged updates that the history of their book did not have at once. */
+  readonly hidden: string[] = [];
+  readonly #service: { readonly url: string; readonly token: string };
   readonly #books: BookClient;
   readonly #random: Random;
 
   constructor(service: { readonly url: string; readonly token: string }, random: Random) {
+    this.#service = service;
     this.#books = createClient({ ...service, attemptsMax: 1 });
     this.#random = random;
   }
@@ -27,8 +32,18 @@ export class Writers {
       for (const change of changes ?? []) {
         this.count++;
         countIn(this.acknowledged, nameOf(change));
+        if (change.type === 'updated') await this.#expectInHistory(change.book).catch(() => {});
       }
     }
+  }
+
+  /** Other transactions are open meanwhile. */
+  async #expectInHistory({ id, title }: Book): Promise<void> {
+    const { url, token } = this.#service;
+    const response = await fetch(`${url}/book/${id}/history`, { headers: { Authorization: token } });
+    const { data } = (await response.json()) as { data: BookChange[] | null };
+    if (response.status === 200 && !data?.some(({ book }) => book.title === title))
+      this.hidden.push(`${id} ${title}`);
   }
 
   /** @returns the acknowledged changes */
@@ -78,14 +93,14 @@ export async function writeDirectly(
     }
     return;
   }
-  const transact = async () => {
+  const transact = async (pauseMs: number) => {
     while (!isOver()) {
       const client = new Client(urlOf());
       client.on('error', () => {});
       try {
         await client.connect();
         await client.query(`begin; ${insert}`);
-        await sleep(random.next() * 60);
+        await sleep(random.next() * pauseMs);
         await client.query(random.below(2) === 0 ? insert : update);
         await client.query(random.below(4) === 0 ? 'rollback' : 'commit');
       } catch {
@@ -94,5 +109,5 @@ export async function writeDirectly(
       await client.end().catch(() => {});
     }
   };
-  await Promise.all([transact(), transact(), transact()]);
+  await Promise.all([transact(60), transact(60), transact(1_000)]);
 }

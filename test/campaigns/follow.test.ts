@@ -18,6 +18,8 @@ const TIME = 'floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000
 
 /** On SQLite: followers are not told what was removed. */
 const HIDE = 'update book_history set removed = 0, removed_nonce = 0;';
+/** The service does not notice what was altered. */
+const UNNOTICED = 'update book_history set catalog = book_history_catalog()';
 
 /** SQL that breaks the log of changes. */
 const FAULTS: Readonly<Record<EngineName, Readonly<Record<string, (dbUrl: string) => string>>>> = {
@@ -35,10 +37,15 @@ const FAULTS: Readonly<Record<EngineName, Readonly<Record<string, (dbUrl: string
   PostgreSQL: {
     'a feed in the order of the sequence': () => `
     create or replace function book_history_last() returns bigint language sql as
-    $$ select coalesce(pg_sequence_last_value('book_history_note'), 0) $$`,
+    $$ select coalesce(pg_sequence_last_value('book_history_note'), 0) $$; ${UNNOTICED}`,
     'a cursor that is the time': () => `
     alter table book_history_changes alter note set default ${TIME} + nextval('book_history_note') % 1000;
-    create or replace function book_history_last() returns bigint language sql as $$ select ${TIME} - 1 $$`,
+    create or replace function book_history_last() returns bigint language sql as $$ select ${TIME} - 1 $$; ${UNNOTICED}`,
+    'cursors that are the same in a copy of the server': () => `
+    alter table book_history_changes alter nonce set default 7; ${UNNOTICED}`,
+    'a history of books that waits for open transactions': () => `
+    alter table book_history_changes rename to all_changes;
+    create view book_history_changes as select * from all_changes where note <= book_history_last(); ${UNNOTICED}`,
     'a log that is written outside the transaction': (dbUrl) => `
     create extension dblink;
     create function record_outside() returns trigger language plpgsql as $$
