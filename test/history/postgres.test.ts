@@ -108,7 +108,7 @@ describe('The history on PostgreSQL: order', () => {
     await using late = await openClient(database);
     await late.query('begin');
     await late.query(insert(99));
-    const [{ key } = { key: '' }] = await database.query<{ key: string }>(
+    const [announced] = await database.query<{ key: string }>(
       `select (classid::bigint << 32) + objid::bigint as key from pg_locks where locktype = 'advisory' and objsubid = 1`,
     );
     await late.query('rollback');
@@ -116,7 +116,7 @@ describe('The history on PostgreSQL: order', () => {
     const last = await history.last();
     // As if the transaction had been paused between reading the last note and announcing it.
     await late.query('begin');
-    await late.query(`select pg_advisory_xact_lock_shared(${key})`);
+    await late.query(`select pg_advisory_xact_lock_shared(${announced?.key})`);
     assertSameJson(await history.read({ limit: 9, after: last }), { changes: [], next: last });
     await store.create(DUNE);
     assertSameJson(await history.read({ limit: 9, after: last }), { changes: [], next: last });
@@ -531,6 +531,14 @@ describe('The history on PostgreSQL: partitions', () => {
   });
 });
 
+/** Records changes of a book of 1 MiB that cannot be compressed. */
+async function recordLong(database: Database, count: number): Promise<void> {
+  await database.query(`
+    insert into book_history_changes (id, type, title, author, year)
+    select 1, 'updated', string_agg(md5(random()::text), ''), '', number
+    from generate_series(1, ${count}) as number, generate_series(1, 32768) group by number`);
+}
+
 describe('The history on PostgreSQL: bounds', () => {
   test('reads the texts of the changes that it returns, whatever the limit', async () => {
     await using database = await createDatabase();
@@ -605,11 +613,3 @@ describe('The history on PostgreSQL: bounds', () => {
     while ((await readAll(opened.history)).length > 0) await sleep(20);
   });
 });
-
-/** Records changes of a book of 1 MiB that cannot be compressed. */
-async function recordLong(database: Database, count: number): Promise<void> {
-  await database.query(`
-    insert into book_history_changes (id, type, title, author, year)
-    select 1, 'updated', string_agg(md5(random()::text), ''), '', number
-    from generate_series(1, ${count}) as number, generate_series(1, 32768) group by number`);
-}

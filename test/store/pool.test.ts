@@ -47,3 +47,15 @@ test('A statement that violates a constraint keeps its connection; after other e
   assert.equal(relay.accepted, accepted + 1);
   await pool.end();
 });
+
+test('Connections neither compile statements nor plan scans of tables that have an index', async () => {
+  await using database = await createDatabase();
+  const { hosts, client } = await Hosts.connect(parseConninfo(database.url));
+  await client.end();
+  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 1_000 });
+  const { rows } = await pool.query(
+    `select current_setting('jit') as jit, current_setting('enable_seqscan') as seqscan`,
+  );
+  assert.deepEqual(rows, [{ jit: 'off', seqscan: 'off' }]);
+  await pool.end();
+});

@@ -24,10 +24,11 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas = Object.assign({}, namedSchemas, ...routes.map(({ operation }) => operation.namedSchemas));
   const names = new Map<unknown, string>(Object.entries(schemas).map(([name, schema]) => [schema, name]));
-  const byTag = Object.groupBy(routes, ({ operation }) => operation.tag);
-  for (const { method, url, operation } of Object.keys(TAGS).flatMap(
-    (tag) => byTag[tag as Operation['tag']] ?? [],
-  )) {
+  const tags = Object.keys(TAGS);
+  const inOrder = routes.toSorted(
+    (one, other) => tags.indexOf(one.operation.tag) - tags.indexOf(other.operation.tag),
+  );
+  for (const { method, url, operation } of inOrder) {
     const path = url.replace(/:([a-z]+)/g, '{$1}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: operationObject(path, operation) };
   }

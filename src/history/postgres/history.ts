@@ -92,10 +92,10 @@ class PostgresHistory implements BookHistory {
   }
 
   async last(): Promise<ChangeCursor> {
-    const { last, row } = await this.#run(async (client) => {
+    const [last, row] = await this.#run(async (client) => {
       const final = await selectLast(client);
       const { rows } = await client.query<StateRow>(SELECT_LAST_CHANGE, [final]);
-      return { last: final, row: rows[0] };
+      return [final, rows[0]] as const;
     });
     const { start, startNonce, position, nonce } = this.#expectRecorded(row);
     expectFinal(start, last);
@@ -119,10 +119,10 @@ class PostgresHistory implements BookHistory {
   async #read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
     const { id, isOfDeleted, after } = request;
     const isFollowed = id === undefined && !isOfDeleted;
-    const { last, rows } = await this.#run(async (client) => {
+    const [last, rows] = await this.#run(async (client) => {
       const final = isFollowed ? await selectLast(client) : 0;
-      const page = await client.query<StateRow>(statementOf(request, final));
-      return { last: final, rows: page.rows };
+      const result = await client.query<StateRow>(statementOf(request, final));
+      return [final, result.rows] as const;
     });
     const state = this.#expectRecorded(rows[0]);
     const start = { position: state.start, nonce: state.startNonce };
@@ -154,12 +154,14 @@ class PostgresHistory implements BookHistory {
         (error) => this.#pool.isRetryable(error),
       );
     } catch (error) {
-      // Tables, columns or functions are missing.
-      if (sqlState(error)?.startsWith('42')) this.#expectRecorded(undefined);
+      if (MISSING.has(sqlState(error) ?? '')) this.#expectRecorded(undefined);
       throw toStoreError(error);
     }
   }
 }
+
+/** A table, a column or a function is missing. */
+const MISSING: ReadonlySet<string> = new Set(['42P01', '42703', '42883']);
 
 interface Deletion {
   readonly id: number;

@@ -10,9 +10,11 @@ const DURABLE = `case current_setting('synchronous_commit', true) when 'off' the
 const UNREACHABLE_MS = 30_000;
 
 const SETTINGS = {
-  // A prepared statement may keep the plan from when the table was small; it must never be a sequential scan.
+  // A prepared statement keeps its plan until the table is analyzed. One from when it had 20 books would read all of 200,000
+  // for each book: 41 ms instead of 0.05 ms.
   enable_seqscan: 'off',
-  // Compiling a statement takes longer than any of ours that is in time.
+  // Before PostgreSQL 18, a sequential scan that cannot be avoided, as of a table of one row, has costs of 1e10 then, which
+  // makes the server compile the statement at each execution: 160 ms instead of 4 ms.
   jit: 'off',
   // Of Citus: one connection to each server takes the least work for a short statement on several shards.
   'citus.max_adaptive_executor_pool_size': 1,
