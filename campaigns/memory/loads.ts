@@ -52,7 +52,7 @@ export function loads(): Readonly<Record<string, Load>> {
       body: booksOf(text, 3_000, 15 * MEBIBYTE),
     };
   }
-  const body = bookOf(TEXTS.mixed, MEBIBYTE);
+  const body = bookOf(TEXTS.mixed, MEBIBYTE - 20);
   const needsLongBooks = true;
   return {
     ...all,
@@ -81,6 +81,18 @@ export function loads(): Readonly<Record<string, Load>> {
       start: 'PUT /book/{id}',
       headers: { 'if-match': '*' },
       body: '{"year":1}',
+      needsLongBooks,
+    },
+    'PATCH of the years of 15 long books': {
+      clients: 300,
+      start: 'PATCH /books',
+      body: JSON.stringify(Array.from({ length: 15 }, (_, index) => ({ id: index + 1, year: 1 }))),
+      needsLongBooks,
+    },
+    'PATCH of 15 MiB, 15 books': {
+      clients: 8,
+      start: 'PATCH /books',
+      body: `[${Array.from({ length: 15 }, (_, index) => body.replace('{', `{"id":${index + 1},`)).join(',')}]`,
       needsLongBooks,
     },
     'GET of long books': { clients: 300, start: 'GET /book/{id}', needsLongBooks },

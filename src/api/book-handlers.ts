@@ -20,6 +20,7 @@ export class BookHandlers {
   readonly #unread: MemoryBudget;
   /** Resolves when all requests for many books are processed that run one after the other. */
   #lastInTurn: Promise<unknown> = Promise.resolve();
+  #lastOutage: StoreUnavailable | undefined;
 
   /** @param unread the memory of responses that clients have not read yet */
   constructor(store: BookStore, bodies: BodyReader, unread: MemoryBudget) {
@@ -77,13 +78,21 @@ export class BookHandlers {
     return typeof result === 'string' ? { outcome: result } : result;
   };
 
-  /** Processes requests one after the other. */
+  /** Processes requests one after the other. When the store is unavailable for one, those that wait fail with it. */
   #inTurn(perform: () => Promise<HttpResult>): Promise<HttpResult> {
-    const result = this.#lastInTurn.then(perform);
+    const known = this.#lastOutage;
+    const startedMs = performance.now();
+    const result = this.#lastInTurn.then((): HttpResult | Promise<HttpResult> => {
+      if (performance.now() - startedMs > TURN_MS_MAX) return { outcome: 'serviceUnavailable' };
+      if (this.#lastOutage !== known) throw this.#lastOutage;
+      return perform();
+    });
     // Without the result, which may be long.
     this.#lastInTurn = result.then(
       () => {},
-      () => {},
+      (error: unknown) => {
+        if (error instanceof StoreUnavailable) this.#lastOutage = error;
+      },
     );
     return result;
   }
@@ -151,6 +160,9 @@ export class BookHandlers {
     throw new StoreUnavailable('contention');
   }
 }
+
+/** The longest wait for other requests for many books; afterwards, the connection is closed soon. */
+const TURN_MS_MAX = 10_000;
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;

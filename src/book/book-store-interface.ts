@@ -37,11 +37,11 @@ export interface BookStore extends AsyncDisposable {
   /**
    * Changes and deletes books, all or none.
    *
-   * @param changes JSON arrays, in UTF-8, of `BookUpdate`s (src/book/book.ts) with distinct ids; several, to limit their size
-   * @returns the books as stored, in the same order, with null for deleted ones, in pages as {@link createMany} has them; or
-   *   why nothing was changed
+   * @param updates JSON arrays, in UTF-8, of `BookUpdate`s (src/book/book.ts) with distinct ids; several, to limit their size
+   * @returns the books as stored, in the order of the updates, with null for deleted ones, in pages as {@link createMany}
+   *   has them; or why nothing was changed
    */
-  updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault>;
+  updateMany(updates: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault>;
 
   /** The book with this id, or undefined when there is none. */
   find(id: number): Promise<Book | undefined>;
@@ -140,7 +140,7 @@ export interface BookPosition {
 export interface UpdateFault {
   /**
    * The stored books have more than {@link UPDATED_BYTES_MAX} of text together; or there is no book, or one with another tag,
-   * for the change at `index`, the first such one.
+   * for the update at `index`, the first such one.
    */
   readonly fault: 'too long' | 'absent' | 'other tag';
   readonly index: number;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
 import { assertError } from './assertions.ts';
 import { Connection, Cut, type RawResponse, request } from './connection.ts';
@@ -11,6 +12,8 @@ const BODY = JSON.stringify({ title: TITLE });
 /** Every request that needs the store. */
 const REQUESTS = [
   ['POST /book', BODY],
+  ['POST /books', `[${BODY}]`],
+  ['PATCH /books', '[{"id":1}]'],
   ['GET /books', ''],
   ['GET /book/1', ''],
   ['PUT /book/1', BODY],
@@ -78,6 +81,44 @@ describe('503 Service unavailable, with Retry-After', () => {
       failures.map(({ level, status, reason, err }) => ({ level, status, reason, err })),
       REQUESTS.map(() => ({ level: 50, status: 503, reason: 'OUT_OF_REACH', err: undefined })),
     );
+  });
+
+  test('is the response to all requests of PATCH /books that wait while the store fails for one', async () => {
+    const failing = Promise.withResolvers<never>();
+    const started = Promise.withResolvers<void>();
+    let calls = 0;
+    const updateMany = () => {
+      started.resolve();
+      return calls++ === 0 ? failing.promise : Promise.resolve([Buffer.from('null')]);
+    };
+    await using service = await startServiceOn({ ...storeThat(() => failing.promise), updateMany });
+    const requests = Array.from({ length: 5 }, () => ask(service, 'PATCH /books', '[{"id":1}]'));
+    // They have arrived when a later request has its response.
+    await started.promise;
+    for (let later = 0; later < 50; later++) await ask(service, 'GET /healthz', '');
+    failing.reject(new StoreUnavailable('X'));
+    for (const response of await Promise.all(requests)) assertError(response, 503, 'Service unavailable');
+    assert.equal(calls, 1);
+    assert.equal((await ask(service, 'PATCH /books', '[{"id":1,"deleted":true}]')).status, 200);
+  });
+
+  test('is the response to PATCH /books after 10 seconds of waiting for another one', async () => {
+    const slow = Promise.withResolvers<Uint8Array[]>();
+    const started = Promise.withResolvers<void>();
+    const updateMany = () => {
+      started.resolve();
+      return slow.promise;
+    };
+    await using service = await startServiceOn({ ...storeThat(() => slow.promise as never), updateMany });
+    const patch = () => service.fetch('PATCH', '/books', '[{"id":1,"deleted":true}]');
+    const first = patch();
+    await started.promise;
+    const waiting = [patch(), patch()];
+    await sleep(10_500);
+    slow.resolve([Buffer.from('null')]);
+    assert.equal((await first).status, 200);
+    for (const { status } of await Promise.all(waiting)) assert.equal(status, 503);
+    assert.equal((await patch()).status, 200);
   });
 
   test('is not the response to requests that do not need the store', async () => {

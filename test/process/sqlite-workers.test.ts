@@ -53,6 +53,28 @@ describe('Two workers on one SQLite file', { concurrency: 2 }, () => {
     assert.ok((await createBook(service, token, 'Dune')) > last);
   });
 
+  test('change many books, all or none', async () => {
+    await using workers = await startTwoWorkers('SQLite');
+    const { service, token } = workers;
+    const body = JSON.stringify(Array.from({ length: 500 }, () => ({ title: 'Dune' })));
+    const { data } = await send(service, 'POST', '/books', { token, body });
+    const ids = (data as { id: number }[]).map(({ id }) => id);
+    const changes = Array.from({ length: 12 }, (_, call) => {
+      const order = call % 2 === 0 ? ids : ids.toReversed();
+      return JSON.stringify(order.map((id) => ({ id, title: `Dune ${call}` })));
+    });
+    const patch = (content: string) => send(service, 'PATCH', '/books', { token, body: content });
+    const responses = await Promise.all(changes.map(patch));
+    assert.ok(responses.every(({ status }) => status === 200));
+    assert.equal(new Set((await listTitles(service, token)).values()).size, 1);
+    const deletions = ids.map((id) => ({ id, deleted: true }));
+    const absent = JSON.stringify([...deletions, { id: 999_999, deleted: true }]);
+    assert.equal((await patch(absent)).status, 404);
+    assert.equal((await listTitles(service, token)).size, 500);
+    assert.equal((await patch(JSON.stringify(deletions))).status, 200);
+    assert.equal((await listTitles(service, token)).size, 0);
+  });
+
   test('keep every acknowledged book when a worker is killed', async () => {
     await using workers = await startTwoWorkers('SQLite');
     const { service, token, pids } = workers;

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import type { Book, BookFields, BookUpdate } from '../../src/book/book.ts';
 import { UPDATED_BYTES_MAX } from '../../src/book/book-store-interface.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import { engines } from '../support/engines.ts';
+import { createDatabase, type Database } from '../support/postgres.ts';
 import { query } from '../support/sql.ts';
 import {
   assertSameJson,
@@ -39,7 +42,7 @@ for (const engine of engines) {
       assertSameJson(changed, [newD, null, a, newC]);
       assertSameJson(await listBooks(store), [a, newC, newD]);
       assertSameJson(await updateMany(store), []);
-      assertSameJson(await updateMany(store, []), []);
+      assertSameJson(await updateMany(store, [], []), []);
       assertSameJson(await listBooks(store), [a, newC, newD]);
     });
 
@@ -242,7 +245,7 @@ for (const engine of engines) {
         );
         await store.delete(first?.[0]?.id ?? 0);
         await store.update(first?.[1]?.id ?? 0, { title: 'changed' });
-        assertSameJson(await createManyOnce(store, 'key', arrays.flat()), first);
+        assertSameJson(await createManyOnce(store, 'key', [], arrays.flat(), []), first);
       }
       await using store = await openStoreAt(address.dbUrl);
       const before = await listBooks(store);
@@ -291,4 +294,51 @@ for (const engine of engines) {
       assert.equal((await listBooks(store)).length, (first?.length ?? 0) + 2);
     });
   });
+}
+
+describe('updateMany on PostgreSQL, while another program has changed a book and not yet committed', () => {
+  for (const [change, tagged, untagged] of [
+    ["update books set title = 'Emma' where id = $1", { fault: 'other tag', index: 1 }, 'Emma'],
+    ['delete from books where id = $1', { fault: 'absent', index: 1 }, undefined],
+  ] as const) {
+    test(`waits, and sees the change: ${change}`, async () => {
+      await using database = await createDatabase();
+      await using store = await openStoreAt(database.url);
+      for (const isTagged of [true, false]) {
+        const [a, b] = (await createMany(store, [DUNE, DUNE])) as [Book, Book];
+        const other = new Client(database.url);
+        await other.connect();
+        await other.query('begin');
+        await other.query(change, [b.id]);
+        const updates = [a, b].map((book) => ({
+          id: book.id,
+          year: 1,
+          ...(isTagged && { tags: entityTag(book) }),
+        }));
+        const calls = Promise.all([updateMany(store, updates), updateMany(store, updates.toReversed())]);
+        await waitForLock(database);
+        await other.query('commit');
+        await other.end();
+        const [result] = await calls;
+        if (isTagged || untagged === undefined) assertSameJson(result, tagged);
+        else
+          assertSameJson(result, [
+            { ...a, year: 1 },
+            { ...b, title: untagged, year: 1 },
+          ]);
+        const isUpdated = !isTagged && untagged !== undefined;
+        assert.equal((await store.find(a.id))?.year, isUpdated ? 1 : DUNE.year);
+        assert.deepEqual(
+          await store.find(b.id),
+          untagged && { ...b, title: untagged, year: isUpdated ? 1 : DUNE.year },
+        );
+      }
+    });
+  }
+});
+
+async function waitForLock(database: Database): Promise<void> {
+  const waiting =
+    "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  while ((await database.query(waiting)).length === 0) await sleep(10);
 }

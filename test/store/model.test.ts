@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { type Book, type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { type Book, type BookFields, type BookUpdate, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store-interface.ts';
+import { entityTag } from '../../src/book/entity-tag.ts';
 import { engines } from '../support/engines.ts';
-import { assertSameJson, createMany, listBooks, openStoreAt } from '../support/stores.ts';
+import { assertSameJson, createMany, listBooks, openStoreAt, updateMany } from '../support/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 /** An operation on a store. `nth` is the number of a book in the order of creation; it can exist, be deleted, or not exist. */
@@ -16,7 +17,15 @@ type Operation =
   | { readonly verb: 'create many'; readonly books: readonly BookFields[] }
   | { readonly verb: 'find' | 'delete'; readonly nth: number }
   | { readonly verb: 'update'; readonly nth: number; readonly changes: Partial<BookFields> }
+  | { readonly verb: 'update many'; readonly updates: readonly ManyUpdate[] }
   | { readonly verb: 'list' };
+
+/** `isMet` says whether it is conditional, and then whether the condition is met. */
+interface ManyUpdate {
+  readonly nth: number;
+  readonly changes?: Partial<BookFields> | undefined;
+  readonly isMet?: boolean | undefined;
+}
 
 const texts = fc.oneof(
   fc.string(),
@@ -45,6 +54,19 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
     }),
   },
   { weight: 2, arbitrary: fc.record({ verb: fc.constant('delete'), nth: turns }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      verb: fc.constant('update many'),
+      updates: fc.uniqueArray(
+        fc.record(
+          { nth: turns, changes: fc.record(books, { requiredKeys: [] }), isMet: fc.boolean() },
+          { requiredKeys: ['nth'] },
+        ),
+        { maxLength: 4, selector: ({ nth }) => nth },
+      ),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ verb: fc.constant('list') }) },
 );
 
@@ -77,7 +99,8 @@ for (const engine of engines) {
       const property = fc.asyncProperty(fc.array(groups, { maxLength: 8 }), async (sequence) => {
         const model = await Model.ofEmptied(store, assigned);
         for (const group of sequence) {
-          const calls = group.filter(({ verb }) => verb !== 'list');
+          // Updates of many books may concern those of the other calls.
+          const calls = group.filter(({ verb }) => verb !== 'list' && verb !== 'update many');
           await Promise.all(calls.map((operation) => model.compare(operation)));
           await model.compare({ verb: 'list' });
         }
@@ -147,6 +170,8 @@ class Model {
           operation.books.map((fields, index) => ({ id: ids[index], ...inOrder(fields) })),
         );
       }
+      case 'update many':
+        return this.#updateMany(operation.updates);
       case 'find': {
         const id = this.#idOf(operation.nth);
         return assertSameJson(await this.#store.find(id), this.#books.get(id));
@@ -169,6 +194,30 @@ class Model {
           [...this.#books.values()].toSorted((a, b) => a.id - b.id),
         );
     }
+  }
+
+  async #updateMany(updates: readonly ManyUpdate[]): Promise<void> {
+    const given = updates.map(({ nth, changes, isMet }): BookUpdate => {
+      const id = this.#idOf(nth);
+      const book = this.#books.get(id) ?? { id, title: '', author: '', year: 0 };
+      const tags =
+        isMet === undefined ? undefined : entityTag(isMet ? book : { ...book, year: book.year ? 0 : 1 });
+      return changes ? { id, ...changes, tags } : { id, isDeleted: true, tags };
+    });
+    const index = given.findIndex(({ id }, at) => !this.#books.has(id) || updates[at]?.isMet === false);
+    const results = await updateMany(this.#store, given.slice(0, 2), given.slice(2));
+    if (index !== -1) {
+      const fault = this.#books.has(given[index]?.id ?? 0) ? 'other tag' : 'absent';
+      return assertSameJson(results, { fault, index });
+    }
+    const expected = given.map(({ id }, at) => {
+      const changes = updates[at]?.changes;
+      const book = changes && { ...(this.#books.get(id) as Book), ...changes };
+      if (book) this.#books.set(id, book);
+      else this.#books.delete(id);
+      return book ?? null;
+    });
+    return assertSameJson(results, expected);
   }
 
   #add(book: Book): void {

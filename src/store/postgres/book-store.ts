@@ -149,8 +149,8 @@ class PostgresBookStore implements BookStore {
     return this.#many.add(() => this.#inserts.createMany(books, key)) as Promise<Uint8Array[] | undefined>;
   }
 
-  updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
-    const change = () => updateAll(this.#bulkDatabase, changes);
+  updateMany(updates: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
+    const change = () => updateAll(this.#bulkDatabase, updates);
     return this.#many.add(change) as Promise<Uint8Array[] | UpdateFault>;
   }
 

@@ -266,7 +266,9 @@ const [OPEN, COMMA, CLOSE] = ['[', ',', ']'].map((text) => Buffer.from(text)) as
 
 /** Joins JSON arrays to one. */
 export function joinArrays(arrays: readonly Uint8Array[]): Buffer {
-  const elements = arrays.flatMap((array) => [COMMA, array.subarray(1, -1)]).slice(1);
+  const elements = arrays
+    .flatMap((array) => (array.length > 2 ? [COMMA, array.subarray(1, -1)] : []))
+    .slice(1);
   return Buffer.concat([OPEN, ...elements, CLOSE]);
 }
 

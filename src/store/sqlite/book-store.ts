@@ -85,8 +85,8 @@ class SqliteBookStore implements BookStore {
     return this.#writes.add({ verb: 'create many', books, key }) as Promise<Uint8Array[] | undefined>;
   }
 
-  updateMany(changes: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
-    return this.#writes.add({ verb: 'update many', changes }) as Promise<Uint8Array[] | UpdateFault>;
+  updateMany(updates: readonly Uint8Array[]): Promise<Uint8Array[] | UpdateFault> {
+    return this.#writes.add({ verb: 'update many', updates }) as Promise<Uint8Array[] | UpdateFault>;
   }
 
   find(id: number): Promise<Book | undefined> {

@@ -31,6 +31,9 @@ export const SELECT_BYTES =
 
 export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 
+/** The same as JSON in UTF-8, outside the memory for texts. */
+export const RENDER = `select cast(${RENDERED} as blob) as json from (${SELECT})`;
+
 export const SELECT_PAGE = `
   with extent as materialized (
     select count(*) as count, max(id) as last, sum(bytes) as bytes

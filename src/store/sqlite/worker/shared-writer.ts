@@ -56,7 +56,7 @@ export function createWriteQueue(writer: Writer, observer?: StoreObserver): Batc
 function textOfWrite(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
   if (write.verb === 'create many' || write.verb === 'update many') {
-    const arrays = write.verb === 'create many' ? write.books : write.changes;
+    const arrays = write.verb === 'create many' ? write.books : write.updates;
     return arrays.reduce((text, { length }) => text + length, 0);
   }
   return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);

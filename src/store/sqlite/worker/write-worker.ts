@@ -15,7 +15,7 @@ import { type RequestHandler, serveRequests } from './worker-client.ts';
 export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
   | { readonly verb: 'create many'; readonly books: readonly Uint8Array[]; readonly key?: string | undefined }
-  | { readonly verb: 'update many'; readonly changes: readonly Uint8Array[] }
+  | { readonly verb: 'update many'; readonly updates: readonly Uint8Array[] }
   | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
   | (Target & { readonly verb: 'delete' });
 
@@ -90,7 +90,7 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
         throw error;
       }
     }
-    if (write.verb === 'update many') return this.#updateMany(write.changes);
+    if (write.verb === 'update many') return this.#updateMany(write.updates);
     const { id, expected } = write;
     const statements = this.#statements;
     const condition = expected ? [expected.title, expected.author, expected.year] : [];
@@ -143,39 +143,49 @@ class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #updateMany(arrays: readonly Uint8Array[]): Uint8Array[] | UpdateFault {
-    const pages = arrays.map((array) => JSON.parse(Buffer.from(array).toString()) as BookUpdate[]);
-    const fault = this.#findFault(pages.flat());
+    const fault = this.#findFault(arrays);
     if (fault) return fault;
-    const { update, delete: remove } = this.#statements;
-    return pages.map((changes) => {
-      const books = changes.map(({ id, title = null, author = null, year = null, isDeleted }) =>
-        isDeleted ? void remove.run(id) : update.get(title, author, year, id),
-      );
-      return utf8.encode(books.map((book) => JSON.stringify(book ?? null)).join(','));
+    const { render, update, delete: remove } = this.#statements;
+    return arrays.map((array) => {
+      const books = updatesIn([array]).map(({ id, title = null, author = null, year = null, isDeleted }) => {
+        if (isDeleted) remove.run(id);
+        else update.run(title, author, year, id);
+        return isDeleted ? NULL : (render.get(id) as { json: Uint8Array }).json;
+      });
+      // A copy, as only memory of its own can be transferred.
+      return new Uint8Array(Buffer.concat([...books].flatMap((json) => [COMMA, json]).slice(1)));
     });
   }
 
-  #findFault(changes: readonly BookUpdate[]): UpdateFault | undefined {
+  #findFault(arrays: readonly Uint8Array[]): UpdateFault | undefined {
     const { select, selectBytes } = this.#statements;
-    const lengths = changes.map(({ id }) => selectBytes.get(id)?.bytes as number | undefined);
-    if (lengths.reduce<number>((sum, bytes = 0) => sum + bytes, 0) > UPDATED_BYTES_MAX)
-      return { fault: 'too long', index: 0 };
-    for (const [index, { id, tags }] of changes.entries()) {
-      if (lengths[index] === undefined) return { fault: 'absent', index };
+    const bytesOf = ({ id }: BookUpdate) => selectBytes.get(id)?.bytes as number | undefined;
+    const bytes = updatesIn(arrays).reduce((sum, update) => sum + (bytesOf(update) ?? 0), 0);
+    if (bytes > UPDATED_BYTES_MAX) return { fault: 'too long', index: 0 };
+    let index = 0;
+    for (const update of updatesIn(arrays)) {
+      if (bytesOf(update) === undefined) return { fault: 'absent', index };
+      const { id, tags } = update;
       if (tags !== undefined && !tags.includes(entityTag(select.get(id) as unknown as Book)))
         return { fault: 'other tag', index };
+      index++;
     }
     return undefined;
   }
 }
 
-/** Its results have memory of their own, which can be transferred. */
-const utf8 = new TextEncoder();
+const [NULL, COMMA] = [Buffer.from('null'), Buffer.from(',')];
+
+/** Parses one array at a time: together, the texts may need more memory than the thread has. */
+function* updatesIn(arrays: readonly Uint8Array[]): Generator<BookUpdate, undefined> {
+  for (const array of arrays) yield* JSON.parse(Buffer.from(array).toString()) as BookUpdate[];
+}
 
 function prepareStatements(database: DatabaseSync) {
   return {
     select: database.prepare(sql.SELECT),
     selectBytes: database.prepare(sql.SELECT_BYTES),
+    render: database.prepare(sql.RENDER),
     insert: database.prepare(sql.INSERT),
     insertMany: database.prepare(sql.INSERT_MANY),
     selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
