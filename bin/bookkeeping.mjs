@@ -15,7 +15,8 @@ const main = new URL(isClone ? '../src/main.ts' : '../dist/main.js', import.meta
 // and saves 30 MB. The cache is optional.
 const compileCache = `${root}node_modules/.cache/compiled`;
 
-if (isClone && !existsSync(`${root}node_modules`)) install();
+const extra = process.argv[2] === 'mcp' ? 'node_modules/@modelcontextprotocol/server' : '';
+if (isClone && !existsSync(`${root}${extra || 'node_modules'}`)) install(...(extra ? ['--with-mcp'] : []));
 const node = findNode();
 if (node === process.execPath) {
   module.enableCompileCache(compileCache);
@@ -23,9 +24,9 @@ if (node === process.execPath) {
 } else runWith(node);
 
 /** Installs runtime dependencies; all output goes to standard error. */
-function install() {
+function install(...options) {
   try {
-    execFileSync(process.execPath, [`${root}scripts/install.mjs`], { stdio: ['ignore', 2, 2] });
+    execFileSync(process.execPath, [`${root}scripts/install.mjs`, ...options], { stdio: ['ignore', 2, 2] });
   } catch (error) {
     process.exit(error.status || 1);
   }

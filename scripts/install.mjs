@@ -1,7 +1,9 @@
 // Installs missing dependencies from the lock file, before `npm start` and `npm test`. It is plain JavaScript and runs on any
 // recent Node, because the dependencies include the Node of the project.
 //
-// usage: node scripts/install.mjs [--with-development]
+// usage: node scripts/install.mjs [--with-development] [--with-mcp]
+//
+// The packages of `bookkeeping mcp` are installed only with one of these.
 
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,25 +24,29 @@ const lock = createHash('sha256')
 const withMachineNode = isMachineNodeNewer();
 const stampOf = (scope) => `${lock} ${scope}${withMachineNode ? ' on the Node of the machine' : ''}`;
 const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
+const mcp = `${root}node_modules/@modelcontextprotocol/server`;
 if (installed !== stampOf('all') && (withDevelopment || installed !== stampOf('runtime'))) {
-  install();
+  // `npm ci` deletes node_modules, but Windows does not delete a Node that runs.
+  const action = isWindows ? ['install', '--no-save'] : ['ci'];
+  const workspaces = ['--include-workspace-root', '--workspace=client', '--workspace=console'];
+  npm(...action, ...(withDevelopment ? ['--include=dev'] : ['--omit=dev', ...workspaces]));
   addCommands();
   const node = findNode();
   tryNode(node);
   execFileSync(node, [`${root}scripts/compile.mjs`]);
   writeFileSync(stamp, stampOf(withDevelopment ? 'all' : 'runtime'));
 }
+// Only adds packages, since a service may run.
+if (process.argv.includes('--with-mcp') && !existsSync(mcp))
+  npm('install', '--no-save', '--omit=dev', '--workspace=mcp');
 findNode();
 
-function install() {
-  // `npm ci` deletes node_modules, but Windows does not delete a Node that runs.
-  const action = isWindows ? ['install', '--no-save'] : ['ci'];
-  const scope = withDevelopment ? '--include=dev' : '--omit=dev';
-  console.error(`Installing dependencies (npm ${[...action, scope].join(' ')}) …`);
-  const options = [scope, '--no-audit', '--no-fund', '--loglevel=error'];
+function npm(...action) {
+  console.error(`Installing dependencies (npm ${action.join(' ')}) …`);
+  const options = ['--no-audit', '--no-fund', '--loglevel=error'];
   // Prefers the npm that started this process to the one on the path.
-  const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const path = process.env.npm_execpath;
+  const [command, args] = path ? [process.execPath, [path]] : ['npm', []];
   try {
     execFileSync(command, [...args, ...action, ...options], { cwd: root, stdio: ['ignore', 2, 2] });
   } catch {

@@ -102,6 +102,15 @@ export class Tokens {
   }
 }
 
+/** The claim `scope` of a token, which is not verified; undefined for another text. */
+export function scopeOf(token: string): unknown {
+  try {
+    return readObject(Buffer.from(token.split('.', 2)[1] ?? '', 'base64url')).scope;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether a token is three parts of canonical base64url (RFC 7515, section 3.1); decoders accept other forms as well. */
 function isCanonical(token: string): boolean {
   const parts = token.split('.', 4);

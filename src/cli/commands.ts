@@ -102,6 +102,15 @@ to 5 minutes; 410 ends the command.`,
     options: { url: SERVICE_URL },
     details: 'Prints the book as JSON. The service needs a history: see HISTORY.',
   },
+  mcp: {
+    summary: 'lets an assistant read the books of a running service, by the Model Context Protocol',
+    options: {
+      url: SERVICE_URL,
+      'allow-changes': { description: 'lets the assistant add, update, delete and restore books, too' },
+    },
+    details: `The program of the assistant starts it, and talks to it on standard input and output: docs/assistants.md. It signs its
+tokens with SECRET_TOKEN, or sends BOOKKEEPING_TOKEN if that is set; with a read-only one nothing can be changed.`,
+  },
   backup: {
     summary: 'copies a SQLite store, also while a service writes to it',
     file: 'required',

@@ -19,6 +19,7 @@ const MODULES: {
   export: () => import('./commands/export.ts'),
   follow: () => import('./commands/follow.ts'),
   'restore-book': () => import('./commands/restore-book.ts'),
+  mcp: () => import('./commands/mcp.ts'),
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
   completion: () => import('./commands/completion.ts'),

@@ -3,6 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'vite';
 import { createClient } from '../../src/client/index.ts';
 import { PASSWORD, startService, USERNAME } from '../http/service.ts';
@@ -72,7 +74,7 @@ describe('The package', () => {
   test('contains the build, the types of the client, the documentation, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|mcp\/dist\/(server\.js|licenses\.md)|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],
@@ -225,6 +227,24 @@ describe('The service in the package', () => {
     const { code, output } = await project.node(main, 'import', 'books.csv');
     assert.match(output, /^read 1, stored 1, /);
     assert.equal(code, 0);
+  });
+
+  test('has `bookkeeping mcp`, with all packages that it needs', async () => {
+    const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
+    await using service = await startService();
+    const client = new Client({ name: 'test', version: '1' });
+    const args = [main, 'mcp', '--url', service.url];
+    const env = { BOOKKEEPING_TOKEN: service.token };
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, cwd: project.path, env }),
+    );
+    assert.equal(client.getServerVersion()?.version, readPackage().version);
+    const { structuredContent } = await client.callTool({ name: 'search_books', arguments: {} });
+    assert.deepEqual(structuredContent, { books: [], total: 0 });
+    // Errors of the client are told apart in the build, too.
+    const { content } = await client.callTool({ name: 'search_books', arguments: { after: 'x' } });
+    assert.match(JSON.stringify(content), /Invalid query: after must be/);
+    await client.close();
   });
 
   test('has a command with the memory options of `npm start`', () => {

@@ -25,7 +25,7 @@ export function listConsoleSources(): string[] {
 
 /** The paths of all modules of the project, tests and scripts, except `bench/textbook`, which has its own package.json. */
 export function listModules(): string[] {
-  const folders = '{src,console,test,campaigns,conformance,bench,scripts,bin}';
+  const folders = '{src,console,mcp,test,campaigns,conformance,bench,scripts,bin}';
   return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
     cwd: ROOT,
     exclude: ['**/node_modules', '**/dist', 'bench/textbook'],

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { listLockFiles, listModules, readPackage, readText } from './files.ts';
 import { importsOf, type Sources } from './imports.ts';
 
-describe('A package that package.json or console/package.json names', () => {
+describe('A package that package.json or that of a workspace names', () => {
   /** Packages that are used without an import, with a file that uses them and its text. */
   const USED_OTHERWISE: Readonly<Record<string, readonly [path: string, text: string]>> = {
     '@biomejs/biome': ['package.json', '&& biome check'],
@@ -27,11 +27,11 @@ describe('A package that package.json or console/package.json names', () => {
   );
 
   test('is imported, or used by a script or a test', () => {
-    const names = ['package.json', 'console/package.json'].flatMap((path) => {
+    const names = ['package.json', 'console/package.json', 'mcp/package.json'].flatMap((path) => {
       const { dependencies, devDependencies, optionalDependencies } = readPackage(path);
       return Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
     });
-    assert.ok(names.includes('fastify') && names.includes('preact'));
+    assert.ok(names.includes('fastify') && names.includes('preact') && names.includes('zod'));
     assert.deepEqual(unusedPackages(names, users, USED_OTHERWISE), []);
     assert.deepEqual(
       Object.keys(USED_OTHERWISE).filter((name) => !names.includes(name)),

@@ -94,8 +94,9 @@ test('Every action of a workflow is pinned to a commit', () => {
   for (const action of actions) assert.match(action, /@[0-9a-f]{40} # v[0-9]/);
 });
 
-test('The console has the version of the service, so that the bill of materials names it', () => {
-  assert.equal(readPackage('console/package.json').version, readPackage().version);
+test('The workspaces have the version of the service, so that the bill of materials names it', () => {
+  for (const { version } of ['console', 'mcp'].map((name) => readPackage(`${name}/package.json`)))
+    assert.equal(version, readPackage().version);
 });
 
 test('An installation goes on when the compile cache cannot be filled', () => {

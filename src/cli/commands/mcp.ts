@@ -1,0 +1,51 @@
+import { READ_SCOPE, scopeOf, Tokens } from '../../auth/tokens.ts';
+import type { TokenProvider } from '../../client/index.ts';
+import { loadVariables } from '../../config/config.ts';
+import { Secret } from '../../config/secret.ts';
+import { readVersion } from '../../config/version.ts';
+import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
+import type { ArgumentsOf } from '../commands.ts';
+
+/** What `mcp/server.ts` serves. */
+export interface McpOptions {
+  /** The URL of the service. */
+  readonly url: string;
+  readonly token: TokenProvider;
+  readonly allowChanges: boolean;
+  readonly version: string;
+}
+
+/** In a clone, Node runs the source; the package has a build with all that it needs. */
+const SERVER = import.meta.url.endsWith('.ts') ? '../../../mcp/server.ts' : '../../../mcp/dist/server.js';
+
+/** Serves an assistant on standard input and output, until it closes them. */
+export async function perform({ options }: ArgumentsOf<'mcp'>): Promise<number> {
+  const { BOOKKEEPING_TOKEN: token, SECRET_TOKEN: secret, PORT = '8080' } = loadVariables();
+  if (token === undefined && secret === undefined)
+    throw new CommandError(
+      'mcp: BOOKKEEPING_TOKEN or SECRET_TOKEN must be set, in the environment or in .env of the working directory',
+    );
+  const { url = `http://localhost:${PORT}`, 'allow-changes': isAllowed = false } = options;
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
+    throw new UsageError('mcp: --url must be an http or https URL');
+  const allowChanges = isAllowed && scopeOf(token ?? '') !== READ_SCOPE;
+  if (isAllowed && !allowChanges) console.error('bookkeeping: BOOKKEEPING_TOKEN is read-only: no changes');
+  const tokens = new Tokens(new Secret(secret ?? ''), Date.now);
+  const sign = () => tokens.issue(undefined, allowChanges ? undefined : READ_SCOPE);
+  const server = await import(new URL(SERVER, import.meta.url).href).catch(explainMissing);
+  const { serve } = server as { readonly serve: (options: McpOptions) => Promise<void> };
+  await serve({
+    url,
+    token: () => (token === undefined ? sign() : Promise.resolve(token)),
+    allowChanges,
+    version: readVersion(),
+  });
+  return EXIT_CODES.success;
+}
+
+function explainMissing(error: NodeJS.ErrnoException): never {
+  if (error.code !== 'ERR_MODULE_NOT_FOUND') throw error;
+  throw new CommandError(
+    'mcp: its packages are not installed; node scripts/install.mjs --with-mcp installs them',
+  );
+}
