@@ -8,7 +8,11 @@ import { ADD, ORDERS, SELECT_LOG } from './search-schema.ts';
 const CHANGES_AT_ONCE = 50;
 const MISSING = 'the log lacks changes';
 
-/** What the index has, and the newest book and change that there are. */
+/**
+ * What the index has, and the newest book and change that there are. Example: `lastId` 120 and `lastChange` 40, `newestId` 125 and
+ * `newestChange` 44. Books 121 to 125 are new; without a history they are not in the log, as ids of new books ascend. Changes 41
+ * to 44 of the log name other books that were changed or deleted, or that other programs inserted with an id of their own.
+ */
 export interface IndexState {
   /** The index has all books up to this id, as they were after this change. */
   lastId: number;
@@ -73,7 +77,7 @@ function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
  * @returns whether none is left
  */
 export function applyChanges(statements: Statements, state: IndexState, deadline: number): boolean {
-  // Updates may set any id, so this may be above `lastId`.
+  // Another program may have set an id from 7 to 1000, so this may be above `lastId`.
   const { id: highestId } = statements.highestId.get() as { id: number };
   return (
     applyLog(statements, state, highestId, deadline) && addNewBooks(statements, state, highestId, deadline)
@@ -108,7 +112,8 @@ function addNewBooks(
   deadline: number,
 ): boolean {
   const { lastId, newestId, isComplete } = state;
-  // Only updates set ids above the newest one. Once the index is complete, the log has them.
+  // Only updates set ids above the newest one, such as 1000 when it is 125. Once the index is complete, the log has them; while it
+  // is built, it reads them after the others.
   const range = isComplete
     ? [lastId, newestId]
     : [lastId < newestId ? lastId : Math.max(lastId, highestId), Number.MAX_VALUE];

@@ -19,6 +19,10 @@ export const SQLITE_DIALECT: Dialect = {
   countedMax: 5_000,
 };
 
+/**
+ * Example: `q=river lis&title=ver of&year=1999` has the candidates of the words `"river"* AND "lis"*`, those of the trigrams
+ * `"ver" AND "er " AND …`, and the books of 1999.
+ */
 function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const paths: AccessPath[] = [];
   for (const [table, ftsQuery] of [

@@ -40,8 +40,10 @@ interface Entry {
 }
 
 /**
- * The file of the index, beside that of the books, for all processes that serve the books. The database has its name: an
- * index that is lost or faulty is replaced by one with another name, as other processes may still have its file open.
+ * The file of the index, beside that of the books, for all processes that serve the books. The database has its name. Example: the
+ * table `book_search_index` has the name 1f9c02ab, and a process finds the file `books.db-search-1f9c02ab` damaged. It creates
+ * `books.db-search-77aa00cd`, writes this name into the table, and deletes the damaged file, which others may still have open: they
+ * find another name in the table at their next search, and open the new file.
  */
 export class IndexFile {
   readonly #database: DatabaseSync;

@@ -26,8 +26,16 @@ export const RECORD_START = `
 export const FORGET_INDEX = 'delete from book_search_index';
 
 /**
- * How far books and log are, and whether an index with these parameters is of an earlier state of this database. It is not
- * if the database was restored or replaced: then a later start, or another in place of that start, had fewer books.
+ * The newest id and the newest change of this database, and whether an index is of an earlier state of it. The parameters are what
+ * the index has, and the newest start that it has seen.
+ *
+ * Example: an index has the books up to id 120 (`:lastId`) and the changes up to 40 (`:lastChange`), and has seen start 7 with the
+ * token A3. The database has start 7 with this token, and start 8 noted id 125 and change 44: it has only gone on, and
+ * `isEarlier` is 1. But if a backup was restored that was made
+ * - during start 5, then start 7 is missing, or is a later one with another token;
+ * - during start 7 when there were 100 books, then start 8 noted id 100, which is less than 120.
+ *
+ * In both cases, `isEarlier` is 0, and the index is replaced.
  */
 export const SELECT_LOG = `
   select coalesce(${NEWEST_ID}, -1e300) as newestId, ${NEWEST_CHANGE} as newestChange, start, token,
