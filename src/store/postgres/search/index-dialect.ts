@@ -20,6 +20,7 @@ export const POSTGRES_DIALECT: Dialect = {
   countedMax: 20_000,
 };
 
+/** Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999. */
 function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
   const trigrams = neededTrigramsOf(needles);
   const paths: AccessPath[] = [];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store-interface.ts';
 import type { DegradablePart, FailureCause } from '../../observer.ts';
-import { reasonOf, sqlState, toStoreError } from '../errors.ts';
+import { isSerializationFailure, reasonOf, sqlState, toStoreError } from '../errors.ts';
 import { OptionalFeature } from '../pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../pool/pool.ts';
 import { applyChanges } from './apply-changes.ts';
@@ -10,6 +10,8 @@ import * as schema from './search-schema.ts';
 
 /** The longest time that a search waits for the index; after it the search runs without. */
 const SEARCH_WAITS_MS = 100;
+/** The longest time that it waits for other searches that apply changes: searching a large store without the index takes longer. */
+const LOCK_WAITS_MS = 500;
 /** The time for the transaction that runs when the store is closed. */
 const CLOSE_WAITS_MS = 1_000;
 /** The pause between transactions in the background, for other users of the database. */
@@ -18,7 +20,7 @@ const PAUSE_MS = 5;
 /** A busy server may permit an index later, and another process may create it at the same time. */
 const TEMPORARY = /^(08|25006|40|53|55P03|57|XX|23505|42P07|42710|42723)/;
 
-/** Another search applies changes. */
+/** Others apply changes, or create the indexes. */
 const LOCK_TIMEOUT = '55P03';
 
 /** The search index of a database, which several processes update. */
@@ -65,7 +67,8 @@ export class SearchIndex {
       if (isCurrent) this.#part.failure = undefined;
       return isCurrent;
     } catch (error) {
-      if (sqlState(error) === undefined && !(error instanceof schema.UnusableIndex)) throw error;
+      const isExpected = error instanceof schema.UnusableIndex || sqlState(error) !== undefined;
+      if (!isExpected || isSerializationFailure(error)) throw error;
       await client.query('rollback');
       if (sqlState(error) !== LOCK_TIMEOUT) this.reportFailure(error);
       return false;
@@ -94,7 +97,7 @@ export class SearchIndex {
   /** Creates or migrates the index. @returns whether it can be used */
   async #prepare(): Promise<boolean> {
     try {
-      const exists = await schema.prepareIndex(this.#searchPool, (run) => this.#transact('begin', run));
+      const exists = await schema.prepareIndex(this.#searchPool, (migrate) => this.#transact(migrate));
       if (!exists) throw new schema.UnusableIndex('no table');
       return true;
     } catch (error) {
@@ -108,8 +111,7 @@ export class SearchIndex {
   }
 
   async #beginIfCurrent(client: PoolClient): Promise<boolean> {
-    await client.query(schema.BEGIN_SEARCH);
-    const { isComplete, hasIndexes } = await this.#selectState(client);
+    const { isComplete, hasIndexes } = await this.#begin(client, schema.BEGIN_SEARCH);
     if (isComplete && hasIndexes) return true;
     await client.query('rollback');
     return false;
@@ -118,9 +120,8 @@ export class SearchIndex {
   /** Applies the missing changes in time, if the index was complete before. */
   async #beginApplying(client: PoolClient): Promise<boolean> {
     if (this.#applying !== undefined) return false;
+    const { hasIndexes } = await this.#begin(client, schema.beginApplying(LOCK_WAITS_MS));
     const deadline = performance.now() + SEARCH_WAITS_MS;
-    await client.query(schema.beginApplying(SEARCH_WAITS_MS));
-    const { hasIndexes } = await this.#selectState(client);
     if (hasIndexes) {
       do if (await applyChanges(client)) return true;
       while (performance.now() < deadline);
@@ -129,9 +130,9 @@ export class SearchIndex {
     return false;
   }
 
-  /** @throws UnusableIndex when the index has another version */
-  async #selectState(client: PoolClient): Promise<schema.IndexState> {
-    const state = await schema.selectState(client);
+  /** Begins a transaction. @throws UnusableIndex when the index has another version */
+  async #begin(client: PoolClient, begin: string): Promise<schema.IndexState> {
+    const state = await schema.beginWithState(client, begin);
     if (state.age === 0) return state;
     // Of two versions the newer one replaces the index.
     if (state.age < 0) this.#preparing = undefined;
@@ -150,8 +151,8 @@ export class SearchIndex {
     try {
       for (let isDone = false; !isDone; await sleep(isDone ? 0 : PAUSE_MS)) {
         if (this.#isClosed) return false;
-        isDone = await this.#transact(schema.beginApplying(0), async (client) => {
-          const { hasIndexes } = await this.#selectState(client);
+        isDone = await this.#transact(async (client) => {
+          const { hasIndexes } = await this.#begin(client, schema.beginApplying(0));
           const hasAll = await applyChanges(client);
           if (hasAll && !hasIndexes) await schema.createIndexes(client);
           return hasAll;
@@ -166,11 +167,11 @@ export class SearchIndex {
     }
   }
 
-  #transact<Result>(begin: string, run: (client: PoolClient) => Promise<Result>): Promise<Result> {
+  /** Runs a function that begins a transaction, and commits it. */
+  #transact<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     return retry(() =>
       this.#pool.withConnection(async (client) => {
         this.#client = client;
-        await client.query(begin);
         const result = await run(client);
         await client.query('commit');
         return result;

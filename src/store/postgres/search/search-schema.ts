@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryResult } from 'pg';
 import { COMPARED_LENGTH } from '../../search/folding.ts';
 import { compareVersions, indexVersion } from '../../search/index-version.ts';
 import { countWithoutTrigger, createTriggers, END_IF_IDLE } from '../schema.ts';
@@ -44,7 +44,7 @@ export class UnusableIndex extends Error {}
  */
 export async function prepareIndex(
   pool: Queryable,
-  transact: (run: (client: PoolClient) => Promise<void>) => Promise<void>,
+  transact: (migration: (client: PoolClient) => Promise<void>) => Promise<void>,
 ): Promise<boolean> {
   const table = await selectTable(pool);
   if (table && compareVersions(table.version, INDEX_VERSION) > 0) await transact(migrate);
@@ -53,7 +53,7 @@ export async function prepareIndex(
 
 async function migrate(client: PoolClient): Promise<void> {
   // While it waits, later writers queue behind it: so it waits for at most a second, once a minute.
-  await client.query("set local lock_timeout = '1s'");
+  await client.query("begin; set local lock_timeout = '1s'");
   await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');
   const table = await selectTable(client);
@@ -83,7 +83,7 @@ export const BEGIN_SEARCH = `${BEGIN} read only; ${KEEP_TABLES}`;
 export function beginApplying(waitMs: number): string {
   return `
     ${BEGIN}; set local synchronous_commit = off; set local lock_timeout = ${waitMs};
-    lock table book_search_lock in exclusive mode; ${KEEP_TABLES}`;
+    ${KEEP_TABLES}; lock table book_search_lock in exclusive mode`;
 }
 
 export interface IndexState {
@@ -95,10 +95,10 @@ export interface IndexState {
   readonly age: number;
 }
 
-export async function selectState(client: PoolClient): Promise<IndexState> {
-  const { rows } = await client.query<IndexState & { version: string | null }>(SELECT_STATE);
-  const state = rows[0];
-  if (!state) throw new Error('no state of the search index');
+/** Begins a transaction, in the same message. @param begin {@link BEGIN_SEARCH}, or that of {@link beginApplying} */
+export async function beginWithState(client: PoolClient, begin: string): Promise<IndexState> {
+  const results = (await client.query(`${begin}; ${SELECT_STATE}`)) as unknown as QueryResult[];
+  const state = results.at(-1)?.rows[0] as IndexState & { version: string | null };
   return { ...state, age: -compareVersions(state.version, INDEX_VERSION) };
 }
 
