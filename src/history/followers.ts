@@ -127,12 +127,10 @@ export class Followers {
     const isOther = last.position < position || (last.position === position && last.nonce !== nonce);
     this.#last = last;
     const read = this.#shareReads();
-    let count = 0;
-    for (const follower of Array.from(this.#waiting)) {
-      if (follower.position >= last.position && !isOther) continue;
+    const woken = [...this.#waiting].filter(({ position: after }) => after < last.position || isOther);
+    for (const [index, follower] of woken.entries()) {
+      if (index % WOKEN_AT_ONCE === 0) await nextTurn();
       follower.wake(read);
-      count++;
-      if (count % WOKEN_AT_ONCE === 0) await nextTurn();
     }
   }
 
