@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { hasColumns, RECORDER_VERSION, STATE_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 
@@ -40,11 +41,6 @@ const SELECT_SCHEMA = `
   ) as of_books
 `;
 
-/** The server accepts no writes at present. */
-export class ReadOnly extends Error {
-  readonly code = '25006';
-}
-
 /** A table with a name of ours is not ours. */
 export class ForeignTable extends Error {}
 
@@ -61,14 +57,14 @@ export interface PreparationOptions {
  * Creates or repairs what records changes.
  *
  * @returns false after another process has turned the history off
- * @throws ReadOnly, ForeignTable, or what the driver throws
+ * @throws StoreUnavailable, ForeignTable, or what the driver throws
  */
 export async function prepareRecording(
   client: ClientBase,
   { days, isStart, lockMs }: PreparationOptions,
 ): Promise<boolean> {
   const found = await selectSchema(client);
-  if (found.isReadOnly) throw new ReadOnly('the server is read-only');
+  if (found.isReadOnly) throw new StoreUnavailable('the server only reads');
   const needsStart = (state: State | undefined) =>
     !state || (!state.isRecorded && (isStart || state.days !== null));
   let state = await selectState(client, found);
@@ -97,7 +93,7 @@ export async function endRecording(client: ClientBase): Promise<void> {
 async function selectSchema(client: ClientBase): Promise<Schema> {
   const { rows } = await client.query<Schema>(SELECT_SCHEMA);
   const [schema] = rows;
-  if (!schema) throw new Error('there is no table books');
+  if (!schema) throw new StoreUnavailable('there is no table books');
   return schema;
 }
 

@@ -18,7 +18,7 @@ import { GAP_ID } from '../change-log.ts';
  */
 
 /** Increment it with every change of what {@link startRecording} creates. Older services accept what later ones create. */
-export const RECORDER_VERSION = 2;
+export const RECORDER_VERSION = 1;
 
 /** The function of the triggers on the books. */
 const RECORD = 'record_book_history';

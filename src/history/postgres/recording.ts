@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StoreUnavailable } from '../../book/book-store-interface.ts';
 import type { DegradablePart, FailureCause } from '../../store/observer.ts';
-import { reasonOf, sqlState } from '../../store/postgres/errors.ts';
+import { reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import type { ConnectionPool } from '../../store/postgres/pool/pool.ts';
 import { REMOVAL_MS } from '../../store/store-limits.ts';
 import { ForeignTable, LOCK_MS, prepareRecording } from './preparation.ts';
@@ -107,6 +108,10 @@ export function isPassing(error: unknown): boolean {
 /** Another process has created the same at the same time. */
 const CONCURRENT: ReadonlySet<string> = new Set(['42P07', '42710', '42723']);
 
+/** A code of the server or of the connection; for defects, the error. */
 export function causeOf(error: unknown): FailureCause {
-  return error instanceof ForeignTable ? error.message : reasonOf(error);
+  if (error instanceof ForeignTable) return error.message;
+  const storeError = toStoreError(error);
+  if (storeError instanceof StoreUnavailable) return storeError.reason;
+  return sqlState(error) === undefined && error instanceof Error ? error : reasonOf(error);
 }
