@@ -63,7 +63,7 @@ export class SearchIndex {
       const isCurrent =
         (await this.#beginIfCurrent(client)) ||
         (await this.#beginApplying(client)) ||
-        ((await this.#applyInTime()) && (await this.#beginIfCurrent(client)));
+        ((await this.#applyInTime()) && (await this.#beginApplying(client)));
       if (isCurrent) this.#part.failure = undefined;
       return isCurrent;
     } catch (error) {
@@ -141,8 +141,7 @@ export class SearchIndex {
 
   /** @returns whether all changes were applied while a search waits; otherwise this continues in the background */
   async #applyInTime(): Promise<boolean> {
-    if (this.#applying !== undefined) return false;
-    this.#applying = this.#applyAll();
+    this.#applying ??= this.#applyAll();
     return Promise.race([this.#applying, sleep(SEARCH_WAITS_MS, false, { ref: false })]);
   }
 
