@@ -30,10 +30,10 @@ describe('Concurrent searches', () => {
   });
 
   for (const engine of engines) {
-    test(`that sort without the index on ${engine.name} end at 500,000 books`, async () => {
+    test(`that sort without the index on ${engine.name} end at 200,000 books`, async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
-      const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 500000)';
+      const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 200000)';
       await sql.query(
         address.dbUrl,
         `insert into books (title, author, year) ${numbers} select '', '', 0 from n`,

@@ -12,7 +12,7 @@ import type { SearchIndex } from './search-index.ts';
 import { BEGIN_SCAN } from './search-schema.ts';
 
 /** The most books that a statement reads without the index. */
-const SCANNED_BOOKS = 250;
+const SCANNED_BOOKS = 1_000;
 
 export class PostgresSearchEngine implements SearchEngine {
   readonly #pool: ConnectionPool;
