@@ -1,13 +1,13 @@
 import { registerHooks } from 'node:module';
 import type { Book } from '../src/book/book.ts';
-import { type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
 import type { StoreAddress } from '../src/store/address.ts';
+import type { Engine, OpenStore } from '../src/store/engine.ts';
 import { loadEngine as loadSoundEngine } from '../src/store/load-engine.ts';
-import type { Engine } from '../src/store/store-engine.ts';
 import { PlainStore } from './plain-store.ts';
 
 /** The faults that can be planted, by name. */
-const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<BookStore>>> = {
+const FAULTS: Readonly<Record<string, (address: StoreAddress) => Promise<OpenStore>>> = {
   none: (address) => openSoundStore(address),
   'responses before the commit': async (address) => new PlainStore(pathOf(address), { commitAfterMs: 30 }),
   'commits without a sync': async (address) => new PlainStore(pathOf(address), { synchronous: 'normal' }),
@@ -38,11 +38,11 @@ export async function loadEngine(address: StoreAddress): Promise<Engine> {
   return { ...(await loadSoundEngine(address)), openStore: () => open(address) };
 }
 
-async function openSoundStore(address: StoreAddress): Promise<BookStore> {
+async function openSoundStore(address: StoreAddress): Promise<OpenStore> {
   return (await loadSoundEngine(address)).openStore();
 }
 
-function withMergingUpdate(store: BookStore): BookStore {
+function withMergingUpdate(store: OpenStore): OpenStore {
   return override(store, {
     async update(id, changes) {
       const book = await store.find(id);
@@ -54,7 +54,7 @@ function withMergingUpdate(store: BookStore): BookStore {
 /** One in this many writes fails: alternately before and after it takes effect. */
 const WRITES_PER_ERROR = 20;
 
-function withErrors(store: BookStore): BookStore {
+function withErrors(store: OpenStore): OpenStore {
   let writes = 0;
   async function failing<Result>(write: () => Promise<Result>): Promise<Result> {
     const turn = ++writes % (2 * WRITES_PER_ERROR);
@@ -70,15 +70,15 @@ function withErrors(store: BookStore): BookStore {
   });
 }
 
-function withSwallowedErrors(store: BookStore): BookStore {
+function withSwallowedErrors(store: OpenStore): OpenStore {
   return override(store, { delete: (id) => store.delete(id).catch(() => true) });
 }
 
-function withRetries(store: BookStore): BookStore {
+function withRetries(store: OpenStore): OpenStore {
   return override(store, { create: (fields) => store.create(fields).catch(() => store.create(fields)) });
 }
 
-function withCache(store: BookStore): BookStore {
+function withCache(store: OpenStore): OpenStore {
   const cache = new Map<number, Book>();
   return override(store, {
     async find(id) {
@@ -90,7 +90,7 @@ function withCache(store: BookStore): BookStore {
 }
 
 /** A store with some methods replaced. */
-function override(store: BookStore, methods: Partial<BookStore>): BookStore {
+function override(store: OpenStore, methods: Partial<BookStore>): OpenStore {
   return new Proxy(store, {
     get(target, name) {
       const method: unknown = Reflect.get(methods, name) ?? Reflect.get(target, name);

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
 import type { Book, BookFields, BookUpdate } from '../src/book/book.ts';
-import { type BookPage, type BookStore, StoreUnavailable } from '../src/book/book-store-interface.ts';
+import type { BookPage } from '../src/book/book-store.ts';
+import type { OpenStore, StoreConnection } from '../src/store/engine.ts';
 
 /** The faults of a {@link PlainStore}. */
 interface PlantedFaults {
@@ -14,7 +15,8 @@ interface PlantedFaults {
 const BOOK = 'id, title, author, year';
 
 /** The simplest store on SQLite: one statement a call. Without options it is correct. */
-export class PlainStore implements BookStore {
+export class PlainStore implements OpenStore {
+  readonly connection: StoreConnection;
   readonly #database: DatabaseSync;
   readonly #commitAfterMs: number;
 
@@ -22,6 +24,7 @@ export class PlainStore implements BookStore {
     path: string,
     { commitAfterMs = 0, synchronous = 'full', isAutoincrement = true }: PlantedFaults,
   ) {
+    this.connection = { engine: 'sqlite', path };
     this.#database = new DatabaseSync(path, { timeout: 5_000 });
     this.#commitAfterMs = commitAfterMs;
     this.#database.exec(`
@@ -70,15 +73,6 @@ export class PlainStore implements BookStore {
   async list(): Promise<BookPage> {
     const books = this.#database.prepare(`select ${BOOK} from books order by id`).all();
     return { json: Buffer.from(books.map((book) => JSON.stringify(book)).join(',')), last: undefined };
-  }
-
-  /** No campaign with planted faults searches. */
-  search(): Promise<never> {
-    return Promise.reject(new StoreUnavailable('not searched'));
-  }
-
-  count(): Promise<never> {
-    return this.search();
   }
 
   async update(id: number, { title, author, year }: Partial<BookFields>): Promise<Book | undefined> {

@@ -10,6 +10,8 @@ import { serveHistory } from './history/routes.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { type LogStream, openLogger } from './log/log.ts';
 import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
+import { openSearch } from './search/open-search.ts';
+import { SearchHandler } from './search/search-handler.ts';
 import { loadEngine } from './store/load-engine.ts';
 import type { StoreObserver } from './store/observer.ts';
 
@@ -33,6 +35,9 @@ export interface Dependencies {
   readonly isWorker?: boolean;
 }
 
+/** What is not lost. */
+const NEVER = new Promise<never>(() => {});
+
 /** The store may hang; everything acknowledged is committed already. */
 const STORE_CLOSE_MS_MAX = 500;
 
@@ -51,13 +56,15 @@ export async function startApp(
     : undefined;
   const engine = await loadEngine(config.store);
   const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
-  const store = await engine.openStore(observer, isWorker);
   await using opened = new AsyncDisposableStack();
-  opened.use(store);
-  const history = opened.use(await openHistory(config.store, config.historyDays, observer));
+  const store = opened.use(await engine.openStore(observer, isWorker));
+  const { connection } = store;
+  const search = opened.use(await openSearch(connection, observer));
+  const history = opened.use(await openHistory(connection, config.historyDays, observer));
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
     store,
+    listQueries: new SearchHandler(search),
     tokens,
     credentials: new Credentials(secrets.username, secrets.password),
     throttle: new LoginThrottle({ ...THROTTLE_LIMITS, ...dependencies.throttleLimits }, now),
@@ -68,15 +75,20 @@ export async function startApp(
     logLevel: config.logLevel,
     metrics,
   });
-  const followers = history && serveHistory(server.core, history);
-  metrics?.start(() => ({ ...server.state(), followers: followers?.state, tokens: tokens.cache }));
+  const historyFollowers = history && serveHistory(server.core, history);
+  metrics?.start(() => ({
+    ...server.state(),
+    tokens: tokens.cache,
+    ...(historyFollowers && { followers: historyFollowers.state }),
+  }));
   if (metrics) opened.defer(() => metrics.close());
   const url = await server.listen(config.port, config.host);
   const resources = opened.move();
-  const lost = [store.lost, history?.lost].filter((reason) => reason !== undefined);
+  const lost = [store.lost];
+  lost.push(history?.lost);
   return {
     url,
-    ...(lost.length > 0 && { lost: Promise.race(lost) }),
+    lost: Promise.race(lost.map((reason) => reason ?? NEVER)),
     async close() {
       await server.close();
       await Promise.race([resources.disposeAsync(), sleep(STORE_CLOSE_MS_MAX)]);

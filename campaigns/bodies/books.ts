@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
 import { type Book, readBookChanges, readBookId } from '../../src/book/book.ts';
-import { Invalid } from '../../src/book/invalid.ts';
+import { Invalid } from '../../src/json/invalid.ts';
 import type { RawResponse } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
 import type { HostileRequest } from './requests.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { writeCursor } from '../../src/api/list/cursor.ts';
 import type { Book } from '../../src/book/book.ts';
-import { type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/book/book-store-interface.ts';
+import { type BookPosition, SORT_KEY_LENGTH, SORT_KEYS } from '../../src/search/book-search.ts';
+import { writeCursor } from '../../src/search/cursor.ts';
 import type { RawResponse } from '../../test/http/connection.ts';
 import { PARAMETERS } from '../../test/http/search-corpus.ts';
 import { expectedBooks, keyOf, type Parameters } from '../../test/http/search-reference.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 import { PASSWORD, SECRET } from '../../test/http/service.ts';
 import { ServiceProcess, type Variables } from '../../test/process/service-process.ts';
 import { createFolder } from '../../test/support/folder.ts';

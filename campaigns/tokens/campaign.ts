@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 import { Connection, request } from '../../test/http/connection.ts';
 import { SECRET, type Service, startService } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';

@@ -1,16 +1,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Book, readBook, readBookChanges, readBookId } from '../book/book.ts';
-import { type BookStore, StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store-interface.ts';
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../book/contract.ts';
+import { type BookStore, StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
-import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX } from '../http/body-limits.ts';
 import { readIdempotencyKey } from '../http/idempotency-key.ts';
+import { toArray } from '../http/json-array.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import type { HttpResult } from '../http/response.ts';
+import { Invalid } from '../json/invalid.ts';
 import { bytesOf, contentOf, toBookResult } from './book-response.ts';
-import { toArray } from './list/pages.ts';
 import { type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
 
 /** The handlers that create, read, change and delete books (specification, "Endpoints"). All need a token. */

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../book/book-store-interface.ts';
+import { StoreUnavailable } from '../book/book-store.ts';
 import type { ErrorDescription } from '../http/request-log.ts';
 
 /** Logs only the reason of an unavailable store, or the stack of a defect: other properties may quote a body. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type BookStore, StoreUnavailable } from '../book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../book/book-store.ts';
 import { annotate } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult } from '../http/response.ts';
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BookUpdate, readBook, readBookUpdate } from '../book/book.ts';
-import { Invalid } from '../book/invalid.ts';
 import { ArrayScanner } from '../formats/json-array.ts';
 import { strongTags } from '../http/preconditions.ts';
+import { Invalid } from '../json/invalid.ts';
 
 /** The number of books in one request. */
 export const BOOKS_MAX = 10_000;

@@ -1,24 +1,25 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Credentials } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
-import type { BookStore } from '../book/book-store-interface.ts';
+import type { BookStore } from '../book/book-store.ts';
 import { BodyReader } from '../http/body/body-reader.ts';
 import { MemoryBudget } from '../http/body/memory-budget.ts';
 import { HttpServer, type HttpServerOptions } from '../http/http-server.ts';
 import type { RequestObserver } from '../http/request-log.ts';
-import { respondWith, send } from '../http/response.ts';
+import { type HttpResult, respondWith, send } from '../http/response.ts';
 import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
 import { describeError } from './describe-error.ts';
-import { operations } from './description/operations.ts';
+import { type OperationSchema, operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
-import { ListHandler } from './list/list-handler.ts';
+import { ListHandler } from './list-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
 
 /** Makes a server of the API, its documentation and the web console. */
 export function createServer(options: ServerOptions) {
-  const { store, limits, metrics } = options;
+  const { store, listQueries, limits, metrics } = options;
   const server = new HttpServer({
     ...options,
     probes: [HEALTH_PATH, READINESS_PATH, '/metrics'],
@@ -30,7 +31,7 @@ export function createServer(options: ServerOptions) {
   const unread = new MemoryBudget(limits.unreadBytesAtOnce);
   const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, bodies);
   const books = new BookHandlers(store, bodies, unread);
-  const listHandler = new ListHandler(store, unread, limits.searchMs);
+  const lists = new ListHandler(store, unread);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
   const { app } = server;
@@ -41,7 +42,11 @@ export function createServer(options: ServerOptions) {
   app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));
   app.post('/books', { ...protect, schema: operations.createBooks }, respondWith(books.createMany));
   app.patch('/books', { ...protect, schema: operations.updateBooks }, respondWith(books.updateMany));
-  app.get('/books', { ...protect, schema: operations.listBooks }, respondWith(listHandler.handle));
+  const list = (request: FastifyRequest, reply: FastifyReply) =>
+    listQueries?.handle(request, reply, { unread, searchMs: limits.searchMs }) ??
+    lists.handle(request, reply);
+  const listBooks = listQueries?.operation ?? operations.listBooks;
+  app.get('/books', { ...protect, schema: listBooks }, respondWith(list));
   app.get('/book/:id', { ...protect, schema: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, schema: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
@@ -64,7 +69,7 @@ export function createServer(options: ServerOptions) {
     state: () => ({
       connections: server.connections.counts,
       heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
-      searches: listHandler.searches,
+      ...(listQueries && { searches: listQueries.count }),
       logins: tokenHandlers.logins,
     }),
   };
@@ -72,9 +77,32 @@ export function createServer(options: ServerOptions) {
 
 const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
+/** What answers GET /books with a query. */
+export interface ListQueries {
+  /** GET /books with its parameters. */
+  readonly operation: OperationSchema;
+  /** The number of lists that are being made or sent. */
+  readonly count: number;
+  /** @returns undefined when the request has no parameter that is known */
+  handle(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    context: QueryContext,
+  ): Promise<HttpResult> | undefined;
+}
+
+export interface QueryContext {
+  /** The memory of responses that clients have not read yet. */
+  readonly unread: MemoryBudget;
+  /** The time until the response begins, and then until its next part. */
+  readonly searchMs: number;
+}
+
 interface ServerOptions
   extends Pick<HttpServerOptions, 'limits' | 'corsOrigins' | 'trustProxy' | 'logStream' | 'logLevel'> {
   readonly store: BookStore;
+  /** Absent, all books are listed whatever the query. */
+  readonly listQueries?: ListQueries | undefined;
   readonly tokens: Tokens;
   readonly credentials: Credentials;
   readonly throttle: LoginThrottle;

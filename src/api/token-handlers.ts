@@ -2,10 +2,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Credentials, readLoginRequest } from '../auth/credentials.ts';
 import { addressOf, type LoginThrottle } from '../auth/throttle.ts';
 import { TOKEN_LIFETIME_SECONDS, type Tokens, type TokenVerdict } from '../auth/tokens.ts';
-import { Invalid } from '../book/invalid.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
 import { annotate, markReadOnly } from '../http/request-log.ts';
 import { CACHE_CONTROL, type HttpResult, send } from '../http/response.ts';
+import { Invalid } from '../json/invalid.ts';
 import { describeError } from './describe-error.ts';
 
 /** Issues and verifies tokens (specification, "Authentication"). */

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Invalid } from '../book/invalid.ts';
-import { readJsonObject } from '../book/json-object.ts';
-import type { Secret } from '../config/secret.ts';
+import { Invalid } from '../json/invalid.ts';
+import { readJsonObject } from '../json/json-object.ts';
+import type { Secret } from '../secret.ts';
 import { READ_SCOPE, type TokenScope } from './tokens.ts';
 
 export const LOGIN_FIELD_TYPES = { username: 'text', password: 'text', scope: 'text' } as const;

@@ -1,5 +1,5 @@
 import { compactVerify, errors, SignJWT } from 'jose';
-import type { Secret } from '../config/secret.ts';
+import type { Secret } from '../secret.ts';
 
 /** The lifetime of issued tokens (specification, "Limits"). */
 export const TOKEN_LIFETIME_SECONDS = 15 * 60;

@@ -1,6 +1,6 @@
+import { Invalid } from '../json/invalid.ts';
+import { readJsonObject } from '../json/json-object.ts';
 import type { Book, BookFields } from './contract.ts';
-import { Invalid } from './invalid.ts';
-import { readJsonObject } from './json-object.ts';
 
 export type { Book, BookFields };
 

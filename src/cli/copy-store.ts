@@ -1,6 +1,6 @@
 import { loadStoreAddress } from '../config/config.ts';
+import type { Engine } from '../store/engine.ts';
 import { loadEngine } from '../store/load-engine.ts';
-import type { Engine } from '../store/store-engine.ts';
 import { EXIT_CODES } from './command.ts';
 import { Interruption } from './interruption.ts';
 import { Progress } from './progress.ts';

@@ -1,7 +1,7 @@
-import { StoreUnavailable } from '../book/book-store-interface.ts';
+import { StoreUnavailable } from '../book/book-store.ts';
 import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
-import { StoreNotReady } from '../store/store-errors.ts';
+import { StoreNotReady } from '../store/errors.ts';
 import { CommandError, EXIT_CODES, parseArguments, suggest, UsageError } from './command.ts';
 import { type ArgumentsOf, COMMANDS, type CommandName } from './commands.ts';
 import { helpOf, helpOfAll } from './help.ts';

@@ -1,5 +1,5 @@
 import type { Book } from '../book/contract.ts';
-import { ChangesRemovedError, NoResponseError, RefusedError } from './client-errors.ts';
+import { ChangesRemovedError, NoResponseError, RefusedError } from './errors.ts';
 import { type ApiResponse, isTemporary } from './exchange.ts';
 import { nextOf } from './list.ts';
 import { expectSuccess } from './responses.ts';

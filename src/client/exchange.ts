@@ -1,5 +1,5 @@
 import type { Envelope } from '../book/contract.ts';
-import { type ErrorResponse, NoResponseError } from './client-errors.ts';
+import { type ErrorResponse, NoResponseError } from './errors.ts';
 
 /** A request to the API, without its token. */
 export interface ApiRequest {

@@ -10,7 +10,7 @@ export {
   requestToken,
   type ServiceOptions,
 } from './client.ts';
-export { BookkeepingError, ChangesRemovedError, NoResponseError, RefusedError } from './client-errors.ts';
+export { BookkeepingError, ChangesRemovedError, NoResponseError, RefusedError } from './errors.ts';
 export type { BookList, BookPage, BookQuery } from './list.ts';
 export type { VersionedBook } from './responses.ts';
 export { type Credentials, type Login, Session, type Token, type TokenProvider } from './session.ts';

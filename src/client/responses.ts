@@ -1,5 +1,5 @@
 import type { Book } from '../book/contract.ts';
-import { RefusedError } from './client-errors.ts';
+import { RefusedError } from './errors.ts';
 import type { ApiResponse } from './exchange.ts';
 
 /** A book and its version. */

@@ -1,5 +1,5 @@
 import { sleep } from './abort.ts';
-import { NoResponseError } from './client-errors.ts';
+import { NoResponseError } from './errors.ts';
 import { isTemporary, type Send } from './exchange.ts';
 
 /** Randomness and time, which tests replace. */

@@ -1,5 +1,5 @@
 import { abortable, shareInFlight } from './abort.ts';
-import { BookkeepingError, NoResponseError, RefusedError } from './client-errors.ts';
+import { BookkeepingError, NoResponseError, RefusedError } from './errors.ts';
 import { type ApiRequest, type ApiResponse, describeRequest, type Send } from './exchange.ts';
 
 /** The username and password of the service. */

@@ -1,8 +1,8 @@
 import type { HttpLimits } from '../http/limits.ts';
 import type { LogLevel } from '../log/log-level.ts';
+import { Secret } from '../secret.ts';
 import type { StoreAddress } from '../store/address.ts';
 import { ENV_FILE, generateMissing, readEnvFile, type Variables, withoutEmpty } from './env-file.ts';
-import { Secret } from './secret.ts';
 import { parseVariables } from './variables.ts';
 
 export interface ServiceConfig {

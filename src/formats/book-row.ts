@@ -1,6 +1,6 @@
 import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK } from '../book/book.ts';
-import { BODY_BYTES_MAX } from '../book/contract.ts';
-import { InvalidJson, isText, readJsonObject, toAsciiLowerCase } from '../book/json-object.ts';
+import { BODY_BYTES_MAX } from '../http/body-limits.ts';
+import { InvalidJson, isText, readJsonObject, toAsciiLowerCase } from '../json/json-object.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
 import { unescapeFormula } from './rendering.ts';
 import { FIELDS, type Field, type RawRow, type RowError, type RowPosition } from './row.ts';

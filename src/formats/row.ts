@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX, formatMebibytes } from '../book/contract.ts';
+import { BODY_BYTES_MAX, formatMebibytes } from '../http/body-limits.ts';
 
 /** The fields of a book that are read from a file. */
 export const FIELDS = ['title', 'author', 'year'] as const;

@@ -1,4 +1,4 @@
-import { InvalidJson, readJsonObject } from '../book/json-object.ts';
+import { InvalidJson, readJsonObject } from '../json/json-object.ts';
 
 /** Reads an integer within ±(2^53 - 1), which may have leading zeros, a fraction of zeros, or an exponent. */
 export function readInteger(text: string): number | undefined {

@@ -1,6 +1,6 @@
 import type { Book } from '../book/book.ts';
-import { StoreUnavailable } from '../book/book-store-interface.ts';
-import { BATCH_LIMITS, PAGE_TEXT_BYTES_MAX, textLength } from '../store/store-limits.ts';
+import { StoreUnavailable } from '../book/book-store.ts';
+import { BATCH_LIMITS, PAGE_TEXT_BYTES_MAX, textLength } from '../store/limits.ts';
 import type {
   Change,
   ChangeCursor,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from '../book/book-store-interface.ts';
+import { StoreUnavailable } from '../book/book-store.ts';
 import type { Change, ChangeCursor, ChangePage } from './book-history.ts';
 import type { Followers } from './followers.ts';
 import { eventsOf, keyOf } from './rendering.ts';

@@ -1,4 +1,4 @@
-import type { StoreAddress } from '../store/address.ts';
+import type { StoreConnection } from '../store/engine.ts';
 import type { StoreObserver } from '../store/observer.ts';
 import type { BookHistory } from './book-history.ts';
 
@@ -10,11 +10,11 @@ import type { BookHistory } from './book-history.ts';
  * @throws StoreNotReady
  */
 export async function openHistory(
-  address: StoreAddress,
+  connection: StoreConnection,
   days: number | undefined,
   observer?: StoreObserver,
 ): Promise<BookHistory | undefined> {
-  if (address.engine === 'sqlite')
-    return (await import('./sqlite/history.ts')).openHistory(address.path, days, observer);
-  return (await import('./postgres/history.ts')).openHistory(address.conninfo, days, observer);
+  if (connection.engine === 'sqlite')
+    return (await import('./sqlite/history.ts')).openHistory(connection.path, days, observer);
+  return (await import('./postgres/history.ts')).openHistory(connection, days, observer);
 }

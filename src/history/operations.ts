@@ -5,7 +5,7 @@ import {
   UNKNOWN_AFTER_5XX,
 } from '../api/description/operations.ts';
 import * as schemas from '../api/description/schemas.ts';
-import type { ParameterSchema } from '../api/list/query.ts';
+import type { ParameterSchema } from '../http/query-parameters.ts';
 
 type Schema = schemas.Schema;
 

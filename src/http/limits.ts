@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX } from '../book/contract.ts';
+import { BODY_BYTES_MAX } from './body-limits.ts';
 
 /** The limits of what clients may use. Times are in milliseconds. */
 export interface HttpLimits {
@@ -33,7 +33,7 @@ export interface HttpLimits {
 /** The limits that operators do not choose. */
 export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
-  // With the limits of batches (src/store/store-limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
+  // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
   rejectedConnections: 1_000,

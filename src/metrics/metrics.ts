@@ -10,9 +10,9 @@ interface ServerSnapshot {
   /** The memory of long request bodies, and of responses that clients have not read yet. */
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
   /** The searches that are running or being sent. */
-  readonly searches: number;
+  readonly searches?: number;
   /** Absent when the history is not recorded. */
-  readonly followers: { readonly count: number; readonly behind: number } | undefined;
+  readonly followers?: { readonly count: number; readonly behind: number };
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
 }
@@ -91,7 +91,7 @@ function snapshotFamilies(server: ServerSnapshot): Family[] {
       [{ kind: 'bodies' }, heldBytes.bodies],
       [{ kind: 'responses' }, heldBytes.responses],
     ]),
-    gauge('bookkeeping_searches', 'Searches in progress.', searches),
+    gauge('bookkeeping_searches', 'Searches in progress.', searches ?? []),
     gauge('bookkeeping_followers', 'Requests that follow the changes.', followers?.count ?? []),
     gauge(
       'bookkeeping_changes_behind',

@@ -1,7 +1,7 @@
 import type { App } from '../app.ts';
 import { ConfigError, type LoadedConfiguration, loadConfig } from '../config/config.ts';
 import type { LogStream } from '../log/log.ts';
-import { StoreNotReady } from '../store/store-errors.ts';
+import { StoreNotReady } from '../store/errors.ts';
 import { printStartupMessage } from './startup-message.ts';
 
 /** The service as a process: configuration, start, signals, exit. */

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { PartUnavailable, StoreUnavailable } from '../book/book-store-interface.ts';
+import { PartUnavailable, StoreUnavailable } from '../book/book-store.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
 /** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */

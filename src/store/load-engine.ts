@@ -1,5 +1,5 @@
 import type { StoreAddress } from './address.ts';
-import type { Engine, SharedWriter } from './store-engine.ts';
+import type { Engine, SharedWriter } from './engine.ts';
 
 export async function loadEngine(address: StoreAddress): Promise<Engine> {
   if (address.engine === 'sqlite') return (await import('./sqlite/engine.ts')).createEngine(address.path);
@@ -9,6 +9,6 @@ export async function loadEngine(address: StoreAddress): Promise<Engine> {
 /** Opens the writer for several workers, in their primary; undefined if each worker writes for itself. @throws StoreNotReady */
 export async function openSharedWriter(address: StoreAddress): Promise<SharedWriter | undefined> {
   if (address.engine !== 'sqlite') return undefined;
-  const { startWriteThread, WriterForWorkers } = await import('./sqlite/worker/shared-writer.ts');
+  const { startWriteThread, WriterForWorkers } = await import('./sqlite/threads/shared-writer.ts');
   return new WriterForWorkers(await startWriteThread(address.path));
 }

@@ -1,5 +1,5 @@
-import type { BookPage } from '../book/book-store-interface.ts';
-import { PAGE_BOOKS_MAX } from './store-limits.ts';
+import type { BookPage } from '../book/book-store.ts';
+import { PAGE_BOOKS_MAX } from './limits.ts';
 
 /** The result of reading up to a number of books after an id. */
 export interface PageRow {

@@ -1,4 +1,4 @@
-import { StoreNotReady } from './store-errors.ts';
+import { StoreNotReady } from './errors.ts';
 
 export const MIGRATIONS_TABLE = 'bookkeeping_migrations';
 /** The version of a schema is the number of its last migration. */

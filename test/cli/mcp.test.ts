@@ -6,7 +6,7 @@ import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Tokens } from '../../src/auth/tokens.ts';
 import type { Book } from '../../src/client/index.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 import { SECRET, type Service, startService } from '../http/service.ts';
 import { startService as startProcess } from '../process/service-process.ts';
 import { engines } from '../support/engines.ts';

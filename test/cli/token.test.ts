@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { perform } from '../../src/cli/commands/token.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 import { readEnvironmentFile, send, startService } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
 import { runCommand } from './command.ts';

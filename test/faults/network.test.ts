@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failInRelay } from '../../campaigns/network/campaign.ts';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { Relay } from '../support/relay.ts';
 import { openStoreAt } from '../support/stores.ts';

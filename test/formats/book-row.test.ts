@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBook } from '../../src/book/book.ts';
-import { Invalid } from '../../src/book/invalid.ts';
 import { bookReader } from '../../src/formats/book-row.ts';
+import { Invalid } from '../../src/json/invalid.ts';
 
 const read = bookReader([], { title: 'title', author: 'author', year: 'year' });
 

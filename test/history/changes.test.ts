@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 import { SECRET, type Service, type ServiceOptions, startService } from '../http/service.ts';
 import { engines } from '../support/engines.ts';
 import { query } from '../support/sql.ts';

@@ -5,9 +5,9 @@ import { connect, Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { Secret } from '../../src/config/secret.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { Followers } from '../../src/history/followers.ts';
+import { Secret } from '../../src/secret.ts';
 import { PASSWORD, SECRET } from '../http/service.ts';
 import { startService as startProcess } from '../process/service-process.ts';
 import { createFolder } from '../support/folder.ts';
@@ -58,7 +58,7 @@ async function startSmall(folder: string) {
 
 type Small = Awaited<ReturnType<typeof startSmall>>;
 
-const heldBytes = (service: Small) => service.metric('bookkeeping_http_held_bytes{kind="answers"}');
+const heldBytes = (service: Small) => service.metric('bookkeeping_http_held_bytes{kind="responses"}');
 
 /** Waits until no response is held in memory. */
 async function expectNothingHeld(service: Small): Promise<void> {

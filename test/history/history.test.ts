@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BookStore } from '../../src/book/book-store-interface.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import { query } from '../support/sql.ts';
-import { assertSameJson, createMany } from '../support/stores.ts';
+import { assertSameJson, createMany, type SearchableStore } from '../support/stores.ts';
 import {
   DUNE,
   describeChanges,
@@ -18,7 +17,7 @@ import {
 const LOG = { SQLite: 'book_changes', PostgreSQL: 'book_history_changes' };
 
 /** The number of books that a search finds with the index. */
-async function find(store: BookStore): Promise<number> {
+async function find(store: SearchableStore): Promise<number> {
   const dunes = { sort: 'year', isDescending: false, q: 'dune', yearFrom: -9_999, yearTo: 9_999 } as const;
   return (await store.search(dunes, 100)).count;
 }

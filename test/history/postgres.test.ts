@@ -5,8 +5,10 @@ import { Client } from 'pg';
 import type { BookHistory, ChangeCursor } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/open-history.ts';
 import { REMOVE_OLD, statementOf } from '../../src/history/postgres/statements.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
+import type { StoreConnection } from '../../src/store/engine.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
+import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
+import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';
 import { createDatabase, type Database, startCluster } from '../support/postgres.ts';
 import { addStandby } from '../support/standby.ts';
 import { assertSameJson, createMany, openStoreAt } from '../support/stores.ts';
@@ -388,8 +390,15 @@ async function onServer(url: string, sql: string): Promise<void> {
   for (const statement of sql.split(';')) await client.query(statement);
 }
 
+/** Connects to a store that is not opened. */
+async function connect(url: string): Promise<StoreConnection> {
+  const { hosts, client } = await Hosts.connect(parseConninfo(url));
+  await client.end();
+  return { engine: 'postgres', hosts, shards: undefined };
+}
+
 async function openWithoutPreparing(url: string): Promise<BookHistory> {
-  const history = await openHistory(parseStoreAddress(url), 90);
+  const history = await openHistory(await connect(url), 90);
   assert.ok(history);
   return history;
 }
@@ -403,7 +412,7 @@ describe('The history on PostgreSQL: preparation', () => {
     await other.query('lock table books in row exclusive mode');
     const { observer, failures } = observe();
     const startedMs = performance.now();
-    const history = await openHistory(parseStoreAddress(database.url), 90, observer);
+    const history = await openHistory(await connect(database.url), 90, observer);
     assert.ok(history);
     await using _ = history;
     assert.ok(performance.now() - startedMs < 3_000);
@@ -430,7 +439,7 @@ describe('The history on PostgreSQL: preparation', () => {
       await database.query(`grant select, insert, update, delete on books to ${role}`);
       const { observer, failures } = observe();
       const url = Object.assign(new URL(database.url), { username: role, password: 'x' }).href;
-      assert.equal(await openHistory(parseStoreAddress(url), 90, observer), undefined);
+      assert.equal(await openHistory(await connect(url), 90, observer), undefined);
       assert.deepEqual(failures, ['42501']);
     } finally {
       await database.query(`drop owned by ${role}`);
@@ -443,9 +452,9 @@ describe('The history on PostgreSQL: preparation', () => {
     await using store = await openStoreAt(database.url);
     await database.query(`create table book_history (book_id bigint, reader text)`);
     const { observer, failures } = observe();
-    assert.equal(await openHistory(parseStoreAddress(database.url), 90, observer), undefined);
+    assert.equal(await openHistory(await connect(database.url), 90, observer), undefined);
     assert.deepEqual(failures, ['book_history is not a table of this service']);
-    assert.equal(await openHistory(parseStoreAddress(database.url), undefined, observer), undefined);
+    assert.equal(await openHistory(await connect(database.url), undefined, observer), undefined);
     assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
     const columns = `select attname from pg_attribute where attrelid = 'book_history'::regclass and attnum > 0`;
     assert.equal((await database.query(columns)).length, 2);

@@ -1,5 +1,4 @@
-import type { BookStore } from '../../src/book/book-store-interface.ts';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import type {
   BookHistory,
   Change,
@@ -8,14 +7,13 @@ import type {
   ChangeRequest,
 } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/open-history.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { openStoreAt, type SearchableStore } from '../support/stores.ts';
 
 export const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 
-export interface OpenStore extends AsyncDisposable {
-  readonly store: BookStore;
+export interface RecordedStore extends AsyncDisposable {
+  readonly store: SearchableStore;
   readonly history: BookHistory;
 }
 
@@ -23,19 +21,19 @@ export interface OpenStore extends AsyncDisposable {
 export async function openWithHistory(
   dbUrl: string,
   { days = 90, observer }: { readonly days?: number; readonly observer?: StoreObserver } = {},
-): Promise<OpenStore> {
+): Promise<RecordedStore> {
   await using opened = new AsyncDisposableStack();
   const store = opened.use(await openStoreAt(dbUrl, observer));
-  const history = opened.use(await openHistory(parseStoreAddress(dbUrl), days, observer));
+  const history = opened.use(await openHistory(store.connection, days, observer));
   if (!history) throw new Error('the store has no history');
   const resources = opened.move();
   return { store, history, [Symbol.asyncDispose]: () => resources.disposeAsync() };
 }
 
 /** Opens the store of a `DB_URL`, whose history is turned off. */
-export async function openWithoutHistory(dbUrl: string): Promise<BookStore> {
+export async function openWithoutHistory(dbUrl: string): Promise<SearchableStore> {
   const store = await openStoreAt(dbUrl);
-  await openHistory(parseStoreAddress(dbUrl), undefined);
+  await openHistory(store.connection, undefined);
   return store;
 }
 

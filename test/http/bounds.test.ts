@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../src/book/book.ts';
-import type { BookStore } from '../../src/book/book-store-interface.ts';
+import type { BookStore } from '../../src/book/book-store.ts';
+import type { BookSearch } from '../../src/search/book-search.ts';
 import { engines } from '../support/engines.ts';
 import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, request } from './connection.ts';
@@ -46,13 +47,13 @@ test(`${SEARCHES_MAX} searches run concurrently; one more gets 503 until one has
   const released = Promise.withResolvers<void>();
   const full = Promise.withResolvers<void>();
   let running = 0;
-  const search: BookStore['search'] = async () => {
+  const search: BookSearch['search'] = async () => {
     running++;
     if (running === SEARCHES_MAX) full.resolve();
     await released.promise;
     return { json: new Uint8Array(), count: 0, last: undefined, more: 'no', skip: 0 };
   };
-  await using service = await startServiceOn({ search } as BookStore);
+  await using service = await startServiceOn({ search } as BookStore & BookSearch);
   const ask = () => service.fetch('GET', '/books?limit=1');
   const responses = Array.from({ length: SEARCHES_MAX }, ask);
   await full.promise;
@@ -83,8 +84,10 @@ describe('503 Service unavailable', () => {
   test('is the response after 10 seconds of a search or count without a result', async () => {
     const last = { key: 1, id: 1 };
     const rest = { json: new Uint8Array(), count: 0, last, more: 'unknown', skip: 0 } as const;
-    const store: Partial<BookStore> = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
-    await using service = await startServiceOn(store as BookStore);
+    const search = { search: () => sleep(100, rest), count: () => sleep(100, rest) };
+    await using service = await startServiceOn(
+      search as Partial<BookStore & BookSearch> as BookStore & BookSearch,
+    );
     const paths = ['/books?limit=1', '/books?sort=id', '/books?limit=1&count=true'];
     const responses = await Promise.all(paths.map((path) => service.fetch('GET', path)));
     for (const { status } of responses) assert.equal(status, 503);

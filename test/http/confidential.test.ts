@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { assertNothingConfidential } from './confidential.ts';
 

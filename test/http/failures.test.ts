@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
+import type { BookSearch } from '../../src/search/book-search.ts';
 import { assertError } from './assertions.ts';
 import { Connection, Cut, type RawResponse, request } from './connection.ts';
 import { parseLog } from './log.ts';
@@ -162,7 +163,7 @@ describe('A store that fails in the middle of the list', () => {
 });
 
 /** A store that returns these pages of a list, and fails otherwise. */
-function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStore {
+function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStore & BookSearch {
   const remaining = [...pages];
   return {
     create: fail,

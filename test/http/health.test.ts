@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { createDatabase, startCluster } from '../support/postgres.ts';
 import { assertError, assertSuccess } from './assertions.ts';
 import { Connection, type RawResponse, request } from './connection.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 import { readDocument } from '../openapi/document.ts';
 import { engines } from '../support/engines.ts';
 import { Connection, request } from './connection.ts';

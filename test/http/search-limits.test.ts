@@ -5,7 +5,7 @@ import { describe, suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { LazyWorker } from '../../src/store/sqlite/worker/worker-client.ts';
+import { LazyThread } from '../../src/store/sqlite/threads/thread-client.ts';
 import { scrape } from '../metrics/scrape.ts';
 import { type Engine, engines } from '../support/engines.ts';
 import * as sql from '../support/sql.ts';
@@ -124,7 +124,7 @@ describe('A service on SQLite', () => {
       moved: () => {},
       part: (name: string) => (cause: unknown) => causes.push([name, cause]),
     };
-    const thread = new LazyWorker(
+    const thread = new LazyThread(
       new URL('./no-such-module.ts', import.meta.url),
       '',
       'search thread',

@@ -4,10 +4,12 @@ import { type Dependencies, startApp } from '../../src/app.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
-import type { BookStore } from '../../src/book/book-store-interface.ts';
+import type { BookStore } from '../../src/book/book-store.ts';
 import { readConfig, type ServiceConfig } from '../../src/config/config.ts';
-import { Secret } from '../../src/config/secret.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
+import type { BookSearch } from '../../src/search/book-search.ts';
+import { SearchHandler } from '../../src/search/search-handler.ts';
+import { Secret } from '../../src/secret.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { assertDescribed } from '../openapi/described.ts';
 import { type Engine, engines } from '../support/engines.ts';
@@ -142,10 +144,11 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /** Starts the HTTP server on a given store. */
-export async function startServiceOn(store: BookStore): Promise<Service> {
+export async function startServiceOn(store: BookStore | (BookStore & BookSearch)): Promise<Service> {
   const log: string[] = [];
   const server = createServer({
     store,
+    ...('search' in store && { listQueries: new SearchHandler(store) }),
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),

@@ -4,12 +4,14 @@ import { createServer } from '../../src/api/server.ts';
 import { Credentials } from '../../src/auth/credentials.ts';
 import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { Secret } from '../../src/config/secret.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { serveHistory } from '../../src/history/routes.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
+import type { BookSearch } from '../../src/search/book-search.ts';
+import { SearchHandler } from '../../src/search/search-handler.ts';
+import { Secret } from '../../src/secret.ts';
 
 /** A server with an unavailable store, for everything except books. */
 export interface BareServer extends AsyncDisposable {
@@ -30,6 +32,7 @@ export async function startBareServer(): Promise<BareServer> {
   diagnostics.subscribe('fastify.initialization', onServer);
   const server = createServer({
     store: UNAVAILABLE,
+    listQueries: new SearchHandler(UNAVAILABLE),
     tokens: new Tokens(secrets.tokenKey, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
@@ -51,6 +54,6 @@ export async function startBareServer(): Promise<BareServer> {
 }
 
 /** A store of which every call rejects. */
-const UNAVAILABLE = new Proxy({} as BookStore & BookHistory, {
+const UNAVAILABLE = new Proxy({} as BookStore & BookHistory & BookSearch, {
   get: () => () => Promise.reject(new StoreUnavailable('AWAY')),
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { HEALTH_PATH, READINESS_PATH } from '../../src/api/health-handlers.ts';
-import { BOOKS_BYTES_MAX } from '../../src/book/contract.ts';
 import { changesParameters } from '../../src/history/operations.ts';
+import { BOOKS_BYTES_MAX } from '../../src/http/body-limits.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { listFiles, milliseconds, readDockerfile, readYaml, valuesOf } from './deployment.ts';

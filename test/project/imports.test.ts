@@ -7,30 +7,33 @@ import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } fro
 const RULES: readonly ImportRule[] = [
   {
     rule: 'the core imports no wing',
-    modules: /^(?!app\.ts|history\/)/,
-    mayNotImport: /^history\//,
+    modules: /^(?!app\.ts|history\/|search\/)/,
+    mayNotImport: /^(history|search)\//,
   },
-  { rule: 'book/ imports nothing', modules: /^book\//, mayImport: /^book\// },
+  { rule: 'a wing imports no other wing', modules: /^history\//, mayNotImport: /^search\// },
+  { rule: 'a wing imports no other wing', modules: /^search\//, mayNotImport: /^history\// },
+  { rule: 'a leaf imports nothing', modules: /^(json\/|secret\.ts)/, mayImport: /^json\// },
+  { rule: 'book/ imports the JSON reader only', modules: /^book\//, mayImport: /^(book|json)\// },
   {
-    rule: 'formats/ imports only book/, and nothing that browsers lack',
+    rule: 'formats/ imports only books, JSON and limits, and nothing that browsers lack',
     modules: /^formats\//,
-    mayNotImport: /^(?!(formats|book)\/)/,
+    mayNotImport: /^(?!(formats|book|json)\/|http\/body-limits\.ts$)/,
   },
   { rule: 'log/ imports nothing', modules: /^log\//, mayImport: /^log\// },
   {
     rule: 'auth/ imports the JSON reader, its errors and secrets',
     modules: /^auth\//,
-    mayImport: /^(auth\/|book\/(invalid|json-object)\.ts|config\/secret\.ts)/,
+    mayImport: /^(auth|json)\/|^secret\.ts$/,
   },
   {
     rule: 'http/ knows no book, store or endpoint',
     modules: /^http\//,
-    mayImport: /^(http|log)\/|^book\/contract\.ts$/,
+    mayImport: /^(http|log|json)\//,
   },
   {
     rule: 'api/ knows no engine',
     modules: /^api\//,
-    mayImport: /^(api|http|web|auth|book|formats|log)\//,
+    mayImport: /^(api|http|web|auth|book|formats|json|log)\//,
   },
   {
     rule: 'web/ knows no book and no store',
@@ -40,21 +43,21 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'store/ imports only book/',
     modules: /^store\//,
-    mayImport: /^(store|book)\/|^config\/secret\.ts/,
+    mayImport: /^(store|book)\/|^secret\.ts$/,
   },
   {
     rule: 'the engines do not know each other',
-    modules: /^(store|history)\/sqlite\//,
-    mayNotImport: /^(store|history)\/postgres\//,
+    modules: /^(store|history|search)\/sqlite\//,
+    mayNotImport: /^(store|history|search)\/postgres\//,
   },
   {
     rule: 'the engines do not know each other',
-    modules: /^(store|history)\/postgres\//,
-    mayNotImport: /^(store|history)\/sqlite\//,
+    modules: /^(store|history|search)\/postgres\//,
+    mayNotImport: /^(store|history|search)\/sqlite\//,
   },
   {
     rule: 'an engine is chosen in one place',
-    modules: /^store\/(?!load-engine\.ts|address\.ts)([^/]*|search\/.*)$/,
+    modules: /^store\/(?!load-engine\.ts|address\.ts|engine\.ts)[^/]*$/,
     mayNotImport: /^store\/(sqlite|postgres)\//,
   },
   {
@@ -64,8 +67,8 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'app.ts alone connects the parts',
-    modules: /^(?!app\.ts|api\/|http\/|web\/|history\/[^/]*$)/,
-    mayNotImport: /^(api|http(?!\/limits\.ts$))\/|^web\/(?!console\.ts)/,
+    modules: /^(?!app\.ts|api\/|http\/|web\/|(history|search)\/[^/]*$)/,
+    mayNotImport: /^(api|http(?!\/(body-)?limits\.ts$))\/|^web\/(?!console\.ts)/,
   },
   {
     rule: 'app.ts, the primary of workers and the command line load an engine',
@@ -75,17 +78,17 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'the command line knows no HTTP and no engine',
     modules: /^cli\//,
-    mayImport: /^(cli\/|book\/|client\/|formats\/|config\/|auth\/tokens\.ts|store\/[^/]+\.ts)/,
+    mayImport: /^(cli|book|client|formats|config|json)\/|^(secret|auth\/tokens|store\/[^/]+)\.ts$/,
   },
   { rule: 'main.ts alone starts the command line', modules: /^(?!main\.ts|cli\/)/, mayNotImport: /^cli\// },
   {
     rule: 'a driver has its folder',
-    modules: /^(?!(store|history)\/sqlite\/|config\/env-file\.ts)/,
+    modules: /^(?!(store|history|search)\/sqlite\/|config\/env-file\.ts)/,
     mayNotImport: /^node:sqlite$/,
   },
   {
     rule: 'a driver has its folder',
-    modules: /^(?!(store|history)\/postgres\/)/,
+    modules: /^(?!(store|history|search)\/postgres\/)/,
     mayNotImport: /^pg(\/|-|$)/,
   },
   {
@@ -110,7 +113,7 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'the framework has its folders',
-    modules: /^(?!http\/|api\/|web\/|history\/[^/]*$)/,
+    modules: /^(?!http\/|api\/|web\/|(history|search)\/[^/]*$)/,
     mayNotImport: /^(@?fastify(\/|$)|node:https?$)/,
   },
   {
@@ -188,13 +191,13 @@ describe('The check of imports', () => {
     'of a type only': [
       'book/book.ts',
       `import type { X } from '../auth/tokens.ts';`,
-      /book\/ imports nothing/,
+      /book\/ imports the JSON reader/,
     ],
     'for its effects': ['log/log.ts', `import '../book/book.ts';`, /log\/ imports nothing/],
     'over several lines': [
       'book/book.ts',
       `import {\n  envelope,\n  outcomes,\n} from "../http/outcomes.ts";`,
-      /book\/ imports nothing/,
+      /book\/ imports the JSON reader/,
     ],
     'that is exported again': ['auth/tokens.ts', `export * from '../config/config.ts';`, /auth\/ imports/],
     'at run time': [
@@ -214,6 +217,12 @@ describe('The check of imports', () => {
       `import { x } from '../../history/change-log.ts';`,
       /no wing/,
     ],
+    'of a wing by the other': [
+      'search/search-handler.ts',
+      `import type { X } from '../history/book-history.ts';`,
+      /no other wing/,
+    ],
+    'of anything by a leaf': ['json/json-object.ts', `import { x } from '../book/book.ts';`, /a leaf/],
     'of the other engine': [
       'store/sqlite/sql.ts',
       `import { x } from '../postgres/errors.ts';`,

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
-import { StoreNotReady } from '../../src/store/store-errors.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { StoreNotReady } from '../../src/store/errors.ts';
 import { createFolder } from '../support/folder.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
 import {

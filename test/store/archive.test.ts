@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
-import { StoreNotReady } from '../../src/store/store-errors.ts';
+import { StoreNotReady } from '../../src/store/errors.ts';
 import { engines } from '../support/engines.ts';
 import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
-import type { BookPosition, BookQuery, BookStore } from '../../src/book/book-store-interface.ts';
-import { compareSortKeys, sortKeyOf } from '../../src/store/search/folding.ts';
+import type { BookPosition, BookQuery } from '../../src/search/book-search.ts';
+import { compareSortKeys, sortKeyOf } from '../../src/search/folding.ts';
 import { engines } from '../support/engines.ts';
-import { createMany, openStoreAt, textOf } from '../support/stores.ts';
+import { createMany, openStoreAt, type SearchableStore, textOf } from '../support/stores.ts';
 
 /** More than a statement compares. */
 const BOOKS = 21_000;
@@ -84,7 +84,7 @@ function positionOf({ sort }: BookQuery, book: Book): BookPosition {
 }
 
 async function readIds(
-  store: BookStore,
+  store: SearchableStore,
   query: BookQuery,
   limit: number,
   after?: BookPosition,
@@ -99,7 +99,7 @@ async function readIds(
   }
 }
 
-async function count(store: BookStore, query: BookQuery): Promise<number> {
+async function count(store: SearchableStore, query: BookQuery): Promise<number> {
   let sum = 0;
   let after: BookPosition | undefined;
   do {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
 

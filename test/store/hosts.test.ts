@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Client } from 'pg';
-import { type BookStore, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { parseLog } from '../http/log.ts';
 import { type Service, startService } from '../http/service.ts';
 import { findFreePort } from '../support/free-port.ts';

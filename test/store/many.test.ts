@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Book, BookFields, BookUpdate } from '../../src/book/book.ts';
-import { UPDATED_BYTES_MAX } from '../../src/book/book-store-interface.ts';
+import { UPDATED_BYTES_MAX } from '../../src/book/book-store.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import { engines } from '../support/engines.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Book, type BookFields, type BookUpdate, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
-import type { BookStore } from '../../src/book/book-store-interface.ts';
+import type { BookStore } from '../../src/book/book-store.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
 import { engines } from '../support/engines.ts';
 import { assertSameJson, createMany, listBooks, openStoreAt, updateMany } from '../support/stores.ts';

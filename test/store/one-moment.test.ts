@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
-import type { BookQuery, BookStore } from '../../src/book/book-store-interface.ts';
-import { compareSortKeys, sortKeyOf } from '../../src/store/search/folding.ts';
+import type { BookQuery } from '../../src/search/book-search.ts';
+import { compareSortKeys, sortKeyOf } from '../../src/search/folding.ts';
 import { engines } from '../support/engines.ts';
-import { createMany, openStoreAt, textOf } from '../support/stores.ts';
+import { createMany, openStoreAt, type SearchableStore, textOf } from '../support/stores.ts';
 
 const BOOKS = 1_200;
 /** The books that change all the time. */
@@ -77,7 +77,7 @@ for (const engine of engines) {
 }
 
 /** Changes a book until the signal is aborted. @returns how many times */
-async function toggle(store: BookStore, id: number, signal: AbortSignal): Promise<number> {
+async function toggle(store: SearchableStore, id: number, signal: AbortSignal): Promise<number> {
   let round = 0;
   for (; !signal.aborted; round++) {
     const isOdd = (round + id) % 2 === 1;
@@ -90,7 +90,7 @@ async function toggle(store: BookStore, id: number, signal: AbortSignal): Promis
   return round;
 }
 
-async function readPage(store: BookStore, query: BookQuery, limit: number): Promise<Book[]> {
+async function readPage(store: SearchableStore, query: BookQuery, limit: number): Promise<Book[]> {
   let page = await store.search(query, limit);
   while (page.more === 'unknown' && page.count === 0) page = await store.search(query, limit, page.last);
   return JSON.parse(`[${textOf(page)}]`) as Book[];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
 import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
 import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { createDatabase, createUser, type Database } from '../support/postgres.ts';
 import { assertNotReady, engineAt, listBooks, openStoreAt } from '../support/stores.ts';
 

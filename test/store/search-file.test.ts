@@ -7,11 +7,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import type { BookStore } from '../../src/book/book-store-interface.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../support/folder.ts';
-import { createMany, openStoreAt } from '../support/stores.ts';
+import { createMany, openStoreAt, type SearchableStore } from '../support/stores.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };
@@ -376,14 +375,17 @@ async function storeWithIndex(folder: string, mode?: number, book = ILIAD): Prom
   return path;
 }
 
-function count(store: BookStore, q: string): Promise<number> {
+function count(store: SearchableStore, q: string): Promise<number> {
   const query = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q } as const;
   return countFrom(store, query);
 }
 
-async function countFrom(store: BookStore, query: Parameters<BookStore['count']>[0]): Promise<number> {
+async function countFrom(
+  store: SearchableStore,
+  query: Parameters<SearchableStore['count']>[0],
+): Promise<number> {
   let sum = 0;
-  let last: Parameters<BookStore['count']>[1];
+  let last: Parameters<SearchableStore['count']>[1];
   do {
     const counted = await store.count(query, last);
     sum += counted.count;
@@ -400,7 +402,7 @@ async function indexOf(path: string): Promise<string> {
 }
 
 /** Searches until the index is complete. */
-async function untilIndexed(store: BookStore, path: string): Promise<void> {
+async function untilIndexed(store: SearchableStore, path: string): Promise<void> {
   do await count(store, 'none');
   while (!(await stateOf(path))?.isComplete);
 }

@@ -3,9 +3,8 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import type { BookStore } from '../../src/book/book-store-interface.ts';
 import { createDatabase, type Database } from '../support/postgres.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { openStoreAt, type SearchableStore } from '../support/stores.ts';
 
 const QUERY = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q: 'iliad' } as const;
 
@@ -106,7 +105,7 @@ describe('The indexes of the search index', () => {
   });
 });
 
-async function openStoreWithIndex(database: Database): Promise<BookStore> {
+async function openStoreWithIndex(database: Database): Promise<SearchableStore> {
   const store = await openStoreAt(database.url);
   await store.create({ title: 'The Iliad', author: 'Homer', year: -750 });
   await untilIndexed(store, database);
@@ -114,7 +113,7 @@ async function openStoreWithIndex(database: Database): Promise<BookStore> {
 }
 
 /** Searches until the index is up to date. */
-async function untilIndexed(store: BookStore, database: Database): Promise<void> {
+async function untilIndexed(store: SearchableStore, database: Database): Promise<void> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
     await store.search(QUERY, 10);
     const [state] = await database.query<{ isBehind: boolean }>(

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import { openSharedWriter } from '../../src/store/load-engine.ts';
-import { BATCH_LIMITS } from '../../src/store/store-limits.ts';
 import { createFolder } from '../support/folder.ts';
 
 test('The writer for several workers queues long batches of all, beyond the limit of one queue', async () => {

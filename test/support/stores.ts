@@ -1,21 +1,35 @@
 import assert from 'node:assert/strict';
 import type { Book, BookUpdate } from '../../src/book/book.ts';
-import type { BookPage, BookStore, UpdateFault } from '../../src/book/book-store-interface.ts';
+import type { BookPage, BookStore, UpdateFault } from '../../src/book/book-store.ts';
+import type { BookSearch } from '../../src/search/book-search.ts';
+import { openSearch } from '../../src/search/open-search.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
+import type { Engine, OpenStore } from '../../src/store/engine.ts';
+import { StoreNotReady } from '../../src/store/errors.ts';
 import { loadEngine } from '../../src/store/load-engine.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import type { Engine } from '../../src/store/store-engine.ts';
-import { StoreNotReady } from '../../src/store/store-errors.ts';
 
 /** The engine of a `DB_URL`. */
 export function engineAt(dbUrl: string): Promise<Engine> {
   return loadEngine(parseStoreAddress(dbUrl));
 }
 
-/** Opens the store of a `DB_URL`. */
-export async function openStoreAt(dbUrl: string, observer?: StoreObserver): Promise<BookStore> {
-  return (await engineAt(dbUrl)).openStore(observer);
+/** A store with its searches. */
+export type SearchableStore = OpenStore & Pick<BookSearch, 'search' | 'count'>;
+
+/** Opens the store of a `DB_URL`, and the searches in it. */
+export async function openStoreAt(dbUrl: string, observer?: StoreObserver): Promise<SearchableStore> {
+  const store = await (await engineAt(dbUrl)).openStore(observer);
+  const searches = await openSearch(store.connection, observer);
+  const close = store[Symbol.asyncDispose].bind(store);
+  return Object.assign(store, {
+    search: searches.search.bind(searches),
+    count: searches.count.bind(searches),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([close(), searches[Symbol.asyncDispose]()]);
+    },
+  });
 }
 
 /** Opens the store of a `DB_URL` as an archive. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PartUnavailable, StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { PartUnavailable, StoreUnavailable } from '../../src/book/book-store.ts';
 import { type BatchOptions, BatchQueue } from '../../src/store/batch-queue.ts';
 
 const BOUNDS = {

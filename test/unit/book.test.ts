@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { ID_MAX, readBook, readBookChanges, readBookId, YEAR_MAX } from '../../src/book/book.ts';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
-import { Invalid } from '../../src/book/invalid.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { Invalid } from '../../src/json/invalid.ts';
 
 describe('An invalid body:', () => {
   const INVALID = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Credentials, readLoginRequest } from '../../src/auth/credentials.ts';
-import { Invalid } from '../../src/book/invalid.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Invalid } from '../../src/json/invalid.ts';
+import { Secret } from '../../src/secret.ts';
 
 describe('readLoginRequest', () => {
   test('returns username and password', () => {

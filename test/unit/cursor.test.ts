@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readCursor, writeCursor } from '../../src/api/list/cursor.ts';
-import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
+import { SORT_KEY_LENGTH } from '../../src/search/book-search.ts';
+import { readCursor, writeCursor } from '../../src/search/cursor.ts';
 
 describe('A cursor', () => {
   test('is the position that it was made of, in characters that are safe in a URL', () => {

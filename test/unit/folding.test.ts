@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { SORT_KEY_LENGTH } from '../../src/book/book-store-interface.ts';
 import { lowerCase } from '../../src/book/folded-text.ts';
+import { SORT_KEY_LENGTH } from '../../src/search/book-search.ts';
 import {
   compareSortKeys,
   FOLDING_VERSION,
@@ -12,7 +12,7 @@ import {
   needlesOf,
   sortKeyOf,
   wordsOf,
-} from '../../src/store/search/folding.ts';
+} from '../../src/search/folding.ts';
 
 const ANY_YEAR = { sort: 'id', isDescending: false, yearFrom: 0, yearTo: 0 } as const;
 const TEXT = fc.string({ unit: 'binary' });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { InvalidJson, readJsonObject } from '../../src/book/json-object.ts';
+import { InvalidJson, readJsonObject } from '../../src/json/json-object.ts';
 
 const FIELDS = { title: 'text', year: 'integer' } as const;
 

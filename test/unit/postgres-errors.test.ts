@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { StoreUnavailable } from '../../src/book/book-store-interface.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { isConnectionLost, sqlState, toStoreError } from '../../src/store/postgres/errors.ts';
 
 test('A socket error of PostgreSQL is a lost connection, also if its code has five characters like an SQLSTATE', () => {

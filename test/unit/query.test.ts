@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { listParameters, queryAfter, readListRequest } from '../../src/api/list/query.ts';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import { Invalid } from '../../src/book/invalid.ts';
+import { queryAfter } from '../../src/http/query-parameters.ts';
+import { Invalid } from '../../src/json/invalid.ts';
+import { listParameters, readListRequest } from '../../src/search/query.ts';
 
 const EVERYTHING = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { TOKEN_LIFETIME_SECONDS, Tokens } from '../../src/auth/tokens.ts';
-import { Secret } from '../../src/config/secret.ts';
+import { Secret } from '../../src/secret.ts';
 
 const KEY = 'a secret of thirty-two bytes ...';
 /** The clock of these tests, in seconds; half a second has passed since. */

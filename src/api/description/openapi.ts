@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../http/body-limits.ts';
 import { STATUS_CODES } from '../../http/node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
 import { CACHE_CONTROL, STATUS_HEADERS } from '../../http/response.ts';

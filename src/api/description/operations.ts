@@ -1,5 +1,4 @@
 import type { OutcomeName, outcomes } from '../../http/outcomes.ts';
-import { listParameters } from '../list/query.ts';
 import * as schemas from './schemas.ts';
 
 type Schema = schemas.Schema;
@@ -139,12 +138,10 @@ export const operations = toOperations({
     tag: 'Books',
     summary: 'List books',
     description:
-      'Returns all books, or those that match a query; conditions are combined with AND. Every book that exists during the whole call is in the list once. Discard a truncated response.',
-    query: listParameters,
+      'Returns all books. Every book that exists during the whole call is in the list once. Discard a truncated response.',
     success: 'booksRetrieved',
     data: schemas.books,
-    headers: schemas.LIST_HEADERS,
-    errors: ['invalidQuery', ...PROTECTED_ERRORS],
+    errors: PROTECTED_ERRORS,
   },
   findBook: {
     tag: 'Books',

@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../book/contract.ts';
+import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../http/body-limits.ts';
 import type { ErrorName } from './operations.ts';
 
 /** The condition of each error response, in CommonMark, for `/openapi.json` and the table in docs/api.md. */

@@ -1,8 +1,8 @@
 import { ConfigError, loadVariables, readConfig } from '../../config/config.ts';
 import { ENV_FILE } from '../../config/env-file.ts';
 import type { StoreAddress } from '../../store/address.ts';
+import { StoreNotReady } from '../../store/errors.ts';
 import { loadEngine } from '../../store/load-engine.ts';
-import { StoreNotReady } from '../../store/store-errors.ts';
 import { EXIT_CODES } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
 

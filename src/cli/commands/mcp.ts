@@ -1,8 +1,8 @@
 import { READ_SCOPE, scopeOf, Tokens } from '../../auth/tokens.ts';
 import type { TokenProvider } from '../../client/index.ts';
 import { loadVariables } from '../../config/config.ts';
-import { Secret } from '../../config/secret.ts';
 import { readVersion } from '../../config/version.ts';
+import { Secret } from '../../secret.ts';
 import { CommandError, EXIT_CODES, UsageError } from '../command.ts';
 import type { ArgumentsOf } from '../commands.ts';
 

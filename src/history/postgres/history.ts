@@ -1,14 +1,13 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue } from '../../store/batch-queue.ts';
+import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import { findShards } from '../../store/postgres/citus/shards.ts';
+import type { Shards } from '../../store/postgres/citus/shards.ts';
 import { sqlState, toStoreError } from '../../store/postgres/errors.ts';
-import type { Conninfo } from '../../store/postgres/hosts/conninfo.ts';
-import { Hosts } from '../../store/postgres/hosts/hosts.ts';
-import { ConnectionPool, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
-import { BATCH_LIMITS } from '../../store/store-limits.ts';
+import type { Hosts } from '../../store/postgres/hosts/hosts.ts';
+import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, readChangePages, toChangePage } from '../change-log.ts';
 import { endRecording } from './preparation.ts';
@@ -29,31 +28,22 @@ const POOLS = {
  *   while the table is locked, the history is unavailable until it has been prepared in the background.
  */
 export async function openHistory(
-  conninfo: Conninfo,
+  { hosts, shards }: { readonly hosts: Hosts; readonly shards: Shards | undefined },
   days: number | undefined,
   observer?: StoreObserver,
 ): Promise<BookHistory | undefined> {
   const part = new DegradablePart('history', observer);
-  let isDistributed = false;
-  const { hosts, client } = await Hosts.connect(conninfo, async (connected) => {
-    isDistributed = (await findShards(connected)) !== undefined;
-  });
-  await client.end();
   if (days === undefined) {
-    if (!isDistributed) await stop(hosts, part);
+    if (!shards) await stop(hosts, part);
     return undefined;
   }
-  if (isDistributed) {
+  if (shards) {
     part.failure = 'Citus';
     return undefined;
   }
-  const poolOf = (name: keyof typeof POOLS) => {
-    const pool = new ConnectionPool(hosts, POOLS[name]);
-    observer?.pool(name, () => pool.state);
-    return pool;
-  };
-  const recording = new Recording(poolOf('history_recording'), days, part);
-  if (await recording.start()) return new PostgresHistory(poolOf('history'), recording, observer);
+  const { history, history_recording: writes } = openPools(hosts, POOLS, observer);
+  const recording = new Recording(writes, days, part);
+  if (await recording.start()) return new PostgresHistory(history, recording, observer);
   await recording.close();
   return undefined;
 }

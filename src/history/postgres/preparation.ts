@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
 import { hasColumns, RECORDER_VERSION, STATE_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 

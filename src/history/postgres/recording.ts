@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
+import { REMOVAL_MS } from '../../store/limits.ts';
 import type { DegradablePart, FailureCause } from '../../store/observer.ts';
 import { reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import type { ConnectionPool } from '../../store/postgres/pool/pool.ts';
-import { REMOVAL_MS } from '../../store/store-limits.ts';
 import { ForeignTable, LOCK_MS, prepareRecording } from './preparation.ts';
 import { REMOVE_OLD, selectLast } from './statements.ts';
 

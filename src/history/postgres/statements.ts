@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
+import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../../store/limits.ts';
 import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
-import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../../store/store-limits.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import { type ChangeRow, GAP_ID } from '../change-log.ts';
 import { IS_RECORDED } from './preparation.ts';

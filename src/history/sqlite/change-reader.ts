@@ -1,9 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
+import { REMOVAL_MAX } from '../../store/limits.ts';
 import { GAP_ID, type RecordingVerifier } from '../../store/sqlite/change-log.ts';
 import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
-import { REMOVAL_MAX } from '../../store/store-limits.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
 

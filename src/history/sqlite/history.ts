@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue } from '../../store/batch-queue.ts';
+import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
 import { RecordingVerifier, recordBooks, stopRecording } from '../../store/sqlite/change-log.ts';
 import { isSyncFailure, reasonOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { hasTable } from '../../store/sqlite/migrations.ts';
-import { LazyWorker } from '../../store/sqlite/worker/worker-client.ts';
-import { BATCH_LIMITS, REMOVAL_MS } from '../../store/store-limits.ts';
+import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { readChangePages } from '../change-log.ts';
 import { expectRecording, HAS_OLD, type Restored, SELECT_BACKLOG, SELECT_LAST } from './change-reader.ts';
-import type { Restore, Write, Written } from './write-worker.ts';
+import type { Restore, Write, Written } from './write-thread.ts';
 
 /** The interval at which the log is verified. */
 const MAINTENANCE_MS = 1_000;
@@ -41,8 +41,8 @@ export async function openHistory(
   }
 }
 
-const READ_WORKER = new URL('./read-worker.ts', import.meta.url);
-const WRITE_WORKER = new URL('./write-worker.ts', import.meta.url);
+const LIST_THREAD = new URL('./read-thread.ts', import.meta.url);
+const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
 
 /** Threads read and write changes; the main thread verifies the log, and reads the position of the last change. */
 class SqliteHistory implements BookHistory {
@@ -51,9 +51,9 @@ class SqliteHistory implements BookHistory {
   readonly #days: number;
   readonly #database: DatabaseSync;
   readonly #verifier: RecordingVerifier;
-  readonly #reader: LazyWorker<ChangeRequest, ChangePage | CursorFault>;
+  readonly #reader: LazyThread<ChangeRequest, ChangePage | CursorFault>;
   /** A thread of its own, as reads do not wait for the locks of other programs. */
-  readonly #writer: LazyWorker<Write, Written>;
+  readonly #writer: LazyThread<Write, Written>;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #restores: BatchQueue<Restore, Restored>;
   readonly #recording: DegradablePart;
@@ -71,8 +71,8 @@ class SqliteHistory implements BookHistory {
     this.#days = days;
     this.#database = database;
     this.#verifier = new RecordingVerifier(database);
-    this.#reader = new LazyWorker(READ_WORKER, path, 'history thread', observer);
-    this.#writer = new LazyWorker(WRITE_WORKER, path, 'restore thread', observer);
+    this.#reader = new LazyThread(LIST_THREAD, path, 'history thread', observer);
+    this.#writer = new LazyThread(WRITE_THREAD, path, 'restore thread', observer);
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#reader.send(request);
     this.#reads = new BatchQueue((requests) => readChangePages(requests, read), {

@@ -1,8 +1,8 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
+import { IdsExhausted } from '../errors.ts';
 import { type PageRow, readPage } from '../page.ts';
-import { IdsExhausted } from '../store-errors.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
 import { findShards, type Shards } from './citus/shards.ts';

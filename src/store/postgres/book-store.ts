@@ -1,20 +1,11 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
-import type {
-  BookCount,
-  BookPage,
-  BookPosition,
-  BookQuery,
-  BookStore,
-  SearchPage,
-  UpdateFault,
-} from '../../book/book-store-interface.ts';
+import type { BookPage, UpdateFault } from '../../book/book-store.ts';
 import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
-import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { DegradablePart, type StoreObserver } from '../observer.ts';
+import type { OpenStore, StoreConnection } from '../engine.ts';
+import { BATCH_LIMITS, textLength } from '../limits.ts';
+import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { Searcher } from '../search/searcher.ts';
-import { BATCH_LIMITS, textLength } from '../store-limits.ts';
 import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import {
   deleteBooks,
@@ -28,18 +19,15 @@ import {
 } from './batches/updates.ts';
 import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
-import { CitusSnapshot } from './citus/citus-search.ts';
 import type { Shards } from './citus/shards.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 import { Hosts } from './hosts/hosts.ts';
 import { Database } from './pool/database.ts';
-import { ConnectionPool, POOLS, retry } from './pool/pool.ts';
+import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
 import { prepareSchema } from './schema.ts';
-import { PostgresSearchEngine } from './search/search-engine.ts';
-import { SearchIndex } from './search/search-index.ts';
 import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
-export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<BookStore> {
+export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<OpenStore> {
   let shards: Shards | undefined;
   const prepare = async (connected: ClientBase) => {
     shards = await retry(() => prepareSchema(connected));
@@ -53,12 +41,11 @@ export async function openStore(conninfo: Conninfo, observer?: StoreObserver): P
 type ManyResult = Uint8Array[] | UpdateFault | undefined;
 
 /** Each kind of call has its own batches, each a transaction of one statement. */
-class PostgresBookStore implements BookStore {
+class PostgresBookStore implements OpenStore {
+  readonly connection: StoreConnection;
   readonly #database: Database;
   readonly #bulkDatabase: Database;
   readonly #inserts: Inserts;
-  readonly #searcher: Searcher;
-  readonly #searches: ConcurrencyLimiter;
   readonly #queues: { close(): Promise<void> }[] = [];
   readonly #creates: BatchQueue<BookFields, Book>;
   readonly #keyedCreates: BatchQueue<KeyedBook, Book | undefined>;
@@ -72,11 +59,7 @@ class PostgresBookStore implements BookStore {
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
   constructor(hosts: Hosts, shards: Shards | undefined, observer: StoreObserver | undefined) {
-    const poolOf = (name: keyof typeof POOLS) => {
-      const pool = new ConnectionPool(hosts, POOLS[name]);
-      observer?.pool(name, () => pool.state);
-      return pool;
-    };
+    this.connection = { engine: 'postgres', hosts, shards };
     const queueOf = <Item, Result>(
       name: string,
       run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
@@ -95,18 +78,11 @@ class PostgresBookStore implements BookStore {
     };
     const databaseOn = (pool: ConnectionPool) =>
       shards ? new CitusDatabase(pool, shards) : new Database(pool);
-    const database = databaseOn(poolOf('books'));
-    const bulkDatabase = databaseOn(poolOf('many'));
-    const searchPool = poolOf('searches');
-    const searchEngine = shards
-      ? new PostgresSearchEngine(searchPool, undefined, CitusSnapshot)
-      : new PostgresSearchEngine(
-          searchPool,
-          new SearchIndex(searchPool, poolOf('search_index'), new DegradablePart('search index', observer)),
-        );
+    const pools = openPools(hosts, POOLS, observer);
+    const database = databaseOn(pools.books);
+    const bulkDatabase = databaseOn(pools.many);
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
-    this.#searcher = new Searcher(searchEngine);
     const inserts = new Inserts(database, bulkDatabase);
     this.#creates = queueOf('create', (books) => inserts.create(books), {
       textOf: (fields) => textLength(fields),
@@ -117,7 +93,6 @@ class PostgresBookStore implements BookStore {
     });
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
-    this.#searches = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
     this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
     this.#lists = queueOf('list', (afters) =>
       readPages(afters, (after, limit) => this.#selectPage(after, limit), shards && CITUS_PAGE_BOOKS),
@@ -162,14 +137,6 @@ class PostgresBookStore implements BookStore {
     return this.#lists.add(after);
   }
 
-  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#searches.run(() => this.#searcher.search(query, limit, after), signal);
-  }
-
-  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
-    return this.#searches.run(() => this.#searcher.count(query, after), signal);
-  }
-
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
     return this.#updates.add({ id, changes });
   }
@@ -192,7 +159,6 @@ class PostgresBookStore implements BookStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.#queues.map((queue) => queue.close()));
-    await this.#searcher.close();
     await Promise.all([this.#database.close(), this.#bulkDatabase.close()]);
   }
 

@@ -1,5 +1,5 @@
-import type { Engine } from '../store-engine.ts';
-import { StoreNotReady } from '../store-errors.ts';
+import type { Engine } from '../engine.ts';
+import { StoreNotReady } from '../errors.ts';
 import { openStore } from './book-store.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 

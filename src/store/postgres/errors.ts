@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 
 /**
  * SQLSTATE classes that are caused by the server, the connection or other transactions (PostgreSQL documentation, appendix

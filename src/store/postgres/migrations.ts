@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { StoreNotReady } from '../errors.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
-import { StoreNotReady } from '../store-errors.ts';
 import { isReadOnly, isUnsupported, reasonOf, sqlState } from './errors.ts';
 
 /** Keeps ids exact; violated when no id is left. */

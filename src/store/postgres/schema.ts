@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
-import { StoreNotReady } from '../store-errors.ts';
+import { StoreNotReady } from '../errors.ts';
 import { distributeKeys, findShards, type Shards } from './citus/shards.ts';
 import { isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';

@@ -1,9 +1,9 @@
 import type { BookFields } from '../../book/book.ts';
-import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store-interface.ts';
+import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store.ts';
 import { TAG_DIGITS } from '../../book/entity-tag.ts';
 import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
+import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../limits.ts';
 import type { PageRow } from '../page.ts';
-import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../store-limits.ts';
 
 /** The statements on books. The items of a batch are arrays, one for each column. */
 

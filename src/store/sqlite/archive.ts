@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
+import { IdsExhausted, StoreNotReady } from '../errors.ts';
 import { type PageRow, readPage } from '../page.ts';
-import { IdsExhausted, StoreNotReady } from '../store-errors.ts';
 import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,

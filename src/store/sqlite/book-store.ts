@@ -1,34 +1,25 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import type {
-  BookCount,
-  BookPage,
-  BookPosition,
-  BookQuery,
-  BookStore,
-  SearchPage,
-  UpdateFault,
-} from '../../book/book-store-interface.ts';
+import type { BookPage, UpdateFault } from '../../book/book-store.ts';
 import { BatchQueue } from '../batch-queue.ts';
-import { ConcurrencyLimiter } from '../concurrency-limiter.ts';
-import { DegradablePart, type StoreObserver } from '../observer.ts';
+import type { OpenStore, StoreConnection } from '../engine.ts';
+import { BATCH_LIMITS, performUntilTextMax } from '../limits.ts';
+import type { StoreObserver } from '../observer.ts';
 import { type PageRow, readPages } from '../page.ts';
-import { BATCH_LIMITS, performUntilTextMax } from '../store-limits.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
-import type { PageRequest } from './worker/read-worker.ts';
-import type { SearchRequest, SearchResponse } from './worker/search-worker.ts';
-import { createWriteQueue, startWriteThread, type Writer, WriterInPrimary } from './worker/shared-writer.ts';
-import { LazyWorker } from './worker/worker-client.ts';
-import type { Write, WriteResult } from './worker/write-worker.ts';
+import type { PageRequest } from './threads/list-thread.ts';
+import { createWriteQueue, startWriteThread, type Writer, WriterInPrimary } from './threads/shared-writer.ts';
+import { LazyThread } from './threads/thread-client.ts';
+import type { Write, WriteResult } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @param isWorker whether the primary of this process writes */
 export async function openStore(
   path: string,
   observer?: StoreObserver,
   isWorker = false,
-): Promise<BookStore> {
+): Promise<OpenStore> {
   const writer = isWorker ? new WriterInPrimary() : await startWriteThread(path);
   try {
     const finder = await openConnection(path);
@@ -39,29 +30,25 @@ export async function openStore(
   }
 }
 
-const READ_WORKER = new URL('./worker/read-worker.ts', import.meta.url);
-const SEARCH_WORKER = new URL('./worker/search-worker.ts', import.meta.url);
+const LIST_THREAD = new URL('./threads/list-thread.ts', import.meta.url);
 
-/** Worker threads write, list and search. The main thread reads single books, faster than a message to a thread. */
-class SqliteBookStore implements BookStore {
+/** Threads write and list. The main thread reads single books, faster than a message to a thread. */
+class SqliteBookStore implements OpenStore {
+  readonly connection: StoreConnection;
   readonly lost?: Promise<string>;
   readonly #writer: Writer;
-  readonly #reader: LazyWorker<PageRequest, PageRow>;
-  readonly #searcher: LazyWorker<SearchRequest, SearchResponse>;
-  readonly #searchIndex: DegradablePart;
+  readonly #reader: LazyThread<PageRequest, PageRow>;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<number, BookPage>;
-  readonly #searches: ConcurrencyLimiter;
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
+    this.connection = { engine: 'sqlite', path };
     if (writer.lost) this.lost = writer.lost;
     this.#writer = writer;
-    this.#reader = new LazyWorker(READ_WORKER, path, 'list thread', observer);
-    this.#searcher = new LazyWorker(SEARCH_WORKER, path, 'search thread', observer);
-    this.#searchIndex = new DegradablePart('search index', observer);
+    this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#finder = finder;
     this.#select = finder.prepare(SELECT);
     const options = { ...BATCH_LIMITS, observer };
@@ -69,8 +56,6 @@ class SqliteBookStore implements BookStore {
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
     this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
-    // While the thread runs one search, it has received the next one already.
-    this.#searches = new ConcurrencyLimiter('search', 2, observer);
   }
 
   create(fields: BookFields): Promise<Book> {
@@ -97,14 +82,6 @@ class SqliteBookStore implements BookStore {
     return this.#lists.add(after);
   }
 
-  search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#search({ query, limit, after }, signal) as Promise<SearchPage>;
-  }
-
-  count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
-    return this.#search({ query, limit: 'count', after }, signal);
-  }
-
   update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
     return this.#writes.add({ verb: 'update', id, changes }) as Promise<Book | undefined>;
   }
@@ -128,16 +105,8 @@ class SqliteBookStore implements BookStore {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([this.#writes, this.#finds, this.#lists].map((queue) => queue.close()));
     if (this.#finder.isOpen) this.#finder.close();
-    await Promise.all([this.#reader.close(), this.#searcher.close()]);
+    await this.#reader.close();
     await this.#writer.close();
-  }
-
-  #search(request: SearchRequest, signal?: AbortSignal): Promise<SearchPage | BookCount> {
-    return this.#searches.run(async () => {
-      const { found, indexFailure } = await this.#searcher.send(request);
-      this.#searchIndex.failure = indexFailure;
-      return found;
-    }, signal);
   }
 
   /** Reads books in one transaction, whose locks cost more than a read. */

@@ -140,9 +140,50 @@ export function completeChangeLog(database: DatabaseSync): void {
 }
 
 /** Begins to note the ids of changed books, in a write transaction, when there is no log yet. */
-export function noteIds(database: DatabaseSync): void {
+function noteIds(database: DatabaseSync): void {
   database.exec(TABLE);
   define(database, hasColumn(database, 'type') ? IDS_BESIDE_CHANGES : IDS);
+}
+
+/** The name of the file of the search index, and how many books and changes there were at each start of a process that writes. */
+const READERS = `
+  create table if not exists book_search_index (name text not null, version text not null) strict;
+  create table if not exists book_search_starts (
+    start integer primary key,
+    token text not null default (hex(randomblob(8))),
+    last_id integer,
+    last_change integer not null
+  ) strict;
+`;
+
+export const NEWEST_ID = "(select max(seq) from sqlite_sequence where name = 'books')";
+/** A statement that fails with `or fail` keeps its changes, but does not advance the sequence. */
+export const NEWEST_CHANGE = `max(
+  coalesce((select max(seq) from sqlite_sequence where name = 'book_changes'), 0),
+  coalesce((select max(note) from book_changes), 0)
+)`;
+
+/** Records the start of a process that writes, for a search index that has to know whether the file was replaced; of the latest thousand. */
+const RECORD_START = `
+  insert into book_search_starts (last_id, last_change) values (${NEWEST_ID}, ${NEWEST_CHANGE});
+  delete from book_search_starts where start <= (select max(start) from book_search_starts) - 1000;
+`;
+
+/** Records the start of a process that writes, in a write transaction, if there is a search index. */
+export function recordStart(database: DatabaseSync): void {
+  if (hasTable(database, 'book_search_starts')) database.exec(RECORD_START);
+}
+
+/** Begins a log that a new search index reads, in a write transaction; an earlier index is forgotten. */
+export function beginForIndex(database: DatabaseSync): void {
+  if (!hasChangeLog(database)) noteIds(database);
+  database.exec(`${READERS} ${RECORD_START}`);
+  forgetIndex(database);
+}
+
+/** A restored store gets a new search index: other programs may write before the next start is recorded. */
+export function forgetIndex(database: DatabaseSync): void {
+  if (hasTable(database, 'book_search_index')) database.exec('delete from book_search_index');
 }
 
 /**
@@ -163,7 +204,7 @@ export function recordBooks(database: DatabaseSync, days: number): void {
   if (!isContinued) {
     database.exec(`${DATE_IDS}; ${NOTE_GAP}`);
     // The index lacks the same changes.
-    if (!hasIds && hasTable(database, 'book_search_index')) database.exec('delete from book_search_index');
+    if (!hasIds) forgetIndex(database);
   }
   database.prepare('update book_history set days = ?').run(days);
 }

@@ -1,4 +1,4 @@
-import type { Engine } from '../store-engine.ts';
+import type { Engine } from '../engine.ts';
 import { openStore } from './book-store.ts';
 
 /** The engine of the SQLite file at a path. A service loads only its store, not what commands need. */

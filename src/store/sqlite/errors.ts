@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../../book/book-store-interface.ts';
-import { StoreNotReady } from '../store-errors.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
+import { StoreNotReady } from '../errors.ts';
 
 /** The result codes that the file, the disk or other processes cause (sqlite.org/rescode.html). */
 const UNAVAILABLE: ReadonlyMap<number, string> = new Map([

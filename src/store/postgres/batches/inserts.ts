@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { StoreUnavailable } from '../../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../../book/book-store.ts';
+import { IdsExhausted } from '../../errors.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
-import { IdsExhausted } from '../../store-errors.ts';
-import { REMOVAL_MAX, REMOVAL_MS } from '../../store-limits.ts';
+import { REMOVAL_MAX, REMOVAL_MS } from '../../limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';

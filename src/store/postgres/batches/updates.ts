@@ -1,5 +1,5 @@
 import type { Book, BookFields } from '../../../book/book.ts';
-import type { UpdateFault } from '../../../book/book-store-interface.ts';
+import type { UpdateFault } from '../../../book/book-store.ts';
 import type { Database } from '../pool/database.ts';
 import * as sql from '../sql.ts';
 

@@ -1,5 +1,5 @@
 import type { BookUpdate } from '../../../book/book.ts';
-import { PartUnavailable, StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store-interface.ts';
+import { PartUnavailable, StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import type { BatchOptions } from '../../batch-queue.ts';
 import { sqlState } from '../errors.ts';
 import { Database } from '../pool/database.ts';

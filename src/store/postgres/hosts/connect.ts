@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
-import { StoreNotReady } from '../../store-errors.ts';
+import { StoreNotReady } from '../../errors.ts';
 import { NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host } from './conninfo.ts';
 import { connectionOf, expectSuitable, readTimeline, UnsuitableServer } from './session-attributes.ts';

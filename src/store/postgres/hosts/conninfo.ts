@@ -1,4 +1,4 @@
-import { Secret } from '../../../config/secret.ts';
+import { Secret } from '../../../secret.ts';
 
 /** The connection parameters of libpq that this service uses. */
 export interface Conninfo {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, ClientBase, ClientConfig } from 'pg';
-import { StoreNotReady } from '../../store-errors.ts';
+import { StoreNotReady } from '../../errors.ts';
 import { isConnectionLost, isConnectionRefused, isReadOnly, reasonOf } from '../errors.ts';
 import { closeInTime, connect } from './connect.ts';
 import type { Conninfo, Host } from './conninfo.ts';

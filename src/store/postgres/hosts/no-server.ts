@@ -1,5 +1,5 @@
-import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import { StoreNotReady } from '../../store-errors.ts';
+import { StoreUnavailable } from '../../../book/book-store.ts';
+import { StoreNotReady } from '../../errors.ts';
 import { NO_PASSWORD, NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo, Host } from './conninfo.ts';
 

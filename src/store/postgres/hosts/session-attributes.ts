@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { ClientBase } from 'pg';
-import { StoreUnavailable } from '../../../book/book-store-interface.ts';
+import { StoreUnavailable } from '../../../book/book-store.ts';
 import { sqlState } from '../errors.ts';
 import type { Conninfo, SessionAttributes } from './conninfo.ts';
 

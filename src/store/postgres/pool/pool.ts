@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool, type PoolClient, type QueryConfig, type QueryResult, type QueryResultRow } from 'pg';
-import { StoreUnavailable } from '../../../book/book-store-interface.ts';
-import type { PoolState } from '../../observer.ts';
+import { StoreUnavailable } from '../../../book/book-store.ts';
+import type { PoolState, StoreObserver } from '../../observer.ts';
 import { isConnectionIntact, isSerializationFailure } from '../errors.ts';
 import type { Hosts, Server } from '../hosts/hosts.ts';
 import { configure } from './session-settings.ts';
@@ -20,11 +20,21 @@ export const POOLS = {
   books: { connectionsMax: 8, statementTimeoutMs: 1_400 },
   /** For thousands of books in one statement. */
   many: { connectionsMax: 1, statementTimeoutMs: 10_000 },
-  /** For searches, so that they do not occupy the connections for single books. */
-  searches: { connectionsMax: 2, statementTimeoutMs: 1_400 },
-  /** For updating the search index in the background; a book of a megabyte takes seconds. */
-  search_index: { connectionsMax: 2, statementTimeoutMs: 60_000 },
 } as const satisfies Readonly<Record<string, PoolLimits>>;
+
+/** A pool for each of the limits, under their names in the metrics. */
+export function openPools<Name extends string>(
+  hosts: Hosts,
+  limits: Readonly<Record<Name, PoolLimits>>,
+  observer: StoreObserver | undefined,
+): Readonly<Record<Name, ConnectionPool>> {
+  const open = ([name, limit]: [string, PoolLimits]) => {
+    const pool = new ConnectionPool(hosts, limit);
+    observer?.pool(name, () => pool.state);
+    return [name, pool];
+  };
+  return Object.fromEntries(Object.entries<PoolLimits>(limits).map(open)) as Record<Name, ConnectionPool>;
+}
 
 const GRACE_MS = 200;
 

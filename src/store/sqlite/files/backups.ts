@@ -13,12 +13,11 @@ import {
 import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import type { OnProgress } from '../../store-engine.ts';
-import { StoreNotReady } from '../../store-errors.ts';
+import type { OnProgress } from '../../engine.ts';
+import { StoreNotReady } from '../../errors.ts';
+import { forgetIndex } from '../change-log.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
-import { hasTable } from '../migrations.ts';
 import { expectBooks } from '../schema.ts';
-import { FORGET_INDEX } from '../search/search-schema.ts';
 import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
 
 /** The number of pages copied in one turn of the event loop. */
@@ -112,7 +111,7 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
   }
   await copyDatabase(database, draft, onProgress);
   using copy = new DatabaseSync(draft);
-  if (hasTable(copy, 'book_search_index')) copy.exec(FORGET_INDEX);
+  forgetIndex(copy);
 }
 
 /** Links the store to a second name, and returns it. */

@@ -11,7 +11,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StoreNotReady } from '../../store-errors.ts';
+import { StoreNotReady } from '../../errors.ts';
 import { isBusy, isSyncFailure } from '../errors.ts';
 import { identityOf } from './file-guard.ts';
 

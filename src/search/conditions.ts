@@ -1,0 +1,79 @@
+// SQL for both engines; `book_search` is the table of the search index on both.
+
+import { YEAR_MAX } from '../book/book.ts';
+import type { BookPosition, BookQuery, SortKey } from './book-search.ts';
+import type { Dialect } from './engine.ts';
+import type { Needles } from './folding.ts';
+import { type Condition, Parameters } from './parameters.ts';
+
+/** The condition on fields that are compared as stored, not as folded texts; the other filters are `Needles`. */
+export function fieldCondition({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {
+  const conditions = [];
+  if (yearFrom > -YEAR_MAX) conditions.push(`year >= ${parameters.add(yearFrom)}`);
+  if (yearTo < YEAR_MAX) conditions.push(`year <= ${parameters.add(yearTo)}`);
+  return conditions.join(' and ') || 'true';
+}
+
+export function hasFieldCondition(query: BookQuery): boolean {
+  return fieldCondition(query, new Parameters('?')) !== 'true';
+}
+
+/** The condition on folded texts, for statements over the index. */
+export function textCondition(
+  needles: Needles | undefined,
+  { placeFunction, lower }: Dialect,
+  parameters: Parameters,
+): string {
+  if (!needles) return 'true';
+  const contains = (column: string, part: string) =>
+    `${placeFunction}(${column}, ${parameters.add(part)}) > 0`;
+  const conditions = needles.words.map((word) => contains('words', word));
+  if (needles.title) conditions.push(contains(lower.title, needles.title));
+  if (needles.author) conditions.push(contains(lower.author, needles.author));
+  return conditions.join(' and ');
+}
+
+/** Whether a query has a condition on fields that an index in its order does not select. */
+export function comparesFields(query: BookQuery): boolean {
+  return query.sort !== 'year' && hasFieldCondition(query);
+}
+
+/** The books after a position, in the order of the query. */
+export function afterCondition(query: BookQuery, position: BookPosition | undefined): Condition {
+  if (!position) return () => 'true';
+  const { key, id } = position;
+  const comparison = query.isDescending ? '<' : '>';
+  const column = keyColumnOf(query);
+  if (column === 'id') return (parameters) => `id ${comparison} ${parameters.add(id)}`;
+  return (parameters) => `(${column}, id) ${comparison} (${parameters.add(key)}, ${parameters.add(id)})`;
+}
+
+/** Without a condition there is no clause, as SQLite counts a whole table several times faster. */
+export function where(...conditions: readonly string[]): string {
+  const effective = conditions.filter((condition) => condition !== 'true');
+  return effective.length === 0 ? '' : `where ${effective.join(' and ')}`;
+}
+
+export function orderOf({ sort, isDescending }: BookQuery): string {
+  const direction = isDescending ? 'desc' : 'asc';
+  return sort === 'id' ? `id ${direction}` : `${keyColumnOf({ sort })} ${direction}, id ${direction}`;
+}
+
+/** Selects the position of the `number`-th book that meets a condition: engines find it by an index alone. */
+export function selectPosition(query: BookQuery, books: string, condition: string, number: string): string {
+  return `
+    select id, ${keyColumnOf(query)} as key from ${books} where ${condition}
+    order by ${orderOf(query)} limit 1 offset ${number} - 1`;
+}
+
+export function matchColumns(query: BookQuery): string {
+  return `id, ${keyColumnOf(query)} as key, bytes`;
+}
+
+export function keyColumnOf({ sort }: Pick<BookQuery, 'sort'>): string {
+  return isText(sort) ? `${sort}_key` : sort;
+}
+
+export function isText(sort: SortKey): sort is 'title' | 'author' {
+  return sort === 'title' || sort === 'author';
+}

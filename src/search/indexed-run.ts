@@ -1,0 +1,218 @@
+import type { BookCount, BookPosition, BookQuery } from './book-search.ts';
+import {
+  afterCondition,
+  comparesFields,
+  fieldCondition,
+  keyColumnOf,
+  matchColumns,
+  orderOf,
+  selectPosition,
+  textCondition,
+  where,
+} from './conditions.ts';
+import type { AccessPath, Match, Row, Snapshot } from './engine.ts';
+import type { Needles } from './folding.ts';
+import { PageBuilder, sumCounts } from './page-builder.ts';
+import { type Condition, Parameters } from './parameters.ts';
+import type { UnselectivePaths } from './unselective-paths.ts';
+
+/** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */
+const SORTED_MAX = 5_000;
+const COMPARED_MAX = 5_000;
+
+/** One call of a search by the index: sorts the candidates of an access path if they are few, else scans in order. */
+export class IndexedRun {
+  readonly #query: BookQuery;
+  readonly #needles: Needles | undefined;
+  readonly #snapshot: Snapshot;
+  readonly #paths: readonly AccessPath[];
+  readonly #unselective: UnselectivePaths;
+  readonly #match: Condition;
+
+  constructor(
+    query: BookQuery,
+    needles: Needles | undefined,
+    snapshot: Snapshot,
+    unselective: UnselectivePaths,
+  ) {
+    this.#query = query;
+    this.#needles = needles;
+    this.#snapshot = snapshot;
+    this.#unselective = unselective;
+    this.#paths = snapshot.dialect.accessPaths(query, needles);
+    this.#match = (parameters) =>
+      `${fieldCondition(query, parameters)} and ${textCondition(needles, snapshot.dialect, parameters)}`;
+  }
+
+  async find(limit: number, after: BookPosition | undefined): Promise<PageBuilder> {
+    const page = new PageBuilder(limit, after, this.#query.skip);
+    const matches = await this.#sortCandidates(page);
+    if (!matches) await this.#walk(page);
+    else if (page.addAll(matches)) page.end();
+    return page;
+  }
+
+  async count(after: BookPosition | undefined): Promise<BookCount> {
+    const total = after ? undefined : await this.#countAll();
+    if (total !== undefined) return { count: total, last: undefined };
+    return sumCounts(after, (position) => this.#countAfter(position));
+  }
+
+  async #countAll(): Promise<number | undefined> {
+    if (!this.#needles) return this.#countBooks(undefined);
+    return (await this.#snapshot.countWords?.(this.#query, this.#needles)) ?? (await this.#countCandidates());
+  }
+
+  async #countBooks(after: BookPosition | undefined): Promise<number> {
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select count(*) as count from book_search
+         ${where(afterCondition(this.#query, after)(parameters), fieldCondition(this.#query, parameters))}`,
+    );
+    return Number(row?.count);
+  }
+
+  /** The number of matches, by the first access path with few enough candidates to compare all of them. */
+  async #countCandidates(): Promise<number | undefined> {
+    const { candidates, countedMax } = this.#snapshot.dialect;
+    for (const path of this.#paths) {
+      const [row] = await this.#selectCandidates(
+        path,
+        countedMax,
+        (selected, parameters) =>
+          `with candidates as (${selected})
+           select count(*) as books, count(*) filter (where ${this.#match(parameters)}) as count from ${candidates}`,
+      );
+      if (row) return Number(row.count);
+    }
+    return undefined;
+  }
+
+  /** The first matches, by the first access path with few enough candidates to compare and sort all of them. */
+  async #sortCandidates(page: PageBuilder): Promise<readonly Match[] | undefined> {
+    const { candidates } = this.#snapshot.dialect;
+    const order = orderOf(this.#query);
+    const after = this.#after(page.last);
+    for (const path of this.#paths) {
+      const rows = await this.#selectCandidates(
+        path,
+        SORTED_MAX,
+        (selected, parameters) =>
+          `with candidates as materialized (${selected}),
+             size as materialized (select count(*) as books from candidates)
+           select books, matches.* from size left join (
+             select ${matchColumns(this.#query)} from ${candidates}
+             where (select books from size) <= ${SORTED_MAX} and ${after(parameters)} and ${this.#match(parameters)}
+             order by ${order} limit ${page.selectedNext}
+           ) as matches on true
+           order by ${order.replace(keyColumnOf(this.#query), 'key')}`,
+      );
+      if (rows.length > 0) return rows.filter(({ id }) => id !== null) as unknown as Match[];
+    }
+    return undefined;
+  }
+
+  /** @returns the rows of a statement, which have the number of its candidates; none when there were too many */
+  async #selectCandidates(
+    path: AccessPath,
+    candidatesMax: number,
+    statement: (selected: string, parameters: Parameters) => string,
+  ): Promise<Row[]> {
+    const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
+    const selected = `${path(parameters)} limit ${candidatesMax + 1}`;
+    const key = `${selected} ${JSON.stringify(parameters.values)}`;
+    if (this.#unselective.has(key)) return [];
+    const rows = await this.#snapshot.rows(statement(selected, parameters), parameters);
+    if (Number(rows[0]?.books) <= candidatesMax) return rows;
+    this.#unselective.add(key);
+    return [];
+  }
+
+  /** Reads or compares books in the order of the query. */
+  async #walk(page: PageBuilder): Promise<void> {
+    const isComparing = this.#needles !== undefined || comparesFields(this.#query);
+    for (;;) {
+      const limit = page.selectedNext;
+      let end: BookPosition | undefined;
+      if (page.skip > 0 && !isComparing) {
+        end = await this.#skip(page);
+      } else {
+        const matches = isComparing
+          ? await this.#compare(page.last, limit)
+          : await this.#read(page.last, limit);
+        end =
+          isComparing && matches.length < limit ? await this.#positionAt(page.last, COMPARED_MAX) : undefined;
+        if (!page.addAll(matches)) return;
+      }
+      if (!end) break;
+      if (!page.skipTo(end)) return;
+    }
+    page.end();
+  }
+
+  /** Skips books, all of which match. @returns the position of the last one; undefined at the end */
+  async #skip(page: PageBuilder): Promise<BookPosition | undefined> {
+    const number = page.skippedNext;
+    const end = await this.#positionAt(page.last, number);
+    page.skip -= end ? number : await this.#countBooks(page.last);
+    return end;
+  }
+
+  /** The position of the `number`-th book after another; undefined when there are fewer. */
+  async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
+    const [row] = await this.#rows((parameters) =>
+      selectPosition(this.#query, 'book_search', this.#after(after)(parameters), parameters.add(number)),
+    );
+    return row as BookPosition | undefined;
+  }
+
+  /** The next books, all of which match. */
+  #read(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
+    return this.#matches(
+      (parameters) =>
+        `select ${matchColumns(this.#query)} from book_search where ${this.#after(after)(parameters)}
+         order by ${orderOf(this.#query)} limit ${limit}`,
+    );
+  }
+
+  /** The first matches among the next books. */
+  #compare(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
+    const order = orderOf(this.#query);
+    return this.#matches(
+      (parameters) =>
+        `select ${matchColumns(this.#query)} from (
+           select * from book_search where ${this.#after(after)(parameters)} order by ${order} limit ${COMPARED_MAX}
+         ) as next where ${this.#match(parameters)} order by ${order} limit ${limit}`,
+    );
+  }
+
+  /** Counts matches among the next books, in ascending order of id. */
+  async #countAfter(after: BookPosition | undefined): Promise<BookCount> {
+    const byId: BookQuery = { ...this.#query, sort: 'id', isDescending: false };
+    const [row] = await this.#rows(
+      (parameters) =>
+        `select count(*) as compared, max(id) as last, count(*) filter (where ${this.#match(parameters)}) as count from (
+           select * from book_search where ${afterCondition(byId, after)(parameters)} order by id limit ${COMPARED_MAX}
+         ) as next`,
+    );
+    const last = Number(row?.last);
+    const isEnd = Number(row?.compared) < COMPARED_MAX;
+    return { count: Number(row?.count), last: isEnd ? undefined : { key: last, id: last } };
+  }
+
+  /** The books after a position, in the range of the query if the index has them in the order of its key. */
+  #after(position: BookPosition | undefined): Condition {
+    const after = afterCondition(this.#query, position);
+    if (this.#query.sort !== 'year') return after;
+    return (parameters) => `${after(parameters)} and ${fieldCondition(this.#query, parameters)}`;
+  }
+
+  async #matches(sql: (parameters: Parameters) => string): Promise<readonly Match[]> {
+    return (await this.#rows(sql)) as unknown as Match[];
+  }
+
+  #rows(sql: (parameters: Parameters) => string): Promise<Row[]> {
+    const parameters = new Parameters(this.#snapshot.dialect.parameterSign);
+    return this.#snapshot.rows(sql(parameters), parameters);
+  }
+}

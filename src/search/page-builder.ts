@@ -1,0 +1,89 @@
+import { PAGE_TEXT_BYTES_MAX } from '../store/limits.ts';
+import type { BookCount, BookPosition, SearchPage } from './book-search.ts';
+import type { Match } from './engine.ts';
+
+/** The most books of a page: the maximum of `limit`, as a page is of one moment, and so of one call. */
+export const SEARCH_BOOKS_MAX = 1_000;
+
+/** The time in which one call of a search compares books; then calls of other searches run. */
+const CALL_MS_MAX = 50;
+/** The time for the rest of the page once there is a book in it: a page that ends here has fewer books than it could. */
+const PAGE_MS_MAX = 500;
+
+/** The most books that a statement skips. */
+const SKIPPED_MAX = 200_000;
+
+/** Builds the page of one call of a search from matches in the order of the query. */
+export class PageBuilder {
+  readonly ids: number[] = [];
+  last: BookPosition | undefined;
+  more: SearchPage['more'] = 'unknown';
+  /** The number of matches that are still to be skipped. */
+  skip: number;
+  readonly limit: number;
+  readonly #startedMs = performance.now();
+  #bytes = 0;
+
+  constructor(limit: number, after: BookPosition | undefined, skip = 0) {
+    this.limit = Math.min(limit, SEARCH_BOOKS_MAX);
+    this.last = after;
+    this.skip = skip;
+  }
+
+  /** The number of matches that the next statement skips. */
+  get skippedNext(): number {
+    return Math.min(this.skip, SKIPPED_MAX);
+  }
+
+  /** The number of matches that the next statement selects, with one more to know whether another page follows. */
+  get selectedNext(): number {
+    return this.skippedNext + this.limit + 1;
+  }
+
+  /** Adds the next matches until the page is full. @returns whether all were added */
+  addAll(matches: readonly Match[]): boolean {
+    return matches.every((match) => this.#add(match));
+  }
+
+  /** Records that no further book matches up to this position. @returns whether time is left */
+  skipTo({ key, id }: BookPosition): boolean {
+    this.last = { key, id };
+    return performance.now() - this.#startedMs < (this.ids.length === 0 ? CALL_MS_MAX : PAGE_MS_MAX);
+  }
+
+  end(): void {
+    this.more = 'no';
+  }
+
+  #add({ key, id, bytes }: Match): boolean {
+    if (this.skip > 0) {
+      this.skip--;
+      this.last = { key, id };
+      return true;
+    }
+    const isLong = this.ids.length > 0 && this.#bytes + bytes > PAGE_TEXT_BYTES_MAX;
+    if (isLong || this.ids.length >= this.limit) {
+      this.more = 'yes';
+      return false;
+    }
+    this.ids.push(id);
+    this.#bytes += bytes;
+    this.last = { key, id };
+    return true;
+  }
+}
+
+/** Adds up the counts of consecutive positions, until no book follows or the time is over. */
+export async function sumCounts(
+  after: BookPosition | undefined,
+  countAfter: (position: BookPosition | undefined) => Promise<BookCount>,
+): Promise<BookCount> {
+  const deadline = performance.now() + CALL_MS_MAX;
+  let sum = 0;
+  for (let position = after; ; ) {
+    const { count, last } = await countAfter(position);
+    sum += count;
+    if (!last || performance.now() > deadline) return { count: sum, last };
+    position = last;
+  }
+}

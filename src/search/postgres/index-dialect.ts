@@ -1,0 +1,38 @@
+import { TEXT_BYTES } from '../../store/postgres/sql.ts';
+import type { BookQuery } from '../book-search.ts';
+import { fieldCondition, hasFieldCondition } from '../conditions.ts';
+import type { AccessPath, Dialect } from '../engine.ts';
+import type { Needles } from '../folding.ts';
+import { AUTHOR_LOWER, TITLE_LOWER } from './stored-lower.ts';
+import { neededTrigramsOf } from './trigrams.ts';
+
+export const POSTGRES_DIALECT: Dialect = {
+  parameterSign: '$',
+  placeFunction: 'strpos',
+  lower: { title: TITLE_LOWER, author: AUTHOR_LOWER },
+  allBooks: `(
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+      ${TEXT_BYTES} as bytes
+    from books
+  ) as all_books`,
+  accessPaths,
+  candidates: 'candidates',
+  countedMax: 20_000,
+};
+
+/** Example: `q=river&year=1999` has the candidates with the trigrams of “  river”, and the books of 1999. */
+function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
+  const trigrams = neededTrigramsOf(needles);
+  const paths: AccessPath[] = [];
+  if (trigrams.length > 0)
+    paths.push((parameters) => candidatesOf(`trigrams @> ${parameters.add(trigrams)}::smallint[]`));
+  if (hasFieldCondition(query)) paths.push((parameters) => candidatesOf(fieldCondition(query, parameters)));
+  return paths;
+}
+
+/** All columns but the trigrams. Of long texts, PostgreSQL keeps only references. */
+function candidatesOf(condition: string): string {
+  return `
+    select id, title_key, author_key, year, bytes, title_lower, author_lower, words
+    from book_search where ${condition}`;
+}

@@ -1,0 +1,225 @@
+import type { PoolClient, QueryResult } from 'pg';
+import { countWithoutTrigger, createTriggers, END_IF_IDLE } from '../../store/postgres/schema.ts';
+import { TEXT_BYTES } from '../../store/postgres/sql.ts';
+import { COMPARED_LENGTH } from '../folding.ts';
+import { compareVersions, indexVersion } from '../index-version.ts';
+
+/** Stored as the comment of the table of the index. Increment the schema with every change of the tables or of the trigrams. */
+const INDEX_VERSION = indexVersion(4);
+
+/** The schema of the books, and the version of the index if its triggers are complete. */
+const SELECT_TABLE = `
+  select quote_ident(nspname) as schema, case when ${countWithoutTrigger('book_search_truncate', `to_regclass('books')`)} = 0 then comment end as version,
+    (to_regclass(name) is not null and comment is null) or exists (
+      select 1 from pg_proc
+      where pronamespace = pg_namespace.oid and proname = 'note_book_changes' and prosrc not like '%book_changes%'
+    ) as "isForeign"
+  from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    cross join lateral (select format('%I.book_search', nspname) as name) as named
+    cross join lateral (
+      select substring(obj_description(to_regclass(name), 'pg_class') from '^schema \\d+, folding .*') as comment
+    ) as described
+  where pg_class.oid = to_regclass('books')
+`;
+
+interface Table {
+  readonly schema: string;
+  readonly version: string | null;
+  /** Whether another program has created a table or a function with the name of ours. */
+  readonly isForeign: boolean;
+}
+
+interface Queryable {
+  query(text: string, values: unknown[]): Promise<{ rows: object[] }>;
+}
+
+/** The index cannot be used: it is that of a newer version, or its names are taken. */
+export class UnusableIndex extends Error {}
+
+/**
+ * Creates the index, or rebuilds it if it is older than this version.
+ *
+ * @returns whether the table of books exists
+ * @throws UnusableIndex
+ */
+export async function prepareIndex(
+  pool: Queryable,
+  transact: (migration: (client: PoolClient) => Promise<void>) => Promise<void>,
+): Promise<boolean> {
+  const table = await selectTable(pool);
+  if (table && compareVersions(table.version, INDEX_VERSION) > 0) await transact(migrate);
+  return table !== undefined;
+}
+
+async function migrate(client: PoolClient): Promise<void> {
+  // While it waits, later writers queue behind it: so it waits for at most a second, once a minute.
+  await client.query("begin; set local lock_timeout = '1s'");
+  await client.query(END_IF_IDLE);
+  await client.query('lock table books in share row exclusive mode');
+  const table = await selectTable(client);
+  if (!table || compareVersions(table.version, INDEX_VERSION) <= 0) return;
+  await client.query(createTables(table.schema));
+  await client.query(markAllChanged(table.schema));
+}
+
+async function selectTable(connection: Queryable): Promise<Table | undefined> {
+  const [table] = (await connection.query(SELECT_TABLE, [])).rows as Table[];
+  if (table?.isForeign)
+    throw new UnusableIndex('another program has a table book_search or a function note_book_changes');
+  return table;
+}
+
+/** Begins a transaction on a snapshot, in which no other process replaces the index. */
+const BEGIN = 'begin isolation level repeatable read';
+const KEEP_TABLES = 'lock table book_search, book_changes in access share mode';
+export const BEGIN_SCAN = `${BEGIN} read only`;
+export const BEGIN_SEARCH = `${BEGIN} read only; ${KEEP_TABLES}`;
+/**
+ * The same to apply changes: one transaction at a time, so that its snapshot has the remaining changes. A crash that loses the
+ * index rows of this transaction also restores its changes.
+ *
+ * @param waitMs the longest time to wait for another one; 0 for as long as it takes
+ */
+export function beginApplying(waitMs: number): string {
+  return `
+    ${BEGIN}; set local synchronous_commit = off; set local lock_timeout = ${waitMs};
+    ${KEEP_TABLES}; lock table book_search_lock in exclusive mode`;
+}
+
+export interface IndexState {
+  /** Whether the index has every change of the snapshot. */
+  readonly isComplete: boolean;
+  /** Whether {@link createIndexes} has been executed. */
+  readonly hasIndexes: boolean;
+  /** Negative if the index is that of an older version, positive if of a newer one. */
+  readonly age: number;
+}
+
+/** Begins a transaction, in the same message. @param begin {@link BEGIN_SEARCH}, or that of {@link beginApplying} */
+export async function beginWithState(client: PoolClient, begin: string): Promise<IndexState> {
+  const results = (await client.query(`${begin}; ${SELECT_STATE}`)) as unknown as QueryResult[];
+  const state = results.at(-1)?.rows[0] as IndexState & { version: string | null };
+  return { ...state, age: -compareVersions(state.version, INDEX_VERSION) };
+}
+
+const SELECT_STATE = `
+  select not exists (select 1 from book_changes) as "isComplete",
+    to_regclass('book_search_trigrams') is not null as "hasIndexes",
+    obj_description(to_regclass('book_search'), 'pg_class') as version
+`;
+
+/** Records that all books have changed. */
+function markAllChanged(schema: string): string {
+  return `
+    select one from ${schema}.book_search_lock for update;
+    insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
+    comment on table ${schema}.book_search is '${INDEX_VERSION}';
+  `;
+}
+
+/**
+ * Triggers record the ids of changed books in the transaction of any client; the next search folds their texts.
+ * `note` numbers the changes; the row of `book_search_lock` is locked by the process that applies them.
+ */
+function createTables(schema: string): string {
+  return `
+    drop table if exists ${schema}.book_search;
+    create table ${schema}.book_search (
+      id bigint primary key,
+      year bigint not null,
+      bytes integer not null,
+      title_key text collate "C" not null,
+      author_key text collate "C" not null,
+      title_lower text collate "C",
+      author_lower text collate "C",
+      words text collate "C" not null,
+      trigrams smallint[] not null
+    );
+
+    create table if not exists ${schema}.book_search_lock (one integer primary key);
+    insert into ${schema}.book_search_lock values (1) on conflict do nothing;
+    create table if not exists ${schema}.book_changes (
+      note bigint generated always as identity primary key,
+      first_id bigint not null,
+      last_id bigint not null
+    );
+    create or replace function ${schema}.note_book_changes() returns trigger
+      language plpgsql security definer set search_path = pg_catalog, pg_temp
+    as $function$
+    begin
+      if tg_op = 'INSERT' then
+        -- Most statements insert consecutive ids, which are one range.
+        insert into ${schema}.book_changes (first_id, last_id)
+          select min(id), max(id) from added having max(id) - min(id) < 2 * count(*);
+        if not found then
+          insert into ${schema}.book_changes (first_id, last_id) select id, id from added;
+        end if;
+      elsif tg_op = 'UPDATE' then
+        insert into ${schema}.book_changes (first_id, last_id) select id, id from removed union select id, id from added;
+      elsif tg_op = 'DELETE' then
+        insert into ${schema}.book_changes (first_id, last_id) select id, id from removed;
+      else
+        insert into ${schema}.book_changes (first_id, last_id) values (${ALL_IDS.join(', ')});
+      end if;
+      return null;
+    end
+    $function$;
+    ${createTriggers('book_search', schema, 'note_book_changes')}
+  `;
+}
+
+/**
+ * Creates the indexes when the table has all books: they are smaller then, and complete several times sooner. Until the end
+ * of the transaction no process can change the table; writers of books need not.
+ */
+export async function createIndexes(client: PoolClient): Promise<void> {
+  await client.query(
+    `set local statement_timeout = ${CREATION_MS_MAX}; set local maintenance_work_mem = '256MB'`,
+  );
+  for (const [name, definition] of Object.entries(INDEXES)) {
+    const statement = { text: `create index if not exists book_search_${name} on book_search ${definition}` };
+    await client.query(Object.assign(statement, { query_timeout: CREATION_MS_MAX }));
+  }
+}
+
+/** The longest creation of an index. */
+const CREATION_MS_MAX = 3_600_000;
+
+const INDEXES = {
+  title: '(title_key, id)',
+  author: '(author_key, id)',
+  year: '(year, id)',
+  trigrams: 'using gin (trigrams)',
+};
+
+const ALL_IDS = ['-9223372036854775808', '9223372036854775807'] as const;
+
+export const TAKE_CHANGES = `
+  delete from book_changes where note in (select note from book_changes order by note limit $1)
+  returning first_id::text as first, last_id::text as last
+`;
+export const INSERT_CHANGES =
+  'insert into book_changes (first_id, last_id) select * from unnest($1::bigint[], $2::bigint[])';
+/** The first ids of a range, including those of deleted books, which only the index has. */
+export const SELECT_RANGE = `
+  select id::text as id
+  from (
+    (select id from books where id between $1::bigint and $2::bigint order by id limit $3)
+    union
+    (select id from book_search where id between $1::bigint and $2::bigint order by id limit $3)
+  ) as next
+  order by next.id limit $3
+`;
+export const SELECT_BOOKS = `
+  select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
+    coalesce(year, 0) as year, ${TEXT_BYTES} as bytes
+  from books where id = any($1::bigint[])
+`;
+export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
+/** Inserts an array of objects, which the server parses faster than an array for each column. */
+export const INSERT_INDEXED = `
+  insert into book_search (id, year, bytes, title_key, author_key, title_lower, author_lower, words, trigrams)
+  select id, year, bytes, "titleKey", "authorKey", "titleLower", "authorLower", words, trigrams
+  from json_to_recordset($1::json) as folded (id bigint, year bigint, bytes integer,
+    "titleKey" text, "authorKey" text, "titleLower" text, "authorLower" text, words text, trigrams smallint[])
+`;

@@ -1,0 +1,41 @@
+import type { Needles } from '../folding.ts';
+
+/**
+ * The hashes, of 16 bits, of the sequences of three characters in a text, except those that end with a space: they select
+ * little. As hashes may collide, a text with all hashes of a part need not contain it. Unlike pg_trgm, this requires no extension, and works the same for all languages.
+ */
+export function trigramHashesOf(text: string): number[] {
+  const trigrams = new Set<number>();
+  let [first, second] = [0, 0];
+  let length = 0;
+  for (const character of text) {
+    const third = character.codePointAt(0) ?? 0;
+    if (++length >= 3 && third !== SPACE) trigrams.add(mix(first, second, third));
+    [first, second] = [second, third];
+  }
+  return [...trigrams];
+}
+
+const SPACE = 0x20;
+
+/** The most trigrams of a query that are looked up. */
+const TRIGRAMS_MAX = 500;
+
+/**
+ * Trigrams that every match contains: every second one of a word and its last one have all letters, and are found in half the
+ * time.
+ */
+export function neededTrigramsOf(needles: Needles | undefined): number[] {
+  const parts = [...(needles?.words ?? []), ...(needles?.prefilters ?? [])];
+  const words = parts.flatMap((part) => part.split(/(?= {2})/));
+  const trigrams = words.flatMap((word) =>
+    trigramHashesOf(word).filter((_, index, all) => index % 2 === 1 || index === all.length - 1),
+  );
+  return [...new Set(trigrams)].slice(0, TRIGRAMS_MAX);
+}
+
+function mix(first: number, second: number, third: number): number {
+  let bits = Math.imul(first, 0x9e3779b1) ^ Math.imul(second, 0x85ebca6b) ^ Math.imul(third, 0xc2b2ae35);
+  bits = Math.imul(bits ^ (bits >>> 15), 0x27d4eb2f);
+  return ((bits ^ (bits >>> 13)) << 16) >> 16;
+}

@@ -1,0 +1,87 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ListQueries, QueryContext } from '../api/server.ts';
+import { Reservation } from '../http/body/memory-budget.ts';
+import { noContent, streamArray, toArray } from '../http/json-array.ts';
+import { queryAfter } from '../http/query-parameters.ts';
+import type { HttpResult } from '../http/response.ts';
+import { Invalid } from '../json/invalid.ts';
+import type { BookSearch, SearchPage } from './book-search.ts';
+import { writeCursor } from './cursor.ts';
+import { listBooks } from './operation.ts';
+import { type ListRequest, readListRequest } from './query.ts';
+import { TimedSearch } from './timed-search.ts';
+
+/** The number of concurrent searches. */
+const SEARCHES_MAX = 500;
+
+/** GET /books with a query. */
+export class SearchHandler implements ListQueries {
+  readonly operation = listBooks;
+  readonly #search: BookSearch;
+  /** The number of searches that are running or being sent. */
+  count = 0;
+
+  constructor(search: BookSearch) {
+    this.#search = search;
+  }
+
+  handle(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    context: QueryContext,
+  ): Promise<HttpResult> | undefined {
+    const list = readListRequest(request.raw.url ?? '');
+    if (list instanceof Invalid) return Promise.resolve({ outcome: 'invalidQuery', detail: list.detail });
+    return list && this.#run(list, request, reply, context);
+  }
+
+  async #run(
+    list: ListRequest,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { unread: budget, searchMs }: QueryContext,
+  ): Promise<HttpResult> {
+    // The response to a client that has disconnected emits no further 'close'.
+    if (reply.raw.closed || this.count >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
+    this.count++;
+    reply.raw.once('close', () => this.count--);
+    const search = new TimedSearch(this.#search, list.query, reply, searchMs);
+    const unread = new Reservation(budget, reply.raw);
+    const headers = list.isCounted ? await countMatches(search, list) : {};
+    // As in the whole list, an unavailable store is still a 503.
+    const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);
+    if (!unread.tryResize(2 * first.json.length)) return { outcome: 'serviceUnavailable' };
+    if (list.limit !== undefined || first.more === 'no') {
+      const json = toArray([first.json]);
+      if (first.more === 'no' || !first.last) return { outcome: 'booksRetrieved', json, headers };
+      const next = queryAfter(request.raw.url ?? '', writeCursor(list.sort, first.last));
+      const link = `</books?${next}>; rel="next"`;
+      return { outcome: 'booksRetrieved', json, headers: { ...headers, link } };
+    }
+    const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, unread));
+    return { outcome: 'booksRetrieved', json, headers };
+  }
+}
+
+/** The headers of a list with `count`. */
+async function countMatches(search: TimedSearch, { query, after, isFrom }: ListRequest) {
+  const total = await search.count();
+  const offset = isFrom ? await search.countUpTo(after, total) : query.skip;
+  return {
+    'x-total-count': `${total}`,
+    ...(offset !== undefined && { 'x-offset': `${Math.min(offset, total)}` }),
+  };
+}
+
+async function* allMatches(
+  search: TimedSearch,
+  first: SearchPage,
+  unread: Reservation,
+): AsyncGenerator<Uint8Array> {
+  for (let page = first; ; page = await search.next(Number.MAX_SAFE_INTEGER, page.last)) {
+    unread.resize(page.json.length);
+    yield page.json;
+    if (page.more === 'no') return;
+    search.restartWait();
+  }
+}

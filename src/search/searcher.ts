@@ -1,0 +1,49 @@
+import type { BookCount, BookPosition, BookQuery, SearchPage } from './book-search.ts';
+import { hasFieldCondition } from './conditions.ts';
+import type { SearchEngine, Snapshot } from './engine.ts';
+import { needlesOf } from './folding.ts';
+import { IndexedRun } from './indexed-run.ts';
+import { ScanRun } from './scan-run.ts';
+import { UnselectivePaths } from './unselective-paths.ts';
+
+/** Searches by the search index of an engine; while it is not up to date or unavailable, in the books themselves. */
+export class Searcher {
+  readonly #engine: SearchEngine;
+  readonly #unselective = new UnselectivePaths();
+
+  constructor(engine: SearchEngine) {
+    this.#engine = engine;
+  }
+
+  search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
+    return this.#run(query, async (run, snapshot) => {
+      const { ids, last, more, skip } = await run.find(limit, after);
+      const rendered = ids.length === 0 ? { json: new Uint8Array(), count: 0 } : await snapshot.render(ids);
+      return { ...rendered, last, more, skip };
+    });
+  }
+
+  count(query: BookQuery, after?: BookPosition): Promise<BookCount> {
+    return this.#run(query, (run) => run.count(after));
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  #run<Result>(
+    query: BookQuery,
+    call: (run: IndexedRun | ScanRun, snapshot: Snapshot) => Promise<Result>,
+  ): Promise<Result> {
+    const needles = needlesOf(query);
+    const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
+    return this.#engine.run(needsIndex, (snapshot) =>
+      call(
+        snapshot.isIndexed
+          ? new IndexedRun(query, needles, snapshot, this.#unselective)
+          : new ScanRun(query, needles, snapshot),
+        snapshot,
+      ),
+    );
+  }
+}

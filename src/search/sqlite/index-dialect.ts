@@ -1,0 +1,40 @@
+import type { BookQuery } from '../book-search.ts';
+import { fieldCondition, hasFieldCondition } from '../conditions.ts';
+import type { AccessPath, Dialect } from '../engine.ts';
+import type { Needles } from '../folding.ts';
+import { trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
+
+export const SQLITE_DIALECT: Dialect = {
+  parameterSign: '?',
+  placeFunction: 'instr',
+  lower: { title: 'title_lower', author: 'author_lower' },
+  allBooks: `(
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+      coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
+    from books
+  )`,
+  accessPaths,
+  // Candidates are ids alone, as SQLite would copy their texts. `cross join` makes it read the candidates first.
+  candidates: 'candidates cross join book_search using (id)',
+  countedMax: 5_000,
+};
+
+/**
+ * Example: `q=river lis&title=ver of&year=1999` has the candidates of the words `"river"* AND "lis"*`, those of the trigrams
+ * `"ver" AND "er " AND …`, and the books of 1999.
+ */
+function accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[] {
+  const paths: AccessPath[] = [];
+  for (const [table, ftsQuery] of [
+    ['book_words', wordsQueryOf(needles)],
+    ['book_trigrams', trigramsQueryOf(needles)],
+  ]) {
+    if (ftsQuery === undefined) continue;
+    paths.push(
+      (parameters) => `select rowid as id from ${table} where ${table} match ${parameters.add(ftsQuery)}`,
+    );
+  }
+  if (hasFieldCondition(query))
+    paths.push((parameters) => `select id from book_search where ${fieldCondition(query, parameters)}`);
+  return paths;
+}

@@ -1,0 +1,52 @@
+import type { BookStore } from '../book/book-store.ts';
+import type { BookArchive } from './book-archive.ts';
+import type { StoreObserver } from './observer.ts';
+import type { Shards } from './postgres/citus/shards.ts';
+import type { Hosts } from './postgres/hosts/hosts.ts';
+
+/** An open store. */
+export interface OpenStore extends BookStore {
+  readonly connection: StoreConnection;
+}
+
+/** How the wings, such as searches, reach the books of an open store. */
+export type StoreConnection =
+  | { readonly engine: 'sqlite'; readonly path: string }
+  | { readonly engine: 'postgres'; readonly hosts: Hosts; readonly shards: Shards | undefined };
+
+/** The engine of the store at one address. Every method rejects with StoreNotReady when it fails. */
+export interface Engine {
+  /**
+   * Opens the store and prepares its schema. Several processes may do so concurrently.
+   *
+   * @param isWorker whether the primary of this process has a {@link SharedWriter}, if the engine has one
+   */
+  openStore(observer?: StoreObserver, isWorker?: boolean): Promise<OpenStore>;
+  /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
+  inspect(): Promise<string>;
+  /** Opens the store as an archive and prepares its schema. */
+  openArchive(): Promise<BookArchive>;
+  /** Opens the store as an archive for reading, without changing it; rejects when there is none. */
+  openArchiveForReading(): Promise<BookArchive>;
+  /** Copies a snapshot of the store to a file, which must not exist, and checks the copy. No partial file remains. */
+  backUp(file: string, onProgress: OnProgress): Promise<void>;
+  /** Replaces the store with a backup, completely or not at all. @returns the new name of the previous store, if any */
+  restore(file: string, onProgress: OnProgress): Promise<string | undefined>;
+}
+
+/** In the primary of several workers: performs their writes. */
+export interface SharedWriter {
+  /** As that of BookStore. */
+  readonly lost?: Promise<string> | undefined;
+  addWorker(worker: WorkerProcess): void;
+  close(): Promise<void>;
+}
+
+/** A worker, as seen from the primary. */
+export interface WorkerProcess {
+  send(message: object, done: (error: Error | null) => void): boolean;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+}
+
+/** Receives the completed part, from 0 to 1; an error that it throws cancels the operation. */
+export type OnProgress = (part: number) => void;

@@ -1,0 +1,199 @@
+import { on, once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, extname } from 'node:path';
+import { parentPort, Worker, workerData } from 'node:worker_threads';
+import { StoreUnavailable } from '../../../book/book-store.ts';
+import { StoreNotReady } from '../../errors.ts';
+import { DegradablePart, type StoreObserver } from '../../observer.ts';
+import { toNotReady, toStoreError } from '../errors.ts';
+import { StoreLost } from '../files/file-guard.ts';
+
+/** A worker thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
+export class ThreadClient<Request, Response> {
+  /** Resolves with the reason, in one line, when the thread ends by itself or reports that the store is lost. */
+  readonly lost: Promise<string>;
+  readonly #worker: Worker;
+  readonly #ended: Promise<unknown>;
+  readonly #pending: PromiseWithResolvers<Response>[] = [];
+  #isClosed = false;
+
+  private constructor(worker: Worker) {
+    const lost = Promise.withResolvers<string>();
+    this.lost = lost.promise;
+    this.#worker = worker;
+    this.#ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.on('error', (error: Error) => lost.resolve(`a thread of the store has failed: ${error.message}`));
+    worker.on('message', (message: Message<Response>) => {
+      if ('lost' in message) lost.resolve(message.lost);
+      else if ('response' in message) this.#pending.shift()?.resolve(message.response);
+      else this.#pending.shift()?.reject(toError(message.failure));
+    });
+    void this.lost.then(() => {
+      this.#isClosed = true;
+      for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('lost'));
+    });
+  }
+
+  /** @param module calls {@link serveRequests} @throws StoreNotReady when the file cannot be opened or prepared */
+  static async start<Request, Response>(module: URL, path: string): Promise<ThreadClient<Request, Response>> {
+    const cache = getCompileCacheDir();
+    // The names of modules end in .js in a build, which rewrites imports only.
+    const worker = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
+      workerData: path,
+      // Threads do not inherit the compile cache that bin/bookkeeping.mjs enables.
+      ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
+      resourceLimits: MEMORY_LIMITS,
+    });
+    const [message] = (await once(worker, 'message')) as [Message<void>];
+    if ('failure' in message) throw toError(message.failure);
+    return new ThreadClient<Request, Response>(worker);
+  }
+
+  /** Sends one request. @throws errors in terms of the BookStore interface */
+  send(request: Request): Promise<Response> {
+    if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
+    const call = Promise.withResolvers<Response>();
+    this.#pending.push(call);
+    this.#worker.postMessage(request);
+    return call.promise;
+  }
+
+  /** Ends the thread after it has responded to the pending requests and closed its connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#worker.postMessage(CLOSE);
+    await this.#ended;
+  }
+}
+
+/** A worker thread that starts with its first request, and again when it has failed to start or has ended by itself. */
+export class LazyThread<Request, Response> {
+  readonly #module: URL;
+  readonly #path: string;
+  readonly #part: DegradablePart;
+  #worker: Promise<ThreadClient<Request, Response>> | undefined;
+  #isClosed = false;
+
+  constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
+    this.#part = new DegradablePart(name, observer);
+    this.#module = module;
+    this.#path = path;
+  }
+
+  async send(request: Request): Promise<Response> {
+    if (this.#isClosed) throw new StoreUnavailable('closed');
+    this.#worker ??= this.#start();
+    return (await this.#worker).send(request);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#worker?.catch(() => undefined))?.close();
+  }
+
+  async #start(): Promise<ThreadClient<Request, Response>> {
+    try {
+      const worker = await ThreadClient.start<Request, Response>(this.#module, this.#path);
+      void worker.lost.then((reason) => {
+        this.#part.failure = new Error(reason);
+        this.#worker = undefined;
+      });
+      this.#part.failure = undefined;
+      return worker;
+    } catch (error) {
+      this.#worker = undefined;
+      this.#part.failure = error instanceof Error ? error : String(error);
+      throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
+    }
+  }
+}
+
+export interface RequestHandler<Request, Response> {
+  /** @throws StoreLost when no response may be sent any more; otherwise errors of SQLite or of the BookStore interface */
+  handle(request: Request): Response | Promise<Response>;
+  /** The memory of a response that is transferred instead of copied. */
+  transfer?(response: Response): ArrayBuffer[];
+  /** Called after every response, and at intervals. @throws StoreLost; other errors are ignored */
+  maintain?(): void;
+  close(): void;
+}
+
+const MAINTENANCE_MS = 500;
+
+/** The main function of a worker thread. @param open opens the SQLite file at a path, or throws */
+export async function serveRequests<Request, Response>(
+  open: (path: string) => Promise<RequestHandler<Request, Response>>,
+): Promise<void> {
+  if (!parentPort) throw new Error('not a thread');
+  const port = parentPort;
+  const path = workerData as string;
+  const post = (message: Message<Response | undefined>, transfer: ArrayBuffer[] = []) =>
+    port.postMessage(message, transfer);
+  let handler: RequestHandler<Request, Response>;
+  try {
+    handler = await open(path);
+  } catch (error) {
+    post({ failure: toFailure(toNotReady(error, path)) });
+    return;
+  }
+
+  const messages = on(port, 'message') as AsyncIterable<[Request | typeof CLOSE]>;
+  const maintain = () => {
+    try {
+      handler.maintain?.();
+    } catch (error) {
+      // Any other error occurs again at the next request.
+      if (error instanceof StoreLost) post({ lost: error.message });
+    }
+  };
+  const maintenance = setInterval(maintain, MAINTENANCE_MS);
+  post({ response: undefined });
+  for await (const [request] of messages) {
+    if (request === CLOSE) break;
+    try {
+      const response = await handler.handle(request);
+      post({ response }, handler.transfer?.(response));
+      maintain();
+    } catch (error) {
+      post(
+        error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(toStoreError(error)) },
+      );
+    }
+  }
+  clearInterval(maintenance);
+  handler.close();
+  port.close();
+}
+
+const MEMORY_LIMITS = {
+  /** A thread allocates little at a time, and keeps garbage up to this size. */
+  maxYoungGenerationSizeMb: 8,
+  /** Several times the text of a batch of long books; the default lets threads exceed the memory of a small container. */
+  maxOldGenerationSizeMb: 64,
+};
+
+const CLOSE = null;
+
+type Message<Response> =
+  | { readonly response: Response }
+  | { readonly failure: Failure }
+  | { readonly lost: string };
+
+/** An error between threads, where objects lose their classes. */
+export type Failure =
+  | { readonly unavailable: string }
+  | { readonly notReady: string }
+  | { readonly message: string; readonly stack: string | undefined };
+
+export function toFailure(error: unknown): Failure {
+  if (error instanceof StoreUnavailable) return { unavailable: error.reason };
+  if (error instanceof StoreNotReady) return { notReady: error.message };
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  return { message, stack };
+}
+
+export function toError(failure: Failure): Error {
+  if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
+  if ('notReady' in failure) return new StoreNotReady(failure.notReady);
+  return Object.assign(new Error(failure.message), { stack: failure.stack });
+}

@@ -1,0 +1,210 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
+import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
+import { entityTag } from '../../../book/entity-tag.ts';
+import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
+import { performUntilTextMax, REMOVAL_MS } from '../../limits.ts';
+import { isConstraintViolation, isSyncFailure } from '../errors.ts';
+import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
+import { FileGuard, StoreLost } from '../files/file-guard.ts';
+import { expectBooksIfAny, prepareSchema } from '../schema.ts';
+import * as sql from '../sql.ts';
+import { IdempotencyKeys } from './idempotency-keys.ts';
+import { type RequestHandler, serveRequests } from './thread-client.ts';
+
+export type Write =
+  | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
+  | { readonly verb: 'create many'; readonly books: readonly Uint8Array[]; readonly key?: string | undefined }
+  | { readonly verb: 'update many'; readonly updates: readonly Uint8Array[] }
+  | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
+  | (Target & { readonly verb: 'delete' });
+
+type Target = { readonly id: number; readonly expected?: BookFields };
+
+/** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
+export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault | 'ids exhausted';
+
+class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
+  readonly #database: DatabaseSync;
+  readonly #files: FileGuard;
+  readonly #keys: IdempotencyKeys;
+  readonly #checkpoint: () => void;
+  readonly #statements: ReturnType<typeof prepareStatements>;
+  #removalDueAt = 0;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.#database = database;
+    this.#files = new FileGuard(path);
+    this.#keys = new IdempotencyKeys(database);
+    this.#checkpoint = takeOverCheckpoints(database);
+    this.#statements = prepareStatements(database);
+  }
+
+  /** Commits the first writes, until their results are long, or none. @returns the results of those committed */
+  async handle(writes: readonly Write[]): Promise<WriteResult[]> {
+    try {
+      const results = await transact(this.#database, () =>
+        performUntilTextMax(writes, (write) => this.#perform(write)),
+      );
+      this.#files.check();
+      return results;
+    } catch (error) {
+      throw isSyncFailure(error) ? unsynced() : error;
+    }
+  }
+
+  transfer(results: readonly WriteResult[]): ArrayBuffer[] {
+    const pages = results.filter((result) => Array.isArray(result)).flat();
+    return pages.map(({ buffer }) => buffer as ArrayBuffer);
+  }
+
+  maintain(): void {
+    this.#files.check();
+    try {
+      this.#removeOldKeys();
+      this.#checkpoint();
+    } catch (error) {
+      throw isSyncFailure(error) ? unsynced() : error;
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #removeOldKeys(): void {
+    if (performance.now() < this.#removalDueAt) return;
+    this.#removalDueAt = performance.now() + REMOVAL_MS;
+    if (this.#keys.removeExpired()) this.#removalDueAt = 0;
+  }
+
+  #perform(write: Write): WriteResult {
+    if (write.verb === 'create' || write.verb === 'create many') {
+      try {
+        return write.verb === 'create'
+          ? this.#create(write.fields, write.key)
+          : this.#createMany(write.books, write.key);
+      } catch (error) {
+        // The fields are valid, so the id violates the constraint. SQLite has rolled back this insert alone.
+        if (isConstraintViolation(error)) return 'ids exhausted';
+        throw error;
+      }
+    }
+    if (write.verb === 'update many') return this.#updateMany(write.updates);
+    const { id, expected } = write;
+    const statements = this.#statements;
+    const condition = expected ? [expected.title, expected.author, expected.year] : [];
+    if (write.verb === 'delete') {
+      const statement = expected ? statements.deleteExpected : statements.delete;
+      return statement.run(id, ...condition).changes > 0;
+    }
+    const { title = null, author = null, year = null } = write.changes;
+    const statement = expected ? statements.updateExpected : statements.update;
+    return statement.get(title, author, year, id, ...condition) as Book | undefined;
+  }
+
+  #create(fields: BookFields, key: string | undefined): Book | undefined {
+    const fingerprint = fingerprintOf(fields);
+    const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
+    if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
+    const { title, author, year } = fields;
+    const book = this.#statements.insert.get(title, author, year) as unknown as Book;
+    if (key !== undefined) this.#keys.add(key, fingerprint, book.id);
+    return book;
+  }
+
+  /** Creates all of the books, or none if there are too few ids. */
+  #createMany(books: readonly Uint8Array[], key: string | undefined): Uint8Array[] | undefined {
+    const fingerprint = key === undefined ? '' : fingerprintOfMany(books);
+    const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
+    if (knownId === null) return undefined;
+    if (knownId !== undefined) {
+      const ids = idsFrom(knownId);
+      return books.map((array) => renderCreated(array, ids));
+    }
+    const { selectHighestId, insertMany, selectAbove } = this.#statements;
+    this.#database.exec('savepoint many');
+    try {
+      let first: number | undefined;
+      const pages = books.map((array) => {
+        const { id } = selectHighestId.get() as { id: number };
+        const { changes, lastInsertRowid } = insertMany.run(array);
+        first ??= Number(lastInsertRowid) - Number(changes) + 1;
+        return (selectAbove.get(id) as { json: Uint8Array }).json;
+      });
+      if (key !== undefined) this.#keys.add(key, fingerprint, first ?? 0);
+      return pages;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('rollback to many');
+      throw error;
+    } finally {
+      if (this.#database.isTransaction) this.#database.exec('release many');
+    }
+  }
+
+  #updateMany(arrays: readonly Uint8Array[]): Uint8Array[] | UpdateFault {
+    const fault = this.#findFault(arrays);
+    if (fault) return fault;
+    const { render, update, delete: remove } = this.#statements;
+    return arrays.map((array) => {
+      const books = updatesIn([array]).map(({ id, title = null, author = null, year = null, isDeleted }) => {
+        if (isDeleted) remove.run(id);
+        else update.run(title, author, year, id);
+        return isDeleted ? NULL : (render.get(id) as { json: Uint8Array }).json;
+      });
+      // A copy, as only memory of its own can be transferred.
+      return new Uint8Array(Buffer.concat([...books].flatMap((json) => [COMMA, json]).slice(1)));
+    });
+  }
+
+  #findFault(arrays: readonly Uint8Array[]): UpdateFault | undefined {
+    const { select, selectBytes } = this.#statements;
+    const bytesOf = ({ id }: BookUpdate) => selectBytes.get(id)?.bytes as number | undefined;
+    const bytes = updatesIn(arrays).reduce((sum, update) => sum + (bytesOf(update) ?? 0), 0);
+    if (bytes > UPDATED_BYTES_MAX) return { fault: 'too long', index: 0 };
+    let index = 0;
+    for (const update of updatesIn(arrays)) {
+      if (bytesOf(update) === undefined) return { fault: 'absent', index };
+      const { id, tags } = update;
+      if (tags !== undefined && !tags.includes(entityTag(select.get(id) as unknown as Book)))
+        return { fault: 'other tag', index };
+      index++;
+    }
+    return undefined;
+  }
+}
+
+const [NULL, COMMA] = [Buffer.from('null'), Buffer.from(',')];
+
+/** Parses one array at a time: together, the texts may need more memory than the thread has. */
+function* updatesIn(arrays: readonly Uint8Array[]): Generator<BookUpdate, undefined> {
+  for (const array of arrays) yield* JSON.parse(Buffer.from(array).toString()) as BookUpdate[];
+}
+
+function prepareStatements(database: DatabaseSync) {
+  return {
+    select: database.prepare(sql.SELECT),
+    selectBytes: database.prepare(sql.SELECT_BYTES),
+    render: database.prepare(sql.RENDER),
+    insert: database.prepare(sql.INSERT),
+    insertMany: database.prepare(sql.INSERT_MANY),
+    selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
+    selectAbove: database.prepare(sql.SELECT_ABOVE),
+    update: database.prepare(sql.UPDATE),
+    updateExpected: database.prepare(sql.UPDATE_EXPECTED),
+    delete: database.prepare(sql.DELETE),
+    deleteExpected: database.prepare(sql.DELETE_EXPECTED),
+  };
+}
+
+function unsynced(): StoreLost {
+  return new StoreLost('the disk has failed to make books durable (fsync)');
+}
+
+await serveRequests(async (path) => {
+  const database = await openConnection(path, expectBooksIfAny);
+  await transact(database, () => prepareSchema(database));
+  // After a failed fsync of an earlier process, the log can be readable but not durable, so it is written again.
+  database.exec('pragma wal_checkpoint(truncate)');
+  return new Writer(database, path);
+});
