@@ -80,7 +80,7 @@ describe('A rejected feature is tried again after a minute', () => {
     await store.create(BOOK);
     let attempts = 0;
     using _ = rejectStatements(({ text }) => {
-      if (text.includes('lock_timeout')) attempts++;
+      if (text.includes("lock_timeout = '1s'")) attempts++;
       return false;
     });
     const search = async () => assert.equal((await store.search({ ...ALL, q: 'titus' }, 10)).count, 1);

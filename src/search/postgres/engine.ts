@@ -8,7 +8,7 @@ import type { Row, Scan, ScannedBooks, SearchEngine, Snapshot } from '../engine.
 import { COMPARED_LENGTH } from '../folding.ts';
 import { Parameters } from '../parameters.ts';
 import { POSTGRES_DIALECT } from './index-dialect.ts';
-import { BEGIN_SCAN } from './schema.ts';
+import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
 
 /** The most books that a statement reads without the index. */
@@ -50,7 +50,7 @@ export class PostgresSearchEngine implements SearchEngine {
       () =>
         this.#pool.withConnection(async (client) => {
           const isIndexed = index !== undefined && (await index.begin(client));
-          if (!isIndexed) await client.query(BEGIN_SCAN);
+          if (!isIndexed) await client.query(BEGIN);
           const found = await search(new this.#Snapshot(client, isIndexed));
           await client.query('commit');
           return found;

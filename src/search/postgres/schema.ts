@@ -70,10 +70,9 @@ async function selectTable(connection: Queryable): Promise<Table | undefined> {
 }
 
 /** Begins a transaction on a snapshot, in which no other process replaces the index. */
-const BEGIN = 'begin isolation level repeatable read';
+export const BEGIN = 'begin isolation level repeatable read';
 const KEEP_TABLES = 'lock table book_search, book_changes in access share mode';
-export const BEGIN_SCAN = `${BEGIN} read only`;
-export const BEGIN_SEARCH = `${BEGIN} read only; ${KEEP_TABLES}`;
+export const BEGIN_SEARCH = `${BEGIN}; ${KEEP_TABLES}`;
 /**
  * The same to apply changes: one transaction at a time, so that its snapshot has the remaining changes. A crash that loses the
  * index rows of this transaction also restores its changes.

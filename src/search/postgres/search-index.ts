@@ -18,7 +18,7 @@ const CLOSE_WAITS_MS = 1_000;
 const PAUSE_MS = 5;
 
 /** A busy server may permit an index later, and another process may create it at the same time. */
-const TEMPORARY = /^(08|25006|40|53|55P03|57|XX|23505|42P07|42710|42723)/;
+const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
 
 /** Others apply changes, or create the indexes. */
 const LOCK_TIMEOUT = '55P03';
