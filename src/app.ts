@@ -51,9 +51,8 @@ export async function startApp(
   dependencies: Dependencies,
 ): Promise<App> {
   const { logStream, now = Date.now, shareMetrics, isWorker = false } = dependencies;
-  const metrics = config.hasMetrics
-    ? new Metrics(readVersion(), config.store.engine, shareMetrics)
-    : undefined;
+  const version = readVersion();
+  const metrics = config.hasMetrics ? new Metrics(version, config.store.engine, shareMetrics) : undefined;
   const engine = await loadEngine(config.store);
   const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
   await using opened = new AsyncDisposableStack();
@@ -63,6 +62,7 @@ export async function startApp(
   const history = opened.use(await openHistory(connection, config.historyDays, observer));
   const tokens = new Tokens(secrets.tokenKey, now, secrets.previousTokenKey);
   const server = createServer({
+    version,
     store,
     listQueries: new SearchHandler(search),
     tokens,

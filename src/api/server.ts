@@ -12,6 +12,7 @@ import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
 import { describeError } from './describe-error.ts';
+import { describeRoutes } from './description/openapi.ts';
 import { type OperationSchema, operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { ListHandler } from './list-handler.ts';
@@ -35,7 +36,7 @@ export function createServer(options: ServerOptions) {
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
   const { app } = server;
-  serveDocs(app);
+  serveDocs(app, describeRoutes(app, options.version));
   serveConsole(app);
   const protect = { onRequest: tokenHandlers.authenticate };
   app.post('/token', { schema: operations.issueToken }, respondWith(tokenHandlers.issue));
@@ -100,6 +101,8 @@ export interface QueryContext {
 
 interface ServerOptions
   extends Pick<HttpServerOptions, 'limits' | 'corsOrigins' | 'trustProxy' | 'logStream' | 'logLevel'> {
+  /** Of the service, for `/openapi.json`. */
+  readonly version: string;
   readonly store: BookStore;
   /** Absent, all books are listed whatever the query. */
   readonly listQueries?: ListQueries | undefined;

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
-import { type OperationRoute, openApi } from '../api/description/openapi.ts';
-import { readVersion } from '../config/version.ts';
 import { hasConsole } from './console.ts';
 import { serveFile } from './static-files.ts';
 
@@ -16,16 +14,11 @@ const FILES = [
   ),
 ];
 
-/** Serves the page at `/docs`, and `/openapi.json`, which describes the routes that are added after this call. */
-export function serveDocs(app: FastifyInstance): void {
-  const routes: OperationRoute[] = [];
-  app.addHook('onRoute', ({ method, url, schema }) => {
-    const { operation } = (schema ?? {}) as Partial<OperationRoute>;
-    if (operation && typeof method === 'string' && method !== 'HEAD') routes.push({ method, url, operation });
-  });
+/** Serves the page at `/docs`, and the description of the API that it shows. @param openApi makes `/openapi.json` at each request */
+export function serveDocs(app: FastifyInstance, openApi: () => object): void {
   serveFile(app, '/openapi.json', {
     name: 'openapi.json',
-    read: () => Buffer.from(JSON.stringify(openApi(routes, readVersion()))),
+    read: () => Buffer.from(JSON.stringify(openApi())),
   });
   for (const name of FILES) {
     serveFile(app, name === 'page.html' ? '/docs' : `/docs/${name}`, {

@@ -147,6 +147,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 export async function startServiceOn(store: BookStore | (BookStore & BookSearch)): Promise<Service> {
   const log: string[] = [];
   const server = createServer({
+    version: '0.0.0',
     store,
     ...('search' in store && { listQueries: new SearchHandler(store) }),
     tokens: new Tokens(new Secret(SECRET), Date.now),

@@ -6,6 +6,7 @@ import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { readVersion } from '../../src/config/version.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { serveHistory } from '../../src/history/routes.ts';
 import { FIXED_LIMITS } from '../../src/http/limits.ts';
@@ -31,6 +32,7 @@ export async function startBareServer(): Promise<BareServer> {
   const { config, secrets } = readConfig({ SECRET_TOKEN: 'none', AUTH_PASSWORD: 'none' });
   diagnostics.subscribe('fastify.initialization', onServer);
   const server = createServer({
+    version: readVersion(),
     store: UNAVAILABLE,
     listQueries: new SearchHandler(UNAVAILABLE),
     tokens: new Tokens(secrets.tokenKey, Date.now),

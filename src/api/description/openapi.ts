@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import { BODY_BYTES_MAX, BOOKS_BYTES_MAX, formatMebibytes } from '../../http/body-limits.ts';
 import { STATUS_CODES } from '../../http/node-http.ts';
 import { envelope, type OutcomeName, outcomes } from '../../http/outcomes.ts';
@@ -12,11 +13,21 @@ import {
 import { REASONS } from './reasons.ts';
 import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, REQUEST_ID, type Schema } from './schemas.ts';
 
-export interface OperationRoute {
+interface OperationRoute {
   readonly method: string;
   /** The pattern of the router, such as `/book/:id`. */
   readonly url: string;
   readonly operation: OperationSchema['operation'];
+}
+
+/** Describes the API by the routes that are added to a server after this call. @returns a function that makes `/openapi.json` */
+export function describeRoutes(app: FastifyInstance, version: string): () => object {
+  const routes: OperationRoute[] = [];
+  app.addHook('onRoute', ({ method, url, schema }) => {
+    const { operation } = (schema ?? {}) as Partial<OperationRoute>;
+    if (operation && typeof method === 'string' && method !== 'HEAD') routes.push({ method, url, operation });
+  });
+  return () => openApi(routes, version);
 }
 
 /** Describes the API by its routes (OpenAPI 3.1). */
