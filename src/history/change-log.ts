@@ -1,6 +1,7 @@
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
-import { BATCH_LIMITS, PAGE_TEXT_BYTES_MAX, textLength } from '../store/limits.ts';
+import { BATCH_LIMITS, textLength } from '../store/limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../store/page.ts';
 import type {
   Change,
   ChangeCursor,
@@ -16,7 +17,7 @@ import type {
 export const GAP_ID = -(2 ** 53);
 
 /** The state of a log. */
-export interface LogState {
+interface LogState {
   /** Followers get the changes after this one: those up to it are no longer kept, or others before it were not recorded. */
   readonly start: ChangeCursor;
   /** The nonce of the change at the cursor of a request; undefined if the log does not have one at its position. */

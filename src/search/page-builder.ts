@@ -1,4 +1,4 @@
-import { PAGE_TEXT_BYTES_MAX } from '../store/limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../store/page.ts';
 import type { BookCount, BookPosition, SearchPage } from './book-search.ts';
 import type { Match } from './engine.ts';
 

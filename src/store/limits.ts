@@ -1,10 +1,5 @@
 import type { BookFields } from '../book/book.ts';
 
-/** The most books in a page of the list; it bounds the latency of other calls and the garbage that a list creates. */
-export const PAGE_BOOKS_MAX = 500;
-/** The most bytes of text in a page of several books. */
-export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
-
 /** Limits of each kind of call. Text is counted in UTF-16 code units; a single call may exceed the limits of text. */
 export const BATCH_LIMITS = {
   batchItemsMax: 1_000,
@@ -38,21 +33,4 @@ export function performUntilTextMax<Item, Result>(
     if (text > BATCH_LIMITS.batchTextMax) break;
   }
   return results;
-}
-
-/** Counting stops here, as it reads every book. */
-export const COUNTED_MAX = 1_000_000;
-
-/** A count of books in words. @param count at most one more than {@link COUNTED_MAX} */
-export function formatBookCount(count: number): string {
-  if (count > COUNTED_MAX) return `more than ${COUNTED_MAX.toLocaleString('en')} books`;
-  return `${count.toLocaleString('en')} ${count === 1 ? 'book' : 'books'}`;
-}
-
-/** What operators should know of rows that GORM has marked as deleted, which only sets their column `deleted_at`. */
-export function describeMarked(count: number): string[] {
-  if (count === 0) return [];
-  return [
-    `deleted_at marks ${formatBookCount(count)} as deleted, which would be books again: see docs/migrating.md`,
-  ];
 }

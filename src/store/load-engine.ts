@@ -9,6 +9,7 @@ export async function loadEngine(address: StoreAddress): Promise<Engine> {
 /** Opens the writer for several workers, in their primary; undefined if each worker writes for itself. @throws StoreNotReady */
 export async function openSharedWriter(address: StoreAddress): Promise<SharedWriter | undefined> {
   if (address.engine !== 'sqlite') return undefined;
-  const { startWriteThread, WriterForWorkers } = await import('./sqlite/threads/shared-writer.ts');
+  const { WriterForWorkers } = await import('./sqlite/threads/shared-writer.ts');
+  const { startWriteThread } = await import('./sqlite/threads/write-queue.ts');
   return new WriterForWorkers(await startWriteThread(address.path));
 }

@@ -1,5 +1,9 @@
 import type { BookPage } from '../book/book-store.ts';
-import { PAGE_BOOKS_MAX } from './limits.ts';
+
+/** The most books in a page of the list; it bounds the latency of other calls and the garbage that a list creates. */
+export const PAGE_BOOKS_MAX = 500;
+/** The most bytes of text in a page of several books. */
+export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
 
 /** The result of reading up to a number of books after an id. */
 export interface PageRow {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Book, type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPage, BookStore } from '../../src/book/book-store.ts';
-import { PAGE_BOOKS_MAX } from '../../src/store/limits.ts';
+import { PAGE_BOOKS_MAX } from '../../src/store/page.ts';
 import { engines } from '../support/engines.ts';
 import { listBooks, openStoreAt, renderList, textOf } from '../support/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
-import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../../store/limits.ts';
+import { REMOVAL_MAX } from '../../store/limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../../store/page.ts';
 import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import { type ChangeRow, GAP_ID } from '../change-log.ts';

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
-import { COUNTED_MAX, describeMarked, formatBookCount } from '../limits.ts';
+import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 import { Hosts } from './hosts/hosts.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';

@@ -2,8 +2,8 @@ import type { BookFields } from '../../book/book.ts';
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store.ts';
 import { TAG_DIGITS } from '../../book/entity-tag.ts';
 import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
-import { PAGE_TEXT_BYTES_MAX, REMOVAL_MAX } from '../limits.ts';
-import type { PageRow } from '../page.ts';
+import { REMOVAL_MAX } from '../limits.ts';
+import { PAGE_TEXT_BYTES_MAX, type PageRow } from '../page.ts';
 
 /** The statements on books. The items of a batch are arrays, one for each column. */
 

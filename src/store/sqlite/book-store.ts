@@ -10,8 +10,9 @@ import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
 import type { PageRequest } from './threads/list-thread.ts';
-import { createWriteQueue, startWriteThread, type Writer, WriterInPrimary } from './threads/shared-writer.ts';
+import { WriterInPrimary } from './threads/shared-writer.ts';
 import { LazyThread } from './threads/thread-client.ts';
+import { createWriteQueue, startWriteThread, type Writer } from './threads/write-queue.ts';
 import type { Write, WriteResult } from './threads/write-thread.ts';
 
 /** The file is created with its folder when missing. @param isWorker whether the primary of this process writes */

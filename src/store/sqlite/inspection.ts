@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { COUNTED_MAX, describeMarked, formatBookCount } from '../limits.ts';
+import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
 import { toNotReady } from './errors.ts';
 import { expectWritable, whileBusy } from './files/connection.ts';
 import { hasTable, readVersion } from './migrations.ts';

@@ -1,4 +1,4 @@
-import { PAGE_TEXT_BYTES_MAX } from '../limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../page.ts';
 
 /** NULL, which occurs in tables that other programs created, reads as empty. */
 export const BOOK_COLUMNS = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;

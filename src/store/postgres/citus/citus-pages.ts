@@ -1,5 +1,5 @@
 import { type Book, ID_MAX } from '../../../book/book.ts';
-import { PAGE_TEXT_BYTES_MAX } from '../../limits.ts';
+import { PAGE_TEXT_BYTES_MAX } from '../../page.ts';
 import { type RenderedRow, SELECT, type Statement, TEXT_BYTES } from '../sql.ts';
 
 /** The most books in a page of the list: a statement on all shards costs as much as reading thousands of books. */

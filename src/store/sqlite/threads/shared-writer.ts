@@ -1,66 +1,15 @@
 import { StoreUnavailable } from '../../../book/book-store.ts';
 import { BatchQueue } from '../../batch-queue.ts';
 import type { SharedWriter, WorkerProcess } from '../../engine.ts';
-import { IdsExhausted } from '../../errors.ts';
-import { BATCH_LIMITS, textLength } from '../../limits.ts';
-import type { StoreObserver } from '../../observer.ts';
-import { toNotReady } from '../errors.ts';
-import { expectWritable, makeFolderOf } from '../files/connection.ts';
-import { type Failure, ThreadClient, toError, toFailure } from './thread-client.ts';
+import { BATCH_LIMITS } from '../../limits.ts';
+import { type Failure, toError, toFailure } from './thread-client.ts';
+import { textOfWrite, type Writer, type WriteThread } from './write-queue.ts';
 import type { Write, WriteResult } from './write-thread.ts';
 
 /**
  * With several processes, the thread of the primary writes for all: one commit makes concurrent writes of several workers
  * durable, none waits for a lock, and the primary ends all when a commit may be lost.
  */
-
-/** Performs batches of writes: the write thread, or in a worker the primary. */
-export interface Writer {
-  /** As that of BookStore. */
-  readonly lost?: Promise<string>;
-  /** The most batches that it takes before it has performed the first; one if not given. */
-  readonly batchesMax?: number;
-  send(writes: readonly Write[]): Promise<readonly WriteResult[]>;
-  close(): Promise<void>;
-}
-
-type WriteThread = ThreadClient<readonly Write[], WriteResult[]>;
-
-const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
-
-/** Starts the write thread. The file is created with its folder when missing. @throws StoreNotReady */
-export async function startWriteThread(path: string): Promise<WriteThread> {
-  try {
-    makeFolderOf(path);
-    expectWritable(path);
-    return await ThreadClient.start(WRITE_THREAD, path);
-  } catch (error) {
-    throw toNotReady(error, path);
-  }
-}
-
-export function createWriteQueue(writer: Writer, observer?: StoreObserver): BatchQueue<Write, WriteResult> {
-  const perform = async (writes: readonly Write[]) => {
-    const results = await writer.send(writes);
-    return results.map((result) => (result === 'ids exhausted' ? new IdsExhausted() : result));
-  };
-  return new BatchQueue<Write, WriteResult>(perform, {
-    ...BATCH_LIMITS,
-    name: 'write',
-    observer,
-    ...(writer.batchesMax && { batchesMax: writer.batchesMax }),
-    textOf: textOfWrite,
-  });
-}
-
-function textOfWrite(write: Write): number {
-  if (write.verb === 'create') return textLength(write.fields);
-  if (write.verb === 'create many' || write.verb === 'update many') {
-    const arrays = write.verb === 'create many' ? write.books : write.updates;
-    return arrays.reduce((text, { length }) => text + length, 0);
-  }
-  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
-}
 
 /** A batch of a worker, or its outcome. */
 type Message = { readonly id: number } & (

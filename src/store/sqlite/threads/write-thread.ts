@@ -24,7 +24,7 @@ type Target = { readonly id: number; readonly expected?: BookFields };
 /** The book as stored if there is one, whether a book was deleted, the pages of many books, or why there are none. */
 export type WriteResult = Book | undefined | boolean | Uint8Array[] | UpdateFault | 'ids exhausted';
 
-class Writer implements RequestHandler<readonly Write[], WriteResult[]> {
+class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   readonly #database: DatabaseSync;
   readonly #files: FileGuard;
   readonly #keys: IdempotencyKeys;
@@ -206,5 +206,5 @@ await serveRequests(async (path) => {
   await transact(database, () => prepareSchema(database));
   // After a failed fsync of an earlier process, the log can be readable but not durable, so it is written again.
   database.exec('pragma wal_checkpoint(truncate)');
-  return new Writer(database, path);
+  return new WriteHandler(database, path);
 });

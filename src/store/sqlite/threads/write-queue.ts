@@ -1,0 +1,58 @@
+import { BatchQueue } from '../../batch-queue.ts';
+import { IdsExhausted } from '../../errors.ts';
+import { BATCH_LIMITS, textLength } from '../../limits.ts';
+import type { StoreObserver } from '../../observer.ts';
+import { toNotReady } from '../errors.ts';
+import { expectWritable, makeFolderOf } from '../files/connection.ts';
+import { ThreadClient } from './thread-client.ts';
+import type { Write, WriteResult } from './write-thread.ts';
+
+/** Performs batches of writes: the write thread, or in a worker the primary. */
+export interface Writer {
+  /** As that of BookStore. */
+  readonly lost?: Promise<string>;
+  /** The most batches that it takes before it has performed the first; one if not given. */
+  readonly batchesMax?: number;
+  send(writes: readonly Write[]): Promise<readonly WriteResult[]>;
+  close(): Promise<void>;
+}
+
+export type WriteThread = ThreadClient<readonly Write[], WriteResult[]>;
+
+const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
+
+/** Starts the write thread. The file is created with its folder when missing. @throws StoreNotReady */
+export async function startWriteThread(path: string): Promise<WriteThread> {
+  try {
+    makeFolderOf(path);
+    expectWritable(path);
+    return await ThreadClient.start(WRITE_THREAD, path);
+  } catch (error) {
+    throw toNotReady(error, path);
+  }
+}
+
+/** The queue of the writes of a process. */
+export function createWriteQueue(writer: Writer, observer?: StoreObserver): BatchQueue<Write, WriteResult> {
+  const perform = async (writes: readonly Write[]) => {
+    const results = await writer.send(writes);
+    return results.map((result) => (result === 'ids exhausted' ? new IdsExhausted() : result));
+  };
+  return new BatchQueue<Write, WriteResult>(perform, {
+    ...BATCH_LIMITS,
+    name: 'write',
+    observer,
+    ...(writer.batchesMax && { batchesMax: writer.batchesMax }),
+    textOf: textOfWrite,
+  });
+}
+
+/** The text of a write, as {@link BATCH_LIMITS} counts it. */
+export function textOfWrite(write: Write): number {
+  if (write.verb === 'create') return textLength(write.fields);
+  if (write.verb === 'create many' || write.verb === 'update many') {
+    const arrays = write.verb === 'create many' ? write.books : write.updates;
+    return arrays.reduce((text, { length }) => text + length, 0);
+  }
+  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
+}
