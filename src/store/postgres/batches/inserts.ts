@@ -39,27 +39,27 @@ export class Inserts {
       books.map(({ key }) => key),
       books.map(({ fields }) => fingerprintOf(fields)),
     ];
-    for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
-      try {
-        const rows = await this.#insert<{ key: string; id: number }>(sql.INSERT_ONCE, values);
-        const ids = new Map(rows.map(({ key, id }) => [key, id]));
-        return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
-      } catch (error) {
-        if (error instanceof IdsExhausted) {
-          return Array.fromAsync(books, async (book) => {
-            const created = await this.#findCreated(book);
-            return created ? created.book : error;
-          });
-        }
-        const [book, ...others] = books;
-        // The queue retries the books of a failed batch one by one.
-        if (violatedConstraint(error) !== KEY_CONSTRAINT || !book || others.length > 0) throw error;
+    const insert = async () => {
+      const rows = await this.#insert<{ key: string; id: number }>(sql.INSERT_ONCE, values);
+      const ids = new Map(rows.map(({ key, id }) => [key, id]));
+      return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
+    };
+    try {
+      const [book, ...others] = books;
+      // If a key of several books exists, the queue retries them one by one.
+      if (!book || others.length > 0) return await insert();
+      const find = async () => {
         const created = await this.#findCreated(book);
-        if (created) return [created.book];
-        await this.#database.query(sql.DELETE_EXPIRED_KEY, [book.key]);
-      }
+        return created && { result: [created.book] };
+      };
+      return await this.#insertUnderKey(book.key, insert, find);
+    } catch (error) {
+      if (!(error instanceof IdsExhausted)) throw error;
+      return Array.fromAsync(books, async (book) => {
+        const created = await this.#findCreated(book);
+        return created ? created.book : error;
+      });
     }
-    throw new StoreUnavailable('a key keeps expiring');
   }
 
   /** One statement, so that it is atomic. */
@@ -72,18 +72,33 @@ export class Inserts {
     if (key === undefined) return insert(sql.INSERT_MANY, []);
     void this.#removeExpiredKeys();
     const fingerprint = fingerprintOfMany(arrays);
-    for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
+    const find = async () => {
       const known = await this.#findKey(key);
-      if (known) {
-        const [digest, ...ranges] = known.fingerprint.split(' ');
-        return digest === fingerprint ? renderInTurns(arrays, ranges) : undefined;
-      }
-      if (attempt > 1) await this.#database.query(sql.DELETE_EXPIRED_KEY, [key]);
+      if (!known) return undefined;
+      const [digest, ...ranges] = known.fingerprint.split(' ');
+      return { result: digest === fingerprint ? await renderInTurns(arrays, ranges) : undefined };
+    };
+    // It is looked up first, as the arrays may be long.
+    const known = await find();
+    if (known) return known.result;
+    return this.#insertUnderKey(key, () => insert(sql.INSERT_MANY_ONCE, [key, fingerprint]), find);
+  }
+
+  /** Inserts, or if the key exists finds what it has created. @param find returns undefined when the key has expired */
+  async #insertUnderKey<Result>(
+    key: string,
+    insert: () => Promise<Result>,
+    find: () => Promise<{ readonly result: Result } | undefined>,
+  ): Promise<Result> {
+    for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
       try {
-        return await insert(sql.INSERT_MANY_ONCE, [key, fingerprint]);
+        return await insert();
       } catch (error) {
         if (violatedConstraint(error) !== KEY_CONSTRAINT) throw error;
       }
+      const known = await find();
+      if (known) return known.result;
+      await this.#database.query(sql.DELETE_EXPIRED_KEY, [key]);
     }
     throw new StoreUnavailable('a key keeps expiring');
   }

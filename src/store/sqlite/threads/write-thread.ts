@@ -104,7 +104,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 
   #create(fields: BookFields, key: string | undefined): Book | undefined {
-    const fingerprint = fingerprintOf(fields);
+    const fingerprint = key === undefined ? '' : fingerprintOf(fields);
     const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
     if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
     const { title, author, year } = fields;
