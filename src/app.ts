@@ -84,6 +84,7 @@ export async function startApp(
   if (metrics) opened.defer(() => metrics.close());
   const url = await server.listen(config.port, config.host);
   const resources = opened.move();
+  // Each wing has lines of its own, so that it can be taken away with them (test/project/wings.test.ts).
   const lost = [store.lost];
   lost.push(history?.lost);
   return {

@@ -1,4 +1,4 @@
-/** The types and limits of the contract that the service shares with its client, the command line and the console. */
+/** The types of the contract that the service shares with its client, the command line and the console. */
 
 /** A book as it is stored and sent, with its keys in this order. */
 export interface Book {

@@ -13,9 +13,6 @@ import type {
 
 /** What the logs of both engines have in common. */
 
-/** The id of the markers of gaps in the log, which no book has. */
-export const GAP_ID = -(2 ** 53);
-
 /** The state of a log. */
 interface LogState {
   /** Followers get the changes after this one: those up to it are no longer kept, or others before it were not recorded. */

@@ -49,7 +49,7 @@ export function compareSortKeys(one: string, other: string): number {
 }
 
 /** The texts of a book as an index stores them. */
-export interface FoldedBook {
+interface FoldedBook {
   readonly titleKey: string;
   readonly authorKey: string;
   readonly titleLower: string;

@@ -7,7 +7,7 @@ import { PageBuilder, SEARCH_BOOKS_MAX, sumCounts } from './page-builder.ts';
 import { Parameters } from './parameters.ts';
 
 /** The most books that one call sorts by text, or on SQLite by year; a search that needs more is rejected. */
-export const SCAN_SORTED_MAX = 200_000;
+const SCAN_SORTED_MAX = 200_000;
 
 /** The most books that a call keeps in memory. */
 const KEPT_MAX = 2 * SEARCH_BOOKS_MAX + 1;

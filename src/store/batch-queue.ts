@@ -9,8 +9,8 @@ export interface BatchOptions<Item> {
   readonly batchItemsMax: number;
   /** A single item may have more. */
   readonly batchTextMax: number;
-  /** The length of an item's text; without it items have none. */
-  readonly textOf?: (item: Item) => number;
+  /** The length of an item's text; without this option, items have none. */
+  readonly textLengthOf?: (item: Item) => number;
   /** Calls beyond these limits are rejected; the text is that of all unfinished calls. */
   readonly queueItemsMax: number;
   readonly queueTextMax: number;
@@ -35,7 +35,7 @@ export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item>;
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
-  #unfinishedText = 0;
+  #unfinishedLength = 0;
   /** The number of loops, each of which runs one batch after another. */
   #loops = 0;
   #batchesRunning = 0;
@@ -56,13 +56,14 @@ export class BatchQueue<Item, Result> {
   /** Adds an item to the next batch. @throws StoreUnavailable when the queue is full or closed; errors of the batch */
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
-    const text = this.#options.textOf?.(item) ?? 0;
-    const isTextFull = this.#unfinishedText > 0 && this.#unfinishedText + text > this.#options.queueTextMax;
+    const textLength = this.#options.textLengthOf?.(item) ?? 0;
+    const isTextFull =
+      this.#unfinishedLength > 0 && this.#unfinishedLength + textLength > this.#options.queueTextMax;
     if (isTextFull || this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
-    this.#unfinishedText += text;
+    this.#unfinishedLength += textLength;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ item, text, hasFailed: false, resolve, reject });
+    this.#queue.push({ item, textLength, hasFailed: false, resolve, reject });
     if (this.#loops < this.#batchesMax) void this.#runBatches();
     return promise;
   }
@@ -108,15 +109,15 @@ export class BatchQueue<Item, Result> {
     const itemsMax = this.#queue[0]?.hasFailed ? 1 : Math.min(batchItemsMax, share);
     const batch: Call<Item, Result>[] = [];
     const blocked: Call<Item, Result>[] = [];
-    let text = 0;
+    let textLength = 0;
     for (const call of this.#queue) {
       const key = keyOf?.(call.item);
       if (keyOf && this.#keysRunning.has(key)) {
         blocked.push(call);
         continue;
       }
-      text += call.text;
-      if (batch.length >= itemsMax || (text > batchTextMax && batch.length > 0)) break;
+      textLength += call.textLength;
+      if (batch.length >= itemsMax || (textLength > batchTextMax && batch.length > 0)) break;
       if (keyOf) this.#keysRunning.add(key);
       batch.push(call);
     }
@@ -132,7 +133,7 @@ export class BatchQueue<Item, Result> {
       if (results.length < batch.length) this.#queue.unshift(...batch.slice(results.length));
       for (const [index, result] of results.entries()) {
         const call = batch[index] as Call<Item, Result>;
-        this.#unfinishedText -= call.text;
+        this.#unfinishedLength -= call.textLength;
         if (result instanceof Error) call.reject(result);
         else call.resolve(result);
       }
@@ -145,7 +146,7 @@ export class BatchQueue<Item, Result> {
         return;
       }
       for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
-        this.#unfinishedText -= call.text;
+        this.#unfinishedLength -= call.textLength;
         call.reject(error);
       }
     }
@@ -154,7 +155,7 @@ export class BatchQueue<Item, Result> {
 
 interface Call<Item, Result> {
   readonly item: Item;
-  readonly text: number;
+  readonly textLength: number;
   /** Whether it was in a batch that failed, and is retried by itself. */
   hasFailed: boolean;
   resolve(result: Result): void;

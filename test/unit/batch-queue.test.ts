@@ -69,7 +69,7 @@ const defect = new Error('a defect');
 
 /** Items of one letter have one key. */
 const keyOf = (item: string) => item[0];
-const textOf = (item: string) => item.length;
+const textLengthOf = (item: string) => item.length;
 
 describe('A call', () => {
   test('that is alone runs at the end of its turn of the event loop', async () => {
@@ -343,7 +343,7 @@ describe('Closing', () => {
 
 describe('The text of items is limited', () => {
   test('in a batch, except for a single item of any length', async () => {
-    const harness = new Harness({ textOf, batchTextMax: 4 });
+    const harness = new Harness({ textLengthOf, batchTextMax: 4 });
     await harness.call('x');
     await harness.call('aa', 'bb', 'c', 'ddddd', 'e');
     for (const batch of [0, 1, 2, 3, 4]) await harness.end(batch);
@@ -352,7 +352,7 @@ describe('The text of items is limited', () => {
   });
 
   test('in a batch of items with keys, which keep their order', async () => {
-    const harness = new Harness({ textOf, keyOf, batchTextMax: 4 });
+    const harness = new Harness({ textLengthOf, keyOf, batchTextMax: 4 });
     await harness.call('x');
     await harness.call('a1', 'b111', 'b2', 'c1', 'a2');
     for (const batch of [0, 1, 2, 3, 4]) await harness.end(batch);
@@ -361,7 +361,7 @@ describe('The text of items is limited', () => {
   });
 
   test('in the queue, which counts calls until they resolve or reject', async () => {
-    const harness = new Harness({ textOf, queueTextMax: 4 });
+    const harness = new Harness({ textLengthOf, queueTextMax: 4 });
     await harness.call('aaaaaaaa');
     await harness.call('b');
     await harness.end(0, defect);

@@ -44,7 +44,7 @@ const SELECT_SCHEMA = `
 /** A table with a name of ours is not ours. */
 export class ForeignTable extends Error {}
 
-export interface PreparationOptions {
+interface PreparationOptions {
   /** How long changes are kept. */
   readonly days: number;
   /** Whether to do so also after another process has turned the history off. */

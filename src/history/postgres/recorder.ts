@@ -1,24 +1,27 @@
 import { createTriggers, dropTriggers, quoteLiteral, tablesOfBooks } from '../../store/postgres/schema.ts';
-import { GAP_ID } from '../change-log.ts';
 
 /**
  * The log of changes, in which triggers record what any program writes, in its transaction. A state row says since when.
  *
- * The notes of a sequence are not in the order of commits. So each transaction announces, by an advisory lock that it holds
- * until its end, the last note before its own first one. Notes up to the lowest announced one are final. For example:
+ * The position of a change is the column `note`, which a sequence numbers when the change is written: so positions are not in
+ * the order of commits. Each transaction therefore announces, by an advisory lock that it holds until its end, the last
+ * position that was taken before its own first one. Positions up to the lowest announced one are final: no change at one of
+ * them can still be committed. For example:
  *
- * 1. The last note is 7. Transaction A announces 7, and takes the note 8.
- * 2. Transaction B announces 8, takes the note 9, and commits. A follower that now read up to 9 would continue after 9,
- *    and miss 8. But the lowest announced note is 7, so it reads up to 7.
- * 3. A commits. No note is announced, so all up to the last one of the sequence are final: the follower reads 8 and 9.
+ * 1. The last position is 7. Transaction A announces 7, and writes a change at 8.
+ * 2. Transaction B announces 8, writes a change at 9, and commits. A follower that now read up to 9 would continue after 9,
+ *    and miss 8. But the lowest announced position is 7, so it reads up to 7.
+ * 3. A commits. No position is announced, so all up to the last one of the sequence are final: the follower reads 8 and 9.
  *
- * A transaction that has announced 7 and not yet taken a note takes a later one than the last of the sequence. So the
- * sequence must be read before the locks: if a reader sees neither A's lock nor A's note, A takes a note after the one that
- * the reader has seen as the last.
+ * A reader must read the sequence before the locks. If it then sees no lock of A, either A has ended, or A takes its lock
+ * later and writes only at positions after the last one that the reader has read.
  */
 
 /** Increment it with every change of what {@link startRecording} creates. Older services accept what later ones create. */
 export const RECORDER_VERSION = 1;
+
+/** The id of the rows of type `gap`, which no book has: before each of them, changes may not have been recorded. */
+export const GAP_ID = -(2 ** 53);
 
 /** The function of the triggers on the books. */
 const RECORD = 'record_book_history';

@@ -3,8 +3,9 @@ import { REMOVAL_MAX } from '../../store/limits.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../../store/page.ts';
 import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
-import { type ChangeRow, GAP_ID } from '../change-log.ts';
+import type { ChangeRow } from '../change-log.ts';
 import { IS_RECORDED } from './preparation.ts';
+import { GAP_ID } from './recorder.ts';
 
 /** The last final note. */
 export async function selectLast(client: ClientBase): Promise<number> {

@@ -85,11 +85,11 @@ class PostgresBookStore implements OpenStore {
     this.#bulkDatabase = bulkDatabase;
     const inserts = new Inserts(database, bulkDatabase);
     this.#creates = queueOf('create', (books) => inserts.create(books), {
-      textOf: (fields) => textLength(fields),
+      textLengthOf: (fields) => textLength(fields),
     });
     this.#keyedCreates = queueOf('create_once', (books) => inserts.createOnce(books), {
       keyOf: ({ key }) => key,
-      textOf: ({ fields }) => textLength(fields),
+      textLengthOf: ({ fields }) => textLength(fields),
     });
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
@@ -99,16 +99,16 @@ class PostgresBookStore implements OpenStore {
     );
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
-      textOf: ({ changes }) => textLength(changes),
+      textLengthOf: ({ changes }) => textLength(changes),
     });
     this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { keyOf: (id) => id });
     this.#expectedUpdates = queueOf('update_expected', (updates) => updateExpectedBooks(database, updates), {
       keyOf: ({ expected }) => expected.id,
-      textOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
+      textLengthOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
     });
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
-      textOf: (book) => textLength(book),
+      textLengthOf: (book) => textLength(book),
     });
   }
 

@@ -12,7 +12,8 @@ export const CHECKS = [ID_CHECK, 'books_year_exact'];
 /** Violated by a key that exists. */
 export const KEY_CONSTRAINT = 'idempotency_keys_pkey';
 
-interface Statement {
+/** A statement of a migration. */
+interface Step {
   readonly sql: string;
   /** The table or index that it creates. The statement is omitted where that exists, as it may require a privilege. */
   readonly creates?: string;
@@ -24,7 +25,7 @@ interface Statement {
  * Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. Without
  * idempotency_keys a create with a key is 503; the index only makes deleting old keys faster.
  */
-export const MIGRATIONS: readonly (readonly Statement[])[] = [
+export const MIGRATIONS: readonly (readonly Step[])[] = [
   [
     {
       creates: 'books',
@@ -59,7 +60,7 @@ export const MIGRATIONS: readonly (readonly Statement[])[] = [
   ],
 ];
 
-const RECORD_TABLE: Statement = {
+const RECORD_TABLE: Step = {
   creates: MIGRATIONS_TABLE,
   sql: `
     create table if not exists ${MIGRATIONS_TABLE} (
@@ -69,7 +70,7 @@ const RECORD_TABLE: Statement = {
 };
 
 /** If the table of books was dropped, all migrations are applied again. */
-const DELETE_RECORDS: Statement = {
+const DELETE_RECORDS: Step = {
   sql: `delete from ${MIGRATIONS_TABLE} where to_regclass('books') is null`,
 };
 
@@ -119,7 +120,7 @@ async function apply(client: ClientBase, next: number, migrations: typeof MIGRAT
   for (let attempt = 1; ; attempt++) {
     const { version, relations } = await readState(client, migrations);
     if (version >= next) return true;
-    const isMissing = ({ creates = '' }: Statement) => !relations.has(creates);
+    const isMissing = ({ creates = '' }: Step) => !relations.has(creates);
     const statements = (migrations[next - 1] ?? []).filter(isMissing);
     const outdated = relations.has(MIGRATIONS_TABLE) && !relations.has('books') ? [DELETE_RECORDS] : [];
     const records = [RECORD_TABLE].filter(isMissing);

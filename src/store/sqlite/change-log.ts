@@ -217,7 +217,7 @@ export function stopRecording(database: DatabaseSync): void {
 }
 
 /** Whether the store records the books: `off` by the last start of a process, or `faulty`. */
-export type RecordingState = 'on' | 'off' | 'faulty';
+type RecordingState = 'on' | 'off' | 'faulty';
 
 /** Verifies the log each time that the schema has changed. */
 export class RecordingVerifier {

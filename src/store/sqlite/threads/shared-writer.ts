@@ -3,7 +3,7 @@ import { BatchQueue } from '../../batch-queue.ts';
 import type { SharedWriter, WorkerProcess } from '../../engine.ts';
 import { BATCH_LIMITS } from '../../limits.ts';
 import { type Failure, toError, toFailure } from './thread-client.ts';
-import { textOfWrite, type Writer, type WriteThread } from './write-queue.ts';
+import { textLengthOf, type Writer, type WriteThread } from './write-queue.ts';
 import type { Write, WriteResult } from './write-thread.ts';
 
 /**
@@ -32,7 +32,7 @@ export class WriterForWorkers implements SharedWriter {
       name: 'write',
       // Each worker limits its own queue; a rejected batch would reject all calls of that queue.
       queueTextMax: Number.POSITIVE_INFINITY,
-      textOf: (writes: readonly Write[]) => writes.reduce((text, write) => text + textOfWrite(write), 0),
+      textLengthOf: (writes: readonly Write[]) => writes.reduce((sum, write) => sum + textLengthOf(write), 0),
     });
   }
 

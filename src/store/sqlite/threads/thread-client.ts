@@ -8,22 +8,22 @@ import { DegradablePart, type StoreObserver } from '../../observer.ts';
 import { toNotReady, toStoreError } from '../errors.ts';
 import { StoreLost } from '../files/file-guard.ts';
 
-/** A worker thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
+/** A thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
 export class ThreadClient<Request, Response> {
   /** Resolves with the reason, in one line, when the thread ends by itself or reports that the store is lost. */
   readonly lost: Promise<string>;
-  readonly #worker: Worker;
+  readonly #thread: Worker;
   readonly #ended: Promise<unknown>;
   readonly #pending: PromiseWithResolvers<Response>[] = [];
   #isClosed = false;
 
-  private constructor(worker: Worker) {
+  private constructor(thread: Worker) {
     const lost = Promise.withResolvers<string>();
     this.lost = lost.promise;
-    this.#worker = worker;
-    this.#ended = new Promise((resolve) => worker.once('exit', resolve));
-    worker.on('error', (error: Error) => lost.resolve(`a thread of the store has failed: ${error.message}`));
-    worker.on('message', (message: Message<Response>) => {
+    this.#thread = thread;
+    this.#ended = new Promise((resolve) => thread.once('exit', resolve));
+    thread.on('error', (error: Error) => lost.resolve(`a thread of the store has failed: ${error.message}`));
+    thread.on('message', (message: Message<Response>) => {
       if ('lost' in message) lost.resolve(message.lost);
       else if ('response' in message) this.#pending.shift()?.resolve(message.response);
       else this.#pending.shift()?.reject(toError(message.failure));
@@ -38,15 +38,15 @@ export class ThreadClient<Request, Response> {
   static async start<Request, Response>(module: URL, path: string): Promise<ThreadClient<Request, Response>> {
     const cache = getCompileCacheDir();
     // The names of modules end in .js in a build, which rewrites imports only.
-    const worker = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
+    const thread = new Worker(new URL(module.href.replace(/\.ts$/, extname(import.meta.url))), {
       workerData: path,
       // Threads do not inherit the compile cache that bin/bookkeeping.mjs enables.
       ...(cache !== undefined && { env: { NODE_COMPILE_CACHE: dirname(cache) } }),
       resourceLimits: MEMORY_LIMITS,
     });
-    const [message] = (await once(worker, 'message')) as [Message<void>];
+    const [message] = (await once(thread, 'message')) as [Message<void>];
     if ('failure' in message) throw toError(message.failure);
-    return new ThreadClient<Request, Response>(worker);
+    return new ThreadClient<Request, Response>(thread);
   }
 
   /** Sends one request. @throws errors in terms of the BookStore interface */
@@ -54,24 +54,24 @@ export class ThreadClient<Request, Response> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
     const call = Promise.withResolvers<Response>();
     this.#pending.push(call);
-    this.#worker.postMessage(request);
+    this.#thread.postMessage(request);
     return call.promise;
   }
 
   /** Ends the thread after it has responded to the pending requests and closed its connection. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#worker.postMessage(CLOSE);
+    this.#thread.postMessage(CLOSE);
     await this.#ended;
   }
 }
 
-/** A worker thread that starts with its first request, and again when it has failed to start or has ended by itself. */
+/** A thread that starts with its first request, and again when it has failed to start or has ended by itself. */
 export class LazyThread<Request, Response> {
   readonly #module: URL;
   readonly #path: string;
   readonly #part: DegradablePart;
-  #worker: Promise<ThreadClient<Request, Response>> | undefined;
+  #thread: Promise<ThreadClient<Request, Response>> | undefined;
   #isClosed = false;
 
   constructor(module: URL, path: string, name: string, observer: StoreObserver | undefined) {
@@ -82,26 +82,26 @@ export class LazyThread<Request, Response> {
 
   async send(request: Request): Promise<Response> {
     if (this.#isClosed) throw new StoreUnavailable('closed');
-    this.#worker ??= this.#start();
-    return (await this.#worker).send(request);
+    this.#thread ??= this.#start();
+    return (await this.#thread).send(request);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await (await this.#worker?.catch(() => undefined))?.close();
+    await (await this.#thread?.catch(() => undefined))?.close();
   }
 
   async #start(): Promise<ThreadClient<Request, Response>> {
     try {
-      const worker = await ThreadClient.start<Request, Response>(this.#module, this.#path);
-      void worker.lost.then((reason) => {
+      const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path);
+      void thread.lost.then((reason) => {
         this.#part.failure = new Error(reason);
-        this.#worker = undefined;
+        this.#thread = undefined;
       });
       this.#part.failure = undefined;
-      return worker;
+      return thread;
     } catch (error) {
-      this.#worker = undefined;
+      this.#thread = undefined;
       this.#part.failure = error instanceof Error ? error : String(error);
       throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
     }
@@ -120,7 +120,7 @@ export interface RequestHandler<Request, Response> {
 
 const MAINTENANCE_MS = 500;
 
-/** The main function of a worker thread. @param open opens the SQLite file at a path, or throws */
+/** The main function of a thread. @param open opens the SQLite file at a path, or throws */
 export async function serveRequests<Request, Response>(
   open: (path: string) => Promise<RequestHandler<Request, Response>>,
 ): Promise<void> {

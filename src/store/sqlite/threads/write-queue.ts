@@ -43,16 +43,16 @@ export function createWriteQueue(writer: Writer, observer?: StoreObserver): Batc
     name: 'write',
     observer,
     ...(writer.batchesMax && { batchesMax: writer.batchesMax }),
-    textOf: textOfWrite,
+    textLengthOf,
   });
 }
 
-/** The text of a write, as {@link BATCH_LIMITS} counts it. */
-export function textOfWrite(write: Write): number {
+/** The length of the text of a write, as {@link BATCH_LIMITS} counts it. */
+export function textLengthOf(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
   if (write.verb === 'create many' || write.verb === 'update many') {
     const arrays = write.verb === 'create many' ? write.books : write.updates;
-    return arrays.reduce((text, { length }) => text + length, 0);
+    return arrays.reduce((sum, { length }) => sum + length, 0);
   }
   return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
 }
