@@ -24,7 +24,11 @@ const QUERIES: readonly Query[] = [
   { text: 'year=1950', matches: ({ year }) => year === 1950 },
   { text: 'sort=-id', matches: () => true, compare: (one, other) => other.id - one.id },
   { text: 'sort=title', matches: () => true, compare: (one, other) => byText(one.title, other.title) },
-  { text: 'sort=-year', matches: () => true, compare: (one, other) => other.year - one.year || other.id - one.id },
+  {
+    text: 'sort=-year',
+    matches: () => true,
+    compare: (one, other) => other.year - one.year || other.id - one.id,
+  },
   {
     text: 'sort=author&q=river',
     matches: ({ title }) => title.includes('river'),
