@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type BookUpdate, readBook, readBookUpdate } from '../book/book.ts';
-import { ArrayScanner } from '../formats/json-array.ts';
 import { strongTags } from '../http/preconditions.ts';
+import { ArrayScanner } from '../json/array-scanner.ts';
 import { Invalid } from '../json/invalid.ts';
 
 /** The number of books in one request. */

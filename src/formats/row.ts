@@ -1,4 +1,5 @@
 import { BODY_BYTES_MAX, formatMebibytes } from '../http/body-limits.ts';
+import type { ArrayError } from '../json/array-scanner.ts';
 
 /** The fields of a book that are read from a file. */
 export const FIELDS = ['title', 'author', 'year'] as const;
@@ -34,9 +35,6 @@ export type RowError =
   | { readonly kind: 'cell-count'; readonly found: number; readonly expected: number }
   | { readonly kind: 'text'; readonly field: Field }
   | { readonly kind: 'year' | 'id'; readonly value: string };
-
-/** The file has no array at its start, lacks an element, comma or bracket, ends within the array, or continues after it. */
-export type ArrayError = 'no-array' | 'malformed' | 'truncated' | 'trailing';
 
 /** Joins the unprocessed end of one chunk and the next chunk. */
 export function concat(rest: Uint8Array, chunk: Uint8Array): Uint8Array {

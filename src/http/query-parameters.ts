@@ -36,13 +36,13 @@ export function readParameters<Known extends string>(
 /** The query of the next page: the same with the cursor as its start, escaped for a header. */
 export function queryAfter(target: string, cursor: string): string {
   const others = piecesOf(target)
-    .filter((piece) => !STARTS.includes(nameOf(piece)))
+    .filter((piece) => !STARTS.some((name) => name === nameOf(piece)))
     .map((piece) => piece.replace(NOT_IN_QUERY, encodeURIComponent));
   return [...others, `after=${cursor}`].join('&');
 }
 
 /** The parameters that say where a page begins. */
-const STARTS = ['after', 'offset', 'from'];
+export const STARTS = ['after', 'offset', 'from'] as const;
 
 /** Characters that are invalid in a query (RFC 3986, section 3.4), or would end a link or a header. */
 const NOT_IN_QUERY = /[^\w.~!$'()*+,;:@/?=%-]/g;

@@ -1,6 +1,6 @@
 import { YEAR_MAX } from '../book/book.ts';
 import { foldText, GAP } from '../book/folded-text.ts';
-import { expectation, type ParameterSchema, readParameters } from '../http/query-parameters.ts';
+import { expectation, type ParameterSchema, readParameters, STARTS } from '../http/query-parameters.ts';
 import { Invalid } from '../json/invalid.ts';
 import {
   type BookPosition,
@@ -119,8 +119,5 @@ function readStart(given: ReadonlyMap<Name, string>, sort: Sort): BookPosition |
     readFrom(from, sort) ?? new Invalid(`from must be ${expectation(listParameters.year)} with sort=${sort}`)
   );
 }
-
-/** The parameters that say where a page begins. */
-const STARTS: readonly Name[] = ['after', 'offset', 'from'];
 
 type Name = keyof typeof listParameters;

@@ -33,7 +33,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'api/ knows no engine',
     modules: /^api\//,
-    mayImport: /^(api|http|web|auth|book|formats|json|log)\//,
+    mayImport: /^(api|http|web|auth|book|json|log)\//,
   },
   {
     rule: 'web/ knows no book and no store',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BOOKS_MAX, type BooksRead, readBooks } from '../../src/api/many-books.ts';
-import { ArrayScanner } from '../../src/formats/json-array.ts';
+import { ArrayScanner } from '../../src/json/array-scanner.ts';
 
 const BOOK = '{"title":"","author":"","year":0}';
 const BOOK_BYTES_MAX = 1_000;

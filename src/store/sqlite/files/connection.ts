@@ -20,8 +20,8 @@ const BUSY_TIMEOUT_MS = 5_000;
 /** The part of it in which SQLite blocks the thread: enough for short locks. */
 const BLOCKING_TIMEOUT_MS = 10;
 
-/** The growth of the log that triggers a checkpoint; SQLite's own default (sqlite.org/wal.html, section 3). */
-const LOG_PAGES_MAX = 1_000;
+/** The growth of the WAL that triggers a checkpoint; SQLite's own default (sqlite.org/wal.html, section 3). */
+const WAL_PAGES_MAX = 1_000;
 
 /** Creates the folders above a file. `mkdirSync` with `recursive` does not return if that fails with ENOENT (/proc). */
 export function makeFolderOf(path: string): void {
@@ -43,7 +43,7 @@ export function copyPermissions({ mode, uid, gid }: Stats, path: string): void {
   chmodSync(path, mode);
 }
 
-/** @throws StoreNotReady when a SQLite file or one of its logs is read-only, which SQLite itself does not report */
+/** @throws StoreNotReady when a SQLite file, its WAL or the index of that is read-only, which SQLite itself does not report */
 export function expectWritable(path: string): void {
   for (const file of [path, `${path}-wal`, `${path}-shm`]) {
     try {
@@ -72,7 +72,7 @@ export async function openConnection(
     await whileBusy(() => expectFitting(database));
     // Concurrent processes that open an empty file lock each other out here.
     await whileBusy(() => database.exec('pragma journal_mode = wal'));
-    // In WAL mode only FULL syncs the log at every commit (sqlite.org/pragma.html#pragma_synchronous). fullfsync flushes
+    // In WAL mode only FULL syncs the WAL at every commit (sqlite.org/pragma.html#pragma_synchronous). fullfsync flushes
     // the cache of the disk on macOS.
     database.exec('pragma synchronous = full; pragma fullfsync = on');
     expectSetting(database, 'journal_mode', 'wal');
@@ -117,8 +117,8 @@ export async function transact<Result>(database: DatabaseSync, operation: () => 
 /**
  * Disables automatic checkpoints, whose failures SQLite does not report.
  *
- * @param schema the file whose log is watched: the main one, or an attached one
- * @returns a function that runs a checkpoint if the log has grown; it throws when a sync fails
+ * @param schema the file whose WAL is watched: the main one, or an attached one
+ * @returns a function that runs a checkpoint if the WAL has grown; it throws when a sync fails
  */
 export function takeOverCheckpoints(database: DatabaseSync, schema = 'main'): () => void {
   database.exec('pragma wal_autocheckpoint = 0');
@@ -126,7 +126,7 @@ export function takeOverCheckpoints(database: DatabaseSync, schema = 'main'): ()
   return () => {
     try {
       const { log, checkpointed } = selectExtent.get() as { log: number; checkpointed: number };
-      if (log - checkpointed >= LOG_PAGES_MAX) database.exec(`pragma ${schema}.wal_checkpoint(passive)`);
+      if (log - checkpointed >= WAL_PAGES_MAX) database.exec(`pragma ${schema}.wal_checkpoint(passive)`);
     } catch (error) {
       if (isSyncFailure(error)) throw error;
     }

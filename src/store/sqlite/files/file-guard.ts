@@ -9,7 +9,7 @@ export class StoreLost extends Error {
 export class FileGuard {
   readonly #identities: ReadonlyMap<string, string | undefined>;
 
-  /** @param path the SQLite file, already opened in WAL mode and written to, so that its log exists */
+  /** @param path the SQLite file, already opened in WAL mode and written to, so that its WAL exists */
   constructor(path: string) {
     this.#identities = new Map([path, `${path}-wal`].map((file) => [file, identityOf(file)]));
   }

@@ -204,7 +204,7 @@ function unsynced(): StoreLost {
 await serveRequests(async (path) => {
   const database = await openConnection(path, expectBooksIfAny);
   await transact(database, () => prepareSchema(database));
-  // After a failed fsync of an earlier process, the log can be readable but not durable, so it is written again.
+  // After a failed fsync of an earlier process, the WAL can be readable but not durable, so it is written again.
   database.exec('pragma wal_checkpoint(truncate)');
   return new WriteHandler(database, path);
 });
