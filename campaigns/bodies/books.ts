@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
-import { type Book, readBookChanges, readBookId } from '../../src/book/book.ts';
+import { type Book, readBookFields, readBookId } from '../../src/book/book.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 import type { RawResponse } from '../../test/http/connection.ts';
 import { LOGIN } from '../../test/http/service.ts';
@@ -82,7 +82,7 @@ export class Books {
     if (method !== 'POST' && !book) return { status: 404 };
     if (method === 'DELETE') return { status: 200 };
     if (method === 'GET') return { status: 200, ...(book && { book }) };
-    const changes = readBody(request, readBookChanges);
+    const changes = readBody(request, readBookFields);
     if (typeof changes === 'number') return { status: changes };
     return book
       ? { status: 200, book: { ...book, ...changes } }

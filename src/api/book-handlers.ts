@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Book, readBook, readBookChanges, readBookId } from '../book/book.ts';
+import { type Book, readBook, readBookFields, readBookId } from '../book/book.ts';
 import { type BookStore, StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import type { BodyReader } from '../http/body/body-reader.ts';
@@ -61,12 +61,12 @@ export class BookHandlers {
   /** PATCH /books */
   readonly updateMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const change = async (body: Uint8Array): Promise<HttpResult> => {
-      const changes = await readUpdates(body, BODY_BYTES_MAX);
-      if (!('json' in changes)) return invalidElement(changes);
+      const updates = await readUpdates(body, BODY_BYTES_MAX);
+      if (!('json' in updates)) return invalidElement(updates);
       // A short body may get a long response, so there must be memory for one.
       const response = new Reservation(this.#unread, reply.raw);
       if (!response.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
-      const result = await this.#store.updateMany(changes.json);
+      const result = await this.#store.updateMany(updates.json);
       response.resize('fault' in result ? 0 : result.reduce((sum, { length }) => sum + length, 0));
       if (!('fault' in result)) return { outcome: 'booksUpdated', json: toArray(result) };
       if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
@@ -114,17 +114,17 @@ export class BookHandlers {
   readonly update = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
-    const changes = await this.#bodies.read(request.raw, reply.raw, readBookChanges);
-    if (typeof changes === 'string' && changes !== 'payloadTooLarge') return { outcome: changes };
-    if (changes instanceof Invalid || changes === 'payloadTooLarge') {
+    const fields = await this.#bodies.read(request.raw, reply.raw, readBookFields);
+    if (typeof fields === 'string' && fields !== 'payloadTooLarge') return { outcome: fields };
+    if (fields instanceof Invalid || fields === 'payloadTooLarge') {
       if (!(await this.#store.find(id))) return { outcome: 'bookNotFound' };
-      return changes instanceof Invalid
-        ? { outcome: 'invalidInput', detail: changes.detail }
-        : { outcome: changes };
+      return fields instanceof Invalid
+        ? { outcome: 'invalidInput', detail: fields.detail }
+        : { outcome: fields };
     }
     const book = isConditional(request.raw)
-      ? await this.#changeIfMet(request, reply, id, (found) => this.#store.updateExpected(found, changes))
-      : await this.#store.update(id, changes);
+      ? await this.#changeIfMet(request, reply, id, (found) => this.#store.updateExpected(found, fields))
+      : await this.#store.update(id, fields);
     if (book === 'preconditionFailed') return { outcome: book };
     return book ? toBookResult('bookUpdated', book, reply, this.#unread) : { outcome: 'bookNotFound' };
   };

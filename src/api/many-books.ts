@@ -14,7 +14,7 @@ const utf8 = new TextEncoder();
 
 const BOOK_TOO_LONG = new Invalid('a book is too long');
 
-/** JSON arrays of books or changes; or the index of the first invalid or surplus element, undefined when the body is no array. */
+/** JSON arrays of books or updates; or the index of the first invalid or surplus element, undefined when the body is no array. */
 export type BooksRead = { readonly json: readonly Uint8Array[] } | InvalidBooks;
 
 export interface InvalidBooks {
@@ -27,15 +27,15 @@ export function readBooks(body: Uint8Array, bookBytesMax: number): Promise<Books
   return readElements(body, bookBytesMax, readBook);
 }
 
-/** Reads the body of `PATCH /books`: changes, each like {@link readBookUpdate}, of different books. */
+/** Reads the body of `PATCH /books`: updates, each like {@link readBookUpdate}, of different books. */
 export function readUpdates(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
   const ids = new Set<number>();
   return readElements(body, bookBytesMax, (element): BookUpdate | Invalid => {
-    const change = readBookUpdate(element, strongTags);
-    if (change instanceof Invalid) return change;
-    if (ids.has(change.id)) return new Invalid(`the id ${change.id} a second time`);
-    ids.add(change.id);
-    return change;
+    const update = readBookUpdate(element, strongTags);
+    if (update instanceof Invalid) return update;
+    if (ids.has(update.id)) return new Invalid(`the id ${update.id} a second time`);
+    ids.add(update.id);
+    return update;
   });
 }
 

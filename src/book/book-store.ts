@@ -59,7 +59,7 @@ export interface BookStore extends AsyncDisposable {
    *
    * @returns the whole book as stored, or undefined when there is none
    */
-  update(id: number, changes: Partial<BookFields>): Promise<Book | undefined>;
+  update(id: number, fields: Partial<BookFields>): Promise<Book | undefined>;
 
   /** Deletes a book. @returns whether there was one */
   delete(id: number): Promise<boolean>;
@@ -69,7 +69,7 @@ export interface BookStore extends AsyncDisposable {
    *
    * @returns the whole book as stored, or undefined when there is none that equals `expected`
    */
-  updateExpected(expected: Book, changes: Partial<BookFields>): Promise<Book | undefined>;
+  updateExpected(expected: Book, fields: Partial<BookFields>): Promise<Book | undefined>;
 
   /** Deletes the book if it still equals `expected`. @returns whether it did */
   deleteExpected(expected: Book): Promise<boolean>;

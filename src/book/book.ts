@@ -15,16 +15,16 @@ export const BOOK_FIELD_TYPES = { title: 'text', author: 'text', year: 'integer'
 
 /** Reads a request body as a new book (specification, POST /book). */
 export function readBook(body: Uint8Array): BookFields | Invalid {
-  const fields = readBookChanges(body);
+  const fields = readBookFields(body);
   return fields instanceof Invalid ? fields : { ...EMPTY_BOOK, ...fields };
 }
 
 /** Reads the fields that are present (specification, PUT /book/{id}). */
-export function readBookChanges(body: Uint8Array): Partial<BookFields> | Invalid {
+export function readBookFields(body: Uint8Array): Partial<BookFields> | Invalid {
   return readJsonObject(body, BOOK_FIELD_TYPES);
 }
 
-/** A change of a book among many: its new fields, or its deletion. */
+/** An update of a book among many: its new fields, or its deletion. */
 export interface BookUpdate extends Partial<BookFields> {
   readonly id: number;
   readonly isDeleted?: true | undefined;

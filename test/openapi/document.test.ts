@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import * as fc from 'fast-check';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
-import { readBook, readBookChanges } from '../../src/book/book.ts';
+import { readBook, readBookFields } from '../../src/book/book.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 import { ROOT, readPackage } from '../project/files.ts';
@@ -125,7 +125,7 @@ describe('The schema of a body accepts exactly the bodies that the service accep
   for (const [name, read] of Object.entries({
     LoginRequest: readLoginRequest,
     NewBook: readBook,
-    BookChanges: readBookChanges,
+    BookChanges: readBookFields,
   })) {
     test(name, () => {
       const validate = ajv.getSchema(`openapi.json#/components/schemas/${name}`);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { ID_MAX, readBook, readBookChanges, readBookId, YEAR_MAX } from '../../src/book/book.ts';
+import { ID_MAX, readBook, readBookFields, readBookId, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { Invalid } from '../../src/json/invalid.ts';
 
@@ -34,7 +34,7 @@ describe('An invalid body:', () => {
   for (const [what, body] of Object.entries(INVALID)) {
     test(what, () => {
       assert.ok(readBook(Buffer.from(body)) instanceof Invalid);
-      assert.ok(readBookChanges(Buffer.from(body)) instanceof Invalid);
+      assert.ok(readBookFields(Buffer.from(body)) instanceof Invalid);
     });
   }
 });
@@ -97,7 +97,7 @@ describe('A valid body:', () => {
         ),
         (body) => {
           const fields = readBook(body);
-          if (fields instanceof Invalid) assert.deepEqual(readBookChanges(body), fields);
+          if (fields instanceof Invalid) assert.deepEqual(readBookFields(body), fields);
           else assert.deepEqual(Object.keys(fields), ['title', 'author', 'year']);
         },
       ),
@@ -153,7 +153,7 @@ describe('StoreUnavailable', () => {
 
 /** The fields of a body; undefined when it is invalid. */
 function changes(text: string) {
-  const fields = readBookChanges(Buffer.from(text));
+  const fields = readBookFields(Buffer.from(text));
   return fields instanceof Invalid ? undefined : fields;
 }
 

@@ -99,12 +99,12 @@ class PostgresBookStore implements OpenStore {
     );
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
-      textLengthOf: ({ changes }) => textLength(changes),
+      textLengthOf: ({ fields }) => textLength(fields),
     });
     this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { keyOf: (id) => id });
     this.#expectedUpdates = queueOf('update_expected', (updates) => updateExpectedBooks(database, updates), {
       keyOf: ({ expected }) => expected.id,
-      textLengthOf: ({ expected, changes }) => textLength(expected) + textLength(changes),
+      textLengthOf: ({ expected, fields }) => textLength(expected) + textLength(fields),
     });
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
@@ -137,16 +137,16 @@ class PostgresBookStore implements OpenStore {
     return this.#lists.add(after);
   }
 
-  update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#updates.add({ id, changes });
+  update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#updates.add({ id, fields });
   }
 
   delete(id: number): Promise<boolean> {
     return this.#deletes.add(id);
   }
 
-  updateExpected(expected: Book, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#expectedUpdates.add({ expected, changes });
+  updateExpected(expected: Book, fields: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#expectedUpdates.add({ expected, fields });
   }
 
   deleteExpected(expected: Book): Promise<boolean> {

@@ -83,16 +83,16 @@ class SqliteBookStore implements OpenStore {
     return this.#lists.add(after);
   }
 
-  update(id: number, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#writes.add({ verb: 'update', id, changes }) as Promise<Book | undefined>;
+  update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#writes.add({ verb: 'update', id, fields }) as Promise<Book | undefined>;
   }
 
   delete(id: number): Promise<boolean> {
     return this.#writes.add({ verb: 'delete', id }) as Promise<boolean>;
   }
 
-  updateExpected({ id, ...expected }: Book, changes: Partial<BookFields>): Promise<Book | undefined> {
-    return this.#writes.add({ verb: 'update', id, changes, expected }) as Promise<Book | undefined>;
+  updateExpected({ id, ...expected }: Book, fields: Partial<BookFields>): Promise<Book | undefined> {
+    return this.#writes.add({ verb: 'update', id, fields, expected }) as Promise<Book | undefined>;
   }
 
   deleteExpected({ id, ...expected }: Book): Promise<boolean> {

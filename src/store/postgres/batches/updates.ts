@@ -8,12 +8,12 @@ export const UNKNOWN_LENGTHS_MAX = 32;
 
 export interface Update {
   readonly id: number;
-  readonly changes: Partial<BookFields>;
+  readonly fields: Partial<BookFields>;
 }
 
 export interface ExpectedUpdate {
   readonly expected: Book;
-  readonly changes: Partial<BookFields>;
+  readonly fields: Partial<BookFields>;
 }
 
 /** Runs the first updates of a batch: at most {@link UNKNOWN_LENGTHS_MAX} of them return a stored text. */
@@ -23,11 +23,11 @@ export async function updateBooks(
 ): Promise<(Book | undefined)[]> {
   let unknown = 0;
   const end = updates.findIndex(
-    ({ changes: { title, author } }) =>
+    ({ fields: { title, author } }) =>
       (title === undefined || author === undefined) && ++unknown > UNKNOWN_LENGTHS_MAX,
   );
   const first = end === -1 ? updates : updates.slice(0, end);
-  return run(database, sql.UPDATE, sql.idsOf(first), sql.columnsOf(first.map(({ changes }) => changes)));
+  return run(database, sql.UPDATE, sql.idsOf(first), sql.columnsOf(first.map(({ fields }) => fields)));
 }
 
 export function updateExpectedBooks(
@@ -35,8 +35,8 @@ export function updateExpectedBooks(
   updates: readonly ExpectedUpdate[],
 ): Promise<(Book | undefined)[]> {
   const books = updates.map(({ expected }) => expected);
-  const changes = sql.columnsOf(updates.map((update) => update.changes));
-  return run(database, sql.UPDATE_EXPECTED, sql.idsOf(books), [...changes, ...sql.columnsOf(books)]);
+  const fields = sql.columnsOf(updates.map((update) => update.fields));
+  return run(database, sql.UPDATE_EXPECTED, sql.idsOf(books), [...fields, ...sql.columnsOf(books)]);
 }
 
 export async function deleteBooks(database: Database, ids: readonly number[]): Promise<boolean[]> {

@@ -54,5 +54,5 @@ export function textLengthOf(write: Write): number {
     const arrays = write.verb === 'create many' ? write.books : write.updates;
     return arrays.reduce((sum, { length }) => sum + length, 0);
   }
-  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.changes) : 0);
+  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.fields) : 0);
 }

@@ -16,7 +16,7 @@ export type Write =
   | { readonly verb: 'create'; readonly fields: BookFields; readonly key?: string }
   | { readonly verb: 'create many'; readonly books: readonly Uint8Array[]; readonly key?: string | undefined }
   | { readonly verb: 'update many'; readonly updates: readonly Uint8Array[] }
-  | (Target & { readonly verb: 'update'; readonly changes: Partial<BookFields> })
+  | (Target & { readonly verb: 'update'; readonly fields: Partial<BookFields> })
   | (Target & { readonly verb: 'delete' });
 
 type Target = { readonly id: number; readonly expected?: BookFields };
@@ -98,7 +98,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
       const statement = expected ? statements.deleteExpected : statements.delete;
       return statement.run(id, ...condition).changes > 0;
     }
-    const { title = null, author = null, year = null } = write.changes;
+    const { title = null, author = null, year = null } = write.fields;
     const statement = expected ? statements.updateExpected : statements.update;
     return statement.get(title, author, year, id, ...condition) as Book | undefined;
   }
