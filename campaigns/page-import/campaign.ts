@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBooks } from '../../console/src/files/read/check-file.ts';
-import { openRowFile } from '../../console/src/files/read/row-file.ts';
-import { batchesOf } from '../../console/src/files/store/batches.ts';
-import { importBatches, type Phase } from '../../console/src/files/store/import-batches.ts';
+import { batchesOf } from '../../console/src/state/files/batches.ts';
+import { readBooks } from '../../console/src/state/files/check-file.ts';
+import { importBatches, type Phase } from '../../console/src/state/files/import-batches.ts';
+import { openRowFile } from '../../console/src/state/files/row-file.ts';
 import { createClient } from '../../src/client/index.ts';
 import { PASSWORD, USERNAME } from '../../test/http/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
@@ -28,7 +28,7 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
   const random = new Random(seed);
   const url = `http://127.0.0.1:${trial.target.port}`;
   const client = createClient({ url, username: USERNAME, password: PASSWORD, attemptsMax: 3 });
-  let unconfirmed = 0;
+  let outages = 0;
   const expected: string[] = [];
   await trial.start();
   for (let round = 1; round <= rounds; round++) {
@@ -37,11 +37,11 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
     const progress = { stored: 0, isDone: false };
     let last: Phase = 'sending';
     const onPhase = (phase: Phase) => {
-      if (phase === 'unconfirmed' && last !== 'unconfirmed') unconfirmed++;
+      if (phase === 'waiting' && last !== 'waiting') outages++;
       last = phase;
     };
-    const onStored = (books: number) => {
-      progress.stored += books;
+    const onStored = ({ length }: readonly unknown[]) => {
+      progress.stored += length;
     };
     const importing = importTitles(titles, onPhase, onStored).finally(() => {
       progress.isDone = true;
@@ -61,19 +61,19 @@ async function run({ engine, rounds, seed, report }: CampaignOptions): Promise<F
   return {
     kills: KILLS * rounds,
     books: expected.length,
-    'batches whose outcome was first unknown': unconfirmed,
+    'times the import waited for the service': outages,
   };
 
   async function importTitles(
     titles: readonly string[],
     onPhase: (phase: Phase) => void,
-    onStored: (books: number) => void,
+    onStored: (books: readonly unknown[]) => void,
   ) {
     const lines = titles.map((title, n) => `${title},,${n}`);
     const file = await openRowFile(new File(['title,author,year\n', lines.join('\n')], 'books.csv'), 'csv');
     return await importBatches(
       batchesOf(readBooks(file, MAPPING), 0),
-      { client, sleep, now: () => performance.now() },
+      { client, sleep, keyPrefix: crypto.randomUUID() },
       { onPhase, onStored },
       new AbortController().signal,
     );

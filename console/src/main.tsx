@@ -1,19 +1,27 @@
 import { render } from 'preact';
-import { textsLoaded } from './language/texts.ts';
-import { CataloguePage } from './page/catalogue-page.tsx';
-import { sessionRestored, signInState } from './session/session.ts';
-import { SignInAgain, SignInPage } from './session/sign-in.tsx';
+import { CataloguePage } from './features/catalogue-page.tsx';
+import { SignInAgain, SignInPage } from './features/sign-in.tsx';
+import { AppContext, useApp } from './features/use-app.ts';
+import { startTexts } from './language/texts.ts';
+import { App } from './state/app.ts';
 
 function Console() {
-  if (signInState.value === 'out') return <SignInPage />;
+  const { state } = useApp().session;
+  if (state.value === 'out') return <SignInPage />;
   return (
     <>
       <CataloguePage />
-      {signInState.value === 'expired' && <SignInAgain />}
+      {state.value === 'expired' && <SignInAgain />}
     </>
   );
 }
 
-void Promise.all([textsLoaded, sessionRestored]).then(() =>
-  render(<Console />, document.body.querySelector('#app') as Element),
+const app = new App();
+void Promise.all([startTexts(), app.session.restored]).then(() =>
+  render(
+    <AppContext.Provider value={app}>
+      <Console />
+    </AppContext.Provider>,
+    document.body.querySelector('#app') as Element,
+  ),
 );

@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { matchedParts, searchedWords } from '../../console/src/book/matched-parts.ts';
-import { visibleText } from '../../console/src/book/visible-text.ts';
-
-import { LoadedPages } from '../../console/src/catalogue/loaded-pages.ts';
-import { directionOf, nextSort, SORTS } from '../../console/src/catalogue/sort.ts';
-import { ListHeight, visibleRows } from '../../console/src/catalogue/visible-rows.ts';
-import { barsOfYears, heightOf } from '../../console/src/chart/decades.ts';
+import { barsOfYears, heightOf } from '../../console/src/state/decades.ts';
+import { readYear, textOf } from '../../console/src/state/fields.ts';
+import { searchedWords } from '../../console/src/state/found-books.ts';
+import { LoadedPages } from '../../console/src/state/loaded-pages.ts';
+import { cellsOf } from '../../console/src/state/paste.ts';
+import { directionOf, nextSort, SORTS } from '../../console/src/state/sort.ts';
+import { ListHeight, visibleRows } from '../../console/src/state/visible-rows.ts';
+import { matchedParts } from '../../console/src/ui/matched-parts.ts';
+import { visibleText } from '../../console/src/ui/visible-text.ts';
 import type { Book } from '../../src/client/index.ts';
 
 describe('The bars of the chart', () => {
@@ -213,6 +215,42 @@ test('What matches a search is marked: beginnings of words, in any case and with
     assert.equal(parts.join(''), text);
     assert.equal(parts.map((part, index) => (index % 2 === 1 ? `[${part}]` : part)).join(''), marked);
   }
+});
+
+test('A year is read as it is stored, and as each language shows it', () => {
+  for (const [text, year] of [
+    ['1851', 1851],
+    [' -44 ', -44],
+    ['−44', -44],
+    ['44 BC', -44],
+    ['44 b.c.e.', -44],
+    ['44 v. Chr.', -44],
+    ['44 a. C.', -44],
+    ['44\u00A0av. J.-C.', -44],
+    ['0', 0],
+    ['44 AD', undefined],
+    ['BC', undefined],
+    ['18xx', undefined],
+    ['9007199254740993', undefined],
+  ] as const)
+    assert.equal(readYear(text), year, text);
+});
+
+test('Copied cells are read as spreadsheet programs write them, and books are copied so', () => {
+  assert.deepEqual(cellsOf('a\tb\r\n"c\n""d"""\t\n'), [
+    ['a', 'b'],
+    ['c\n"d"', ''],
+  ]);
+  assert.deepEqual(cellsOf('5" disks'), [['5" disks']]);
+  assert.deepEqual(cellsOf('"quoted" title\n\nend'), [['"quoted" title'], [''], ['end']]);
+  const record = fc.record({ title: fc.string(), author: fc.string(), year: fc.integer() });
+  fc.assert(
+    fc.property(fc.array(record, { minLength: 1 }), (books) => {
+      const copied = books.map((book, index) => ({ id: index + 1, ...book }));
+      const cells = books.map(({ title, author, year }) => [title, author, year === 0 ? '' : String(year)]);
+      assert.deepEqual(cellsOf(`${textOf(copied)}\n`), cells);
+    }),
+  );
 });
 
 test('A column sorts ascending first, then alternates', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Service } from '../http/service.ts';
-import { findBook } from './books.ts';
+import { CLASSICS, findBook } from './books.ts';
 import { assertAccessible, ConsolePages, failedRequests, rowOf } from './console-pages.ts';
 
 let pages: ConsolePages;
@@ -11,7 +11,10 @@ before(async () => {
 });
 after(() => pages[Symbol.asyncDispose]());
 
-const editor = (page: Page, name: string) => page.getByRole('grid').getByRole('textbox', { name });
+const editor = (page: Page, name: string) => {
+  const grid = page.getByRole('grid');
+  return grid.getByRole('textbox', { name }).or(grid.getByRole('combobox', { name }));
+};
 
 /** Waits until the service has this value. */
 async function waitForStored(page: Page, service: Service, id: number, expected: object): Promise<void> {
@@ -35,7 +38,7 @@ test('Cells are edited one after another with the keyboard', async (context) => 
     },
     { times: 1 },
   );
-  await rowOf(page, 'The Iliad').locator('.title').click();
+  await rowOf(page, 'The Iliad').locator('.title').focus();
   await page.keyboard.press('F2');
   await editor(page, 'Title').waitFor();
   await page.keyboard.type('Ilias');
@@ -70,7 +73,8 @@ test('A double click edits a cell; changes of another user to other fields are k
   const { page, service } =
     (await pages.openConsole(context, { expectedMessages: failedRequests(412) })) ?? {};
   if (!page || !service) return;
-  await rowOf(page, 'Candide').locator('.title').dblclick();
+  await rowOf(page, 'Candide').locator('.title').focus();
+  await page.keyboard.press('F2');
   await editor(page, 'Title').fill('Candide, ou l’Optimisme');
   await service.fetch('PUT', '/book/6', JSON.stringify({ author: 'François-Marie Arouet' }));
   await page.keyboard.press('Enter');
@@ -78,7 +82,7 @@ test('A double click edits a cell; changes of another user to other fields are k
   await rowOf(page, 'Emma').locator('.author').dblclick();
   await editor(page, 'Author').fill('J. A.');
   await service.fetch('PUT', '/book/10', JSON.stringify({ author: 'Jane A.' }));
-  await rowOf(page, 'Emma').locator('.title').click();
+  await rowOf(page, 'Emma').locator('.year').click();
   await page.getByText('Conflicting changes').waitFor();
   await page.getByRole('button', { name: 'Keep mine' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
@@ -103,4 +107,93 @@ test('A text that cannot be stored is kept in the dialog', async (context) => {
   await dialog.waitFor({ state: 'detached' });
   await rowOf(page, 'Emma').getByText('1816').waitFor();
   assert.equal((await findBook(service, 10))?.year, 1816);
+});
+
+test('Typing on a cell replaces its text, an author is suggested, and Ctrl+Z restores it', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  await rowOf(page, 'The Iliad').locator('.author').click();
+  await page.keyboard.type('jane a');
+  await page.locator('datalist option[value="Jane Austen"]').waitFor({ state: 'attached' });
+  await assertAccessible(page, 'suggestions');
+  await page.keyboard.press('Enter');
+  await page.locator('[aria-rowindex="2"] .author:focus').getByText('jane a').waitFor();
+  await waitForStored(page, service, 1, { author: 'jane a' });
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.locator('[aria-rowindex="2"] .author:focus').getByText('Homer').waitFor();
+  await waitForStored(page, service, 1, { author: 'Homer' });
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.type('x');
+  await page.keyboard.press('Escape');
+  await page.locator('[aria-rowindex="2"] .title:focus').getByText('The Iliad').waitFor();
+  // A book keeps a title or an author.
+  await page.keyboard.press('F2');
+  await editor(page, 'Title').fill('');
+  await page.keyboard.press('Tab');
+  await editor(page, 'Author').fill('');
+  await page.keyboard.press('Enter');
+  await page.getByText('Enter a title or an author.').waitFor();
+  await page.keyboard.press('Escape');
+  await waitForStored(page, service, 1, { title: '', author: 'Homer' });
+});
+
+test('Cells and selected books are copied and pasted as in a spreadsheet', async (context) => {
+  const { page, service } =
+    (await pages.openConsole(context, { permissions: ['clipboard-read', 'clipboard-write'] })) ?? {};
+  if (!page || !service) return;
+  await rowOf(page, 'The Iliad').locator('.author').click();
+  await page.keyboard.press('ControlOrMeta+C');
+  assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'Homer');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('ControlOrMeta+V');
+  await waitForStored(page, service, 3, { author: 'Homer' });
+  for (const title of ['Candide', 'Emma']) await rowOf(page, title).getByRole('checkbox').click();
+  await page.keyboard.press('ControlOrMeta+C');
+  assert.equal(
+    await page.evaluate('navigator.clipboard.readText()'),
+    'Candide\tVoltaire\t1759\nEmma\tJane Austen\t1815',
+  );
+  await page.keyboard.press('Escape');
+  await rowOf(page, 'Walden').locator('.author').click();
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.getByText('Nothing was pasted: there are more columns than fields from here on.').waitFor();
+  await page.keyboard.press('ArrowLeft');
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.getByText('Changed: 2 books').waitFor();
+  assert.equal((await findBook(service, 20))?.title, 'Emma');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await page.getByText('Change undone: 2 books').waitFor();
+  assert.equal((await findBook(service, 20))?.title, 'Madame Bovary');
+});
+
+test('An editor does not move the text of its cell, nor its row, and grows with a long title', async (context) => {
+  const { page } =
+    (await pages.openConsole(
+      context,
+      {},
+      { books: [{ title: 'W'.repeat(300), author: 'A', year: 1 }, ...CLASSICS] },
+    )) ?? {};
+  if (!page) return;
+  const place = (selector: string) => page.locator(selector).first().boundingBox();
+  /** Where the text of an element begins, and its middle. */
+  const textAt = (selector: string) =>
+    page.evaluate<[number, number]>(`(() => {
+      const element = document.querySelector('${selector}');
+      const { borderLeftWidth, paddingLeft } = getComputedStyle(element);
+      const { left, top, height } = element.getBoundingClientRect();
+      return [left + parseFloat(borderLeftWidth) + parseFloat(paddingLeft), top + height / 2];
+    })()`);
+  await rowOf(page, 'The Iliad').locator('.title').focus();
+  const row = await place('[data-index="1"] .id a');
+  const [x, y] = await textAt('[data-index="1"] .title .text');
+  await page.keyboard.press('F2');
+  const [editorX, editorY] = await textAt('.cell-editor');
+  assert.ok(Math.abs(editorX - x) <= 1 && Math.abs(editorY - y) <= 1, `${editorX - x} ${editorY - y}`);
+  assert.deepEqual(await place('[data-index="1"] .id a'), row);
+  const height = (await place('.cell-editor'))?.height ?? 0;
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('F2');
+  assert.ok(((await place('[data-index="0"] .cell-editor'))?.height ?? 0) > 2 * height);
 });

@@ -99,7 +99,7 @@ export function failedRequests(...statuses: number[]): RegExp {
 /** Submits the sign-in form. */
 export async function signIn(page: Page, password = PASSWORD, username = USERNAME): Promise<void> {
   await page.getByLabel('Username').fill(username);
-  await page.getByLabel('Password').fill(password);
+  await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
@@ -115,17 +115,36 @@ export async function titlesOf(page: Page): Promise<string[]> {
   return page.locator('[data-index] .title').allInnerTexts();
 }
 
+export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+
+/** A field of the open dialog. */
+export const field = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('textbox', { name, exact: true }).or(combobox(page, name));
+
+/** A field with suggestions. */
+const combobox = (page: Page, name: string) =>
+  page.getByRole('dialog').getByRole('combobox', { name, exact: true });
+
+export const noDialog = (page: Page) => page.getByRole('dialog').waitFor({ state: 'detached' });
+
+/** Chooses an entry of the menu at the top. */
+export async function chooseInMenu(page: Page, name: string): Promise<void> {
+  await page.locator('.menu summary').click();
+  await page.locator('.menu').getByRole('button', { name, exact: true }).click();
+}
+
+/** The row of a book that has the focus. */
+export const focusedRow = (page: Page, title: string) =>
+  page.locator('[role=row]:focus-within').getByText(title, { exact: true });
+
 /** The row of a book, by its title. */
 export function rowOf(page: Page, title: string) {
   return page.locator('[data-index]').filter({ has: page.getByText(title, { exact: true }) });
 }
 
-/** Opens the dialog of a book: with the link of its number or, on a phone, with a tap. */
+/** Opens the dialog of a book. */
 export async function openBook(page: Page, title: string): Promise<void> {
-  const row = rowOf(page, title);
-  await row.waitFor();
-  const link = row.getByRole('link');
-  await ((await link.isVisible()) ? link : row).click();
+  await rowOf(page, title).locator('.title a').click();
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

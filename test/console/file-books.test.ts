@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkFile, readBooks } from '../../console/src/files/read/check-file.ts';
-import { openRowFile } from '../../console/src/files/read/row-file.ts';
-import { guessByCells, looksLikeBook } from '../../console/src/files/read/sample.ts';
-import { batchesOf } from '../../console/src/files/store/batches.ts';
+import { batchesOf } from '../../console/src/state/files/batches.ts';
+import { checkFile, readBooks } from '../../console/src/state/files/check-file.ts';
+import { openRowFile } from '../../console/src/state/files/row-file.ts';
+import { guessByCells, looksLikeBook } from '../../console/src/state/files/sample.ts';
 import type { BookRow } from '../../src/formats/book-row.ts';
 
 const MAPPING = { title: 'title', author: 'author', year: 'year' };
@@ -29,7 +29,7 @@ describe('A file without a header', () => {
 test('A check counts valid and invalid rows, and can be aborted', async () => {
   const rows = Array.from(
     { length: 30_000 },
-    (_, n) => `Book ${n},Somebody,${n % 100 === 7 ? 'unknown' : n}`,
+    (_, n) => `${n < 5 ? ' ,' : `Book ${n},Somebody`},${n % 100 === 7 ? 'unknown' : n + 1}`,
   );
   const file = await openRowFile(new File(['title,author,year\n', rows.join('\n')], 'b.csv'), 'csv');
   let part = 0;
@@ -38,7 +38,8 @@ test('A check counts valid and invalid rows, and can be aborted', async () => {
     part = done;
   });
   assert.equal(part, 1);
-  assert.deepEqual([check.valid, check.invalid, check.errors.length], [29_700, 300, 100]);
+  const { valid, invalid, nameless, errors } = check;
+  assert.deepEqual([valid, invalid, nameless, errors.length], [29_700, 300, 5, 100]);
   assert.deepEqual(check.errors[1], {
     line: 109,
     element: undefined,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { encodingOf, readChunks, UnreadableFileError } from '../../console/src/files/read/file-bytes.ts';
-import { formatOf, openRowFile, readRows } from '../../console/src/files/read/row-file.ts';
-import { readSample } from '../../console/src/files/read/sample.ts';
+import { encodingOf, readChunks, UnreadableFileError } from '../../console/src/state/files/file-bytes.ts';
+import { formatOf, openRowFile, readRows } from '../../console/src/state/files/row-file.ts';
+import { readSample } from '../../console/src/state/files/sample.ts';
 import type { RowError } from '../../src/formats/row.ts';
 
 /** The columns and cells of the rows of a CSV file. */
@@ -16,7 +16,7 @@ function problem(name: UnreadableFileError['problem']) {
   return (error: unknown) => error instanceof UnreadableFileError && error.problem === name;
 }
 
-test('A CSV file is read in UTF-8, in UTF-16 with a byte-order mark, and in Windows-1252', async () => {
+test('A CSV file is read in UTF-8, in UTF-16 with or without a byte-order mark, and in Windows-1252', async () => {
   const text = 'title\nÄpfel – „süß“\n';
   const wide = Buffer.from(`\uFEFF${text}`, 'utf16le');
   const windows1252 = Buffer.from('title\n\xc4pfel \x96 \x84s\xfc\xdf\x93\n', 'latin1');
@@ -25,6 +25,8 @@ test('A CSV file is read in UTF-8, in UTF-16 with a byte-order mark, and in Wind
     Buffer.from(`\uFEFF${text}`),
     wide,
     Buffer.from(wide).swap16(),
+    wide.subarray(2),
+    Buffer.from(wide.subarray(2)).swap16(),
     windows1252,
   ]) {
     assert.deepEqual(await cellsOf(new Uint8Array(bytes)), [['title'], ['Äpfel – „süß“']]);

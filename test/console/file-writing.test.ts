@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { reportOf } from '../../console/src/files/read/report.ts';
-import { openRowFile } from '../../console/src/files/read/row-file.ts';
-import { PaceMeter } from '../../console/src/files/store/pace.ts';
+import { PaceMeter } from '../../console/src/state/files/pace.ts';
+import { reportOf } from '../../console/src/state/files/report.ts';
+import { openRowFile } from '../../console/src/state/files/row-file.ts';
 import type { Format } from '../../src/formats/file-format.ts';
 import type { RowError } from '../../src/formats/row.ts';
 

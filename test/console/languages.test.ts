@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core';
 import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
 import { ROOT } from '../project/files.ts';
 import { store } from './books.ts';
-import { ConsolePages } from './console-pages.ts';
+import { ConsolePages, chooseInMenu } from './console-pages.ts';
 
 const FOLDER = join(ROOT, 'console/src/language');
 const LANGUAGES = readdirSync(FOLDER)
@@ -142,15 +142,18 @@ describe('The console', () => {
       await button('save').waitFor();
       await assertReadable(page, 'edit');
       await button('cancel').click();
-      await button('import').click();
+      await page.locator('.menu summary').click();
+      await assertReadable(page, 'menu');
+      await page.keyboard.press('Escape');
+      await chooseInMenu(page, textOf('import'));
       await button('chooseFile').waitFor();
       await assertReadable(page, 'import');
       await page.keyboard.press('Escape');
-      await button('export').click();
+      await chooseInMenu(page, textOf('export'));
       await page.getByRole('dialog').getByText('CSV').waitFor();
       await assertReadable(page, 'export');
       await page.keyboard.press('Escape');
-      await page.keyboard.press('?');
+      await page.keyboard.press('Control+/');
       await page.getByRole('dialog', { name: textOf('shortcuts') }).waitFor();
       await assertReadable(page, 'shortcuts');
     });

@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { after, before, describe, test } from 'node:test';
+import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { CLASSICS, findBook, manyBooks } from './books.ts';
 import {
   assertAccessible,
+  button,
   ConsolePages,
   failedRequests,
+  field,
   rowOf,
   SIZES,
   waitForCount,
 } from './console-pages.ts';
-
-/** Longer than a deletion can be undone. */
-const AFTER_UNDO_MS = 9_000;
 
 let pages: ConsolePages;
 before(async () => {
@@ -22,13 +21,13 @@ before(async () => {
 after(() => pages[Symbol.asyncDispose]());
 
 const check = (page: Page, title: string) => rowOf(page, title).getByRole('checkbox');
-const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const bar = (page: Page, text: string) => page.getByRole('region', { name: 'Selection' }).getByText(text);
 const idOf = (title: string) => 1 + CLASSICS.findIndex((book) => book.title === title);
 
 async function setAuthor(page: Page, author: string): Promise<void> {
-  await button(page, 'Set author').click();
-  await page.getByRole('dialog').getByRole('textbox', { name: 'Author' }).fill(author);
+  // A click that Playwright repeats may scroll the list.
+  await button(page, 'Set author').press('Enter');
+  await field(page, 'Author').fill(author);
   await page.keyboard.press('Enter');
 }
 
@@ -38,70 +37,56 @@ function selectedTitles(page: Page): Promise<string[]> {
 }
 
 for (const [size, options] of Object.entries(SIZES)) {
-  describe(`On ${size}`, () => {
-    test('the author of selected books is set and restored', async (context) => {
-      const { page, service } = (await pages.openConsole(context, options)) ?? {};
-      if (!page || !service) return;
-      await check(page, 'Emma').click();
-      await bar(page, '1 selected').waitFor();
-      await check(page, 'Persuasion').click({ modifiers: ['Shift'] });
-      await bar(page, '3 selected').waitFor();
-      assert.deepEqual(await selectedTitles(page), ['Emma', 'Frankenstein', 'Persuasion']);
-      await assertAccessible(page, 'selection');
-      await setAuthor(page, 'Jane A.');
-      await page.getByText('3 books are changed.').waitFor();
-      await rowOf(page, 'Frankenstein').getByText('Jane A.').waitFor();
-      assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Jane A.');
-      assert.deepEqual(await selectedTitles(page), []);
-      await button(page, 'Undo').click();
-      await page.getByText('The changes of 3 books are undone.').waitFor();
-      assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Mary Shelley');
-      assert.equal((await findBook(service, idOf('Emma')))?.author, 'Jane Austen');
-      await rowOf(page, 'Frankenstein').getByText('Mary Shelley').waitFor();
-    });
-
-    test('selected books are deleted when that can no longer be undone; a book that another user has changed is kept', async (context) => {
-      const { page, service } = (await pages.openConsole(context, options)) ?? {};
-      if (!page || !service) return;
-      await page.clock.install();
-      for (const title of ['The Iliad', 'The Odyssey', 'Meditations']) await check(page, title).click();
-      await button(page, 'Delete').click();
-      await page.getByText('3 books are deleted.').waitFor();
-      await waitForCount(page, '40 books');
-      await button(page, 'Undo').click();
-      await waitForCount(page, '43 books');
-      // A click that Playwright repeats may have scrolled the list.
-      await page.evaluate('scrollTo(0, 0)');
-      await check(page, 'The Iliad').click();
-      await check(page, 'Meditations').click({ modifiers: ['Shift'] });
-      await button(page, 'Delete').click();
-      await waitForCount(page, '40 books');
-      await service.fetch('PUT', '/book/2', JSON.stringify({ year: -700 }));
-      // The pointer in a toast would pause its timeout.
-      await page.mouse.move(0, 0);
-      await page.clock.runFor(AFTER_UNDO_MS);
-      await bar(page, '1 selected').waitFor();
-      await bar(page, 'was changed by another user').waitFor();
-      await waitForCount(page, '41 books');
-      await rowOf(page, 'The Odyssey').getByText('700 BC').waitFor();
-      assert.equal(await findBook(service, 1), undefined);
-      assert.equal(await findBook(service, 3), undefined);
-      await assertAccessible(page, 'failed deletion');
-      await button(page, 'Delete').click();
-      await page.getByText('1 book is deleted.').waitFor();
-      await page.mouse.move(0, 0);
-      await page.clock.runFor(AFTER_UNDO_MS);
-      await waitForCount(page, '40 books');
-    });
+  test(`On ${size}, the author of selected books is set and restored, and the list stays where it is`, async (context) => {
+    const { page, service } = (await pages.openConsole(context, options, { hasHistory: true })) ?? {};
+    if (!page || !service) return;
+    await page.evaluate('scrollTo(0, 300)');
+    await check(page, 'Emma').click();
+    await bar(page, '1 selected').waitFor();
+    await check(page, 'Persuasion').click({ modifiers: ['Shift'] });
+    await bar(page, '3 selected').waitFor();
+    assert.deepEqual(await selectedTitles(page), ['Emma', 'Frankenstein', 'Persuasion']);
+    await assertAccessible(page, 'selection');
+    const top = async () => (await rowOf(page, 'Frankenstein').boundingBox())?.y;
+    const place = await top();
+    await setAuthor(page, 'Jane A.');
+    await page.getByText('Changed: 3 books').waitFor();
+    await rowOf(page, 'Frankenstein').getByText('Jane A.').waitFor();
+    assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Jane A.');
+    assert.deepEqual(await selectedTitles(page), []);
+    assert.equal(await top(), place);
+    await button(page, 'Undo').press('Enter');
+    await page.getByText('Change undone: 3 books').waitFor();
+    assert.equal(await page.getByText('Changed: 3 books').count(), 0);
+    assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Mary Shelley');
+    await rowOf(page, 'Frankenstein').getByText('Mary Shelley').waitFor();
+    assert.equal(await top(), place);
+    await page.locator('.rows :focus').waitFor();
   });
 }
+
+test('Selected books are deleted and restored, and those that another user has changed are kept', async (context) => {
+  const { page, service } = (await pages.openConsole(context, {}, { hasHistory: true })) ?? {};
+  if (!page || !service) return;
+  for (const title of ['The Iliad', 'The Odyssey', 'Meditations']) await check(page, title).click();
+  await button(page, 'Delete').click();
+  await page.getByText('Deleted: 3 books').waitFor();
+  await waitForCount(page, '40 books');
+  assert.equal(await findBook(service, 1), undefined);
+  await page.keyboard.press('ControlOrMeta+Z');
+  await waitForCount(page, '43 books');
+  await rowOf(page, 'The Iliad').waitFor();
+  assert.deepEqual((await findBook(service, 3))?.title, 'Meditations');
+  await service.fetch('PUT', '/book/2', JSON.stringify({ year: -700 }));
+  await rowOf(page, 'The Odyssey').getByText('700 BC').waitFor();
+});
 
 test('Ctrl+A selects all books of the search, also those that are not loaded; a click excludes one of them', async (context) => {
   const { page, service } = (await pages.openConsole(context, {}, { books: manyBooks(220) })) ?? {};
   if (!page || !service) return;
   await page.getByLabel('To year').fill('1989');
   await waitForCount(page, '210 books');
-  await page.locator('[data-index="0"] .title').click();
+  await page.locator('[data-index="0"] .author').click();
   await page.keyboard.press('ControlOrMeta+A');
   await bar(page, '210 selected').waitFor();
   await check(page, 'Volume 2').click();
@@ -113,14 +98,14 @@ test('Ctrl+A selects all books of the search, also those that are not loaded; a 
   await page.getByText('A year is a whole number').waitFor();
   await year.fill('1700');
   await page.keyboard.press('Enter');
-  await page.getByText('209 books are changed.').waitFor();
+  await page.getByText('Changed: 209 books').waitFor();
   const countOf = async (query: string) =>
     (await service.fetch('GET', `/books?limit=1&count=true&${query}`)).headers.get('X-Total-Count');
   assert.equal(await countOf('year=1700'), '209');
   assert.equal((await findBook(service, 2))?.year, 1801);
-  await page.locator('[data-index="0"] .title').click();
+  await page.locator('[data-index="0"] .author').click();
   await page.keyboard.press('ControlOrMeta+Z');
-  await page.getByText('The changes of 209 books are undone.').waitFor();
+  await page.getByText('Change undone: 209 books').waitFor();
   assert.equal(await countOf('year=1700'), '0');
   assert.equal((await findBook(service, 190))?.year, 1989);
 });
@@ -133,7 +118,7 @@ test('A range with Shift also selects rows that are not loaded yet; a new search
   await page.keyboard.press('Control+End');
   await rowOf(page, 'Volume 5000').waitFor();
   await rowOf(page, 'Volume 4990')
-    .locator('.title')
+    .locator('.title a')
     .click({ modifiers: ['Shift'] });
   await bar(page, '4,990 selected').waitFor();
   await button(page, 'Clear the selection').click();
@@ -152,7 +137,7 @@ test('Books that are gone or changed stay selected, with the reason; after an ou
   await service.fetch('DELETE', `/book/${idOf('Emma')}`);
   await service.fetch('PUT', `/book/${idOf('Persuasion')}`, JSON.stringify({ author: 'J. A.' }));
   await setAuthor(page, 'N. N.');
-  await page.getByText('1 book is changed.').waitFor();
+  await page.getByText('Changed: “Candide”').waitFor();
   await bar(page, '2 selected').waitFor();
   await bar(page, '2 books were not changed').waitFor();
   const items = await page.getByRole('region', { name: 'Selection' }).getByRole('listitem').allInnerTexts();
@@ -173,7 +158,7 @@ test('Books that are gone or changed stay selected, with the reason; after an ou
   await bar(page, '2 selected').waitFor();
   await page.unroute('**/book/*');
   await setAuthor(page, 'N. N.');
-  await page.getByText('2 books are changed.').waitFor();
+  await page.getByText('Changed: 2 books').waitFor();
 });
 
 test('With the keyboard, arrows move by cell, Space and Shift select, and Escape clears', async (context) => {
@@ -185,7 +170,7 @@ test('With the keyboard, arrows move by cell, Space and Shift select, and Escape
       .and(page.locator(':focus, :has(:focus)'));
   await page.keyboard.press('ArrowDown');
   await focus(2, 3).waitFor();
-  assert.equal(await page.locator('#books [tabindex="0"]:not(.edge)').count(), 1);
+  assert.equal(await page.locator('.rows [tabindex="0"]').count(), 1);
   for (const [key, row, column] of [
     ['ArrowRight', 2, 4],
     ['End', 2, 5],
@@ -194,8 +179,7 @@ test('With the keyboard, arrows move by cell, Space and Shift select, and Escape
     ['ArrowRight', 2, 2],
     ['ArrowDown', 3, 2],
     ['ArrowUp', 2, 2],
-    ['ArrowUp', 1, 2],
-    ['ArrowDown', 2, 2],
+    ['ArrowUp', 2, 2],
     ['Control+End', 44, 2],
     ['Control+Home', 2, 2],
   ] as const) {
@@ -210,11 +194,6 @@ test('With the keyboard, arrows move by cell, Space and Shift select, and Escape
   await page.keyboard.press('Shift+ArrowUp');
   await bar(page, '2 selected').waitFor();
   assert.deepEqual(await selectedTitles(page), ['The Iliad', 'The Odyssey']);
-  await page.keyboard.press('Delete');
-  await waitForCount(page, '41 books');
-  await page.keyboard.press('ControlOrMeta+Z');
-  await waitForCount(page, '43 books');
-  await page.keyboard.press('Space');
   await page.keyboard.press('Escape');
   await bar(page, 'selected').waitFor({ state: 'detached' });
   await page.keyboard.press('Enter');

@@ -174,6 +174,21 @@ describe('The imports of the web console', () => {
   test('have no cycles', () => {
     assert.equal(findCycle(ofConsole), undefined);
   });
+
+  test('run one way: each layer imports only those before it', () => {
+    const layers = ['state', 'language', 'ui', 'features'];
+    const rules = layers.map((layer, index) => ({
+      rule: `${layer}/ is above ${layers[index - 1] ?? 'none'}`,
+      modules: new RegExp(`^console/src/${layer}/`),
+      mayImport: new RegExp(`^console/src/(${layers.slice(0, index + 1).join('|')})/`),
+    }));
+    assert.deepEqual(violationsOf(ofConsole, rules), []);
+    const planted = new Map(ofConsole).set(
+      'console/src/ui/a.ts',
+      `import { x } from '../features/use-app.ts';`,
+    );
+    assert.equal(violationsOf(planted, rules).length, 1);
+  });
 });
 
 describe('The check of imports', () => {

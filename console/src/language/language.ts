@@ -1,5 +1,5 @@
-import { computed } from '@preact/signals';
-import { preference } from '../page/preferences.ts';
+import { computed, signal } from '@preact/signals';
+import { keepChoice } from '../state/preferences.ts';
 
 /** The languages of the console by their own names; each has a file of the texts of the page, and one of those for other code. */
 export const LANGUAGE_NAMES = { en: 'English', de: 'Deutsch', es: 'Español', fr: 'Français' } as const;
@@ -20,12 +20,14 @@ export function loadLaterTexts(language: Language): Promise<{ default: LaterText
 
 const CODES = Object.keys(LANGUAGE_NAMES) as Language[];
 
-/** The language of the console: the first of the browser that it has, unless the user has chosen another. */
-export const language = preference(
-  'language',
-  CODES,
-  navigator.languages.map((tag) => CODES.find((code) => code === tag.split('-')[0])).find(Boolean) ?? 'en',
-);
+/** The language of the console. */
+export const language = signal<Language>('en');
+
+/** Chooses the first language of the browser that the console has, unless the user has chosen another. */
+export function chooseLanguage(): void {
+  const known = navigator.languages.map((tag) => CODES.find((code) => code === tag.split('-')[0]));
+  keepChoice(language, 'language', CODES, known.find(Boolean) ?? 'en');
+}
 
 const numbers = computed(() => new Intl.NumberFormat(language.value));
 

@@ -1,6 +1,8 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { NoResponseError, RefusedError } from '../../../src/client/index.ts';
+import { formatMessage } from './format.ts';
 import {
+  chooseLanguage,
   type Language,
   type LaterTexts,
   language,
@@ -12,18 +14,23 @@ import {
 const first = signal({} as Texts);
 const later = signal({} as LaterTexts);
 
-/** The texts of the page in the current language; empty until {@link textsLoaded}. */
+/** The texts of the page in the current language; empty until {@link startTexts} is done. */
 export const texts: ReadonlySignal<Texts> = first;
 
 /** All texts in the current language, for code that is loaded by {@link loadWithTexts}. */
 export const allTexts = computed(() => ({ ...first.value, ...later.value }));
 
-let shown = language.value;
+let shown: Language;
 let isLaterNeeded = false;
 
-export const textsLoaded = load(shown);
-// The language remains the former one when the texts of the chosen one cannot be loaded.
-effect(() => void load(language.value).catch(() => (language.value = shown)));
+/** Loads the texts, now and whenever the user chooses another language. */
+export async function startTexts(): Promise<void> {
+  chooseLanguage();
+  shown = language.value;
+  await load(shown);
+  // The language remains the former one when the texts of the chosen one cannot be loaded.
+  effect(() => void load(language.value).catch(() => (language.value = shown)));
+}
 
 async function load(chosen: Language): Promise<void> {
   const [page, others] = await Promise.all([loadTexts(chosen), isLaterNeeded && loadLaterTexts(chosen)]);
@@ -44,6 +51,12 @@ export async function loadWithTexts<Module>(loadModule: () => Promise<Module>): 
   isLaterNeeded = true;
   const [module] = await Promise.all([loadModule(), load(language.value)]);
   return module;
+}
+
+/** A year in the current language: `1851`, or `750 BC` for -750. An unknown one, 0, is an empty text. */
+export function formatYear(year: number): string {
+  if (year === 0) return '';
+  return year < 0 ? formatMessage(texts.value.beforeCommonEra, { year: String(-year) }) : String(year);
 }
 
 /** The message for the error of a call. */

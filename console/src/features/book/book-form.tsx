@@ -1,0 +1,152 @@
+import { type Signal, useSignal } from '@preact/signals';
+import type { TargetedInputEvent } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatMessage } from '../../language/format.ts';
+import { allTexts, explain, formatYear } from '../../language/texts.ts';
+import type { EditSession } from '../../state/edit-session.ts';
+import { yearOf } from '../../state/fields.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { StepHeading } from '../../ui/dialog.tsx';
+import { AuthorSuggestions, hasSuggestions } from '../author-suggestions.tsx';
+import { useApp } from '../use-app.ts';
+
+interface BookFormProps {
+  readonly edit: EditSession;
+  /** Whether the user is asked if the changes are to be discarded. */
+  readonly isLeaving: Signal<boolean>;
+  readonly onCancel: () => void;
+  readonly onHistory: () => void;
+  readonly onSave: (isAnother: boolean) => void;
+}
+
+export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookFormProps) {
+  const { history, operations, dialogs, isTouched } = useApp();
+  const form = useRef<HTMLFormElement>(null);
+  const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();
+  useEffect(() => {
+    // On a phone, the focus would open the keyboard over a book that the user may only want to read.
+    if (edit.id === 'new' || !isTouched.value) focus('title');
+  }, []);
+  const t = allTexts.value;
+  const { draft, base, error, problem } = edit;
+  const isSaving = edit.state.value.kind === 'saving';
+  const year = yearOf(draft.value);
+  const isSubmitted = useSignal(false);
+
+  function save(event: Event, isAnother = false): void {
+    event.preventDefault();
+    if (isSaving) return;
+    isSubmitted.value = true;
+    if (problem) focus(problem === 'year' ? 'year' : 'title');
+    else onSave(isAnother);
+  }
+
+  function remove(): void {
+    if (!base) return;
+    dialogs.close();
+    void operations.run('deleted', [{ before: base, after: undefined }]);
+  }
+
+  return (
+    <form ref={form} class="book-form" onSubmit={save} aria-busy={isSaving}>
+      <StepHeading text={base ? t.editBook : t.add} id={base?.id} />
+      <TextField name="title" edit={edit} submit={save} />
+      <TextField name="author" edit={edit} submit={save} />
+      <label class="field year">
+        <span>{t.columns.year}</span>
+        <input
+          name="year"
+          autocomplete="off"
+          value={draft.value.year}
+          aria-invalid={year === undefined}
+          aria-describedby="year-hint"
+          onInput={({ currentTarget }) => {
+            draft.value = { ...draft.value, year: currentTarget.value };
+          }}
+        />
+      </label>
+      <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
+        {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : t.yearHint}
+      </p>
+      <p class="hint" role="status">
+        {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
+      </p>
+      <p class="error" role="alert">
+        {problem === 'nameless' && isSubmitted.value
+          ? t.emptyBook
+          : error.value !== undefined && formatMessage(t.notStored, { reason: explain(error.value) })}
+      </p>
+      {isLeaving.value ? (
+        <Leaving onStay={onCancel} />
+      ) : (
+        <div class="buttons">
+          {base && <LinkButton text={t.delete} variant="danger" onClick={remove} />}
+          {base && history.isKept.value && <LinkButton text={t.history} onClick={onHistory} />}
+          <Button text={t.cancel} onClick={onCancel} />
+          {!base && <Button text={t.saveAndAddAnother} onClick={(event) => save(event, true)} />}
+          <Button
+            text={isSaving ? t.saving : t.save}
+            variant="primary"
+            type="submit"
+            aria-disabled={isSaving}
+          />
+        </div>
+      )}
+    </form>
+  );
+}
+
+/** Asks whether to discard the changes. */
+export function Leaving({ onStay }: { readonly onStay: () => void }) {
+  const { dialogs } = useApp();
+  const stay = useRef<HTMLDivElement>(null);
+  useEffect(() => stay.current?.querySelector('button')?.focus(), []);
+  const t = allTexts.value;
+  return (
+    <div ref={stay} class="buttons leaving" role="alertdialog" aria-label={t.discardQuestion}>
+      <p class="first">{t.discardQuestion}</p>
+      <Button text={t.continueEditing} onClick={onStay} />
+      <Button text={t.discard} variant="danger" onClick={() => dialogs.close()} />
+    </div>
+  );
+}
+
+interface TextFieldProps {
+  readonly name: 'title' | 'author';
+  readonly edit: EditSession;
+  readonly submit: (event: Event) => void;
+}
+
+/** A text that may have several lines: Shift+Enter inserts a line break, Enter saves. An author on one line is suggested. */
+function TextField({ name, edit: { draft }, submit }: TextFieldProps) {
+  const text = draft.value[name];
+  const isSuggested = useRef(name === 'author' && hasSuggestions(text)).current;
+  const props = {
+    id: `book-${name}`,
+    name,
+    dir: 'auto',
+    value: text,
+    onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) {
+      draft.value = { ...draft.value, [name]: currentTarget.value };
+    },
+  } as const;
+  return (
+    <div class={`field ${name}`}>
+      <label for={`book-${name}`}>{allTexts.value.columns[name]}</label>
+      {isSuggested ? (
+        <>
+          <input {...props} list="authors" autocomplete="off" />
+          <AuthorSuggestions id="authors" text={text} />
+        </>
+      ) : (
+        <textarea
+          {...props}
+          rows={1}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
+          }}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,66 @@
+import { useEffect, useMemo } from 'preact/hooks';
+import { formatMessage } from '../language/format.ts';
+import { language } from '../language/language.ts';
+import { allTexts } from '../language/texts.ts';
+import { Explainer, type Explanation } from '../state/explanation.ts';
+import { Button } from '../ui/button.tsx';
+import { exampleFile } from './example-file.ts';
+import { useApp } from './use-app.ts';
+
+/** Shown instead of the table when there is no book to show. */
+export function Empty() {
+  const { address } = useApp();
+  return <div class="empty">{address.isSearch.value ? <NothingFound /> : <NoBooks />}</div>;
+}
+
+function NothingFound() {
+  const { address, list } = useApp();
+  const t = allTexts.value;
+  const explainer = useMemo(() => new Explainer(list, address), []);
+  useEffect(() => explainer.close, []);
+  const { value: explanation } = explainer.explanation;
+  return (
+    <>
+      <p class="lead">{t.nothingFound}</p>
+      <p role="status">{explanation && explain(explanation)}</p>
+      <p class="quiet">{t.nothingFoundHint}</p>
+      <div class="buttons">
+        {explanation && explanation.inOtherYears > 0 && (
+          <Button
+            text={t.searchAllYears}
+            variant="primary"
+            onClick={() => address.show({ from: undefined, to: undefined })}
+          />
+        )}
+        <Button text={t.showAll} onClick={() => address.show({ q: '', from: undefined, to: undefined })} />
+      </div>
+    </>
+  );
+}
+
+function explain({ missingWords, inOtherYears }: Explanation): string {
+  const t = allTexts.value;
+  if (inOtherYears > 0) return formatMessage(t.inOtherYears, { count: inOtherYears });
+  if (missingWords.length === 0) return t.wordsNotTogether;
+  const or = new Intl.ListFormat(language.value, { type: 'disjunction' });
+  return formatMessage(t.wordsNotFound, {
+    words: or.format(missingWords.map((word) => formatMessage(t.quotedWord, { word }))),
+  });
+}
+
+function NoBooks() {
+  const { dialogs } = useApp();
+  const t = allTexts.value;
+  const importFiles = (files: readonly File[]) => dialogs.show({ kind: 'import', files });
+  return (
+    <>
+      <p class="lead">{t.noBooks}</p>
+      <p class="quiet">{t.noBooksHint}</p>
+      <div class="buttons">
+        <Button text={t.importFile} onClick={() => importFiles([])} />
+        <Button text={t.importExample} onClick={() => importFiles([exampleFile()])} />
+        <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { texts } from '../language/texts.ts';
+import { useApp } from './use-app.ts';
+
+/**
+ * Opens the import for a file that is dropped on the page. While another dialog is open, the drop is ignored; the browser
+ * would otherwise navigate to the file.
+ */
+export function FileDrop() {
+  const { dialogs } = useApp();
+  const isOver = useSignal(false);
+  useEffect(() => {
+    const controller = new AbortController();
+    const listen = (type: 'dragover' | 'dragleave' | 'drop', handle: (event: DragEvent) => void) =>
+      addEventListener(type, handle, { signal: controller.signal });
+    listen('dragover', (event) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      isOver.value = canDrop();
+      event.dataTransfer.dropEffect = isOver.value ? 'copy' : 'none';
+    });
+    listen('dragleave', ({ relatedTarget }) => {
+      if (!relatedTarget) isOver.value = false;
+    });
+    listen('drop', (event) => {
+      isOver.value = false;
+      if (!event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      if (canDrop()) dialogs.show({ kind: 'import', files: [...event.dataTransfer.files] });
+    });
+    return () => controller.abort();
+  }, []);
+  if (!isOver.value) return null;
+  return (
+    <div class="drop-overlay" aria-hidden="true">
+      <p>{texts.value.dropFile}</p>
+    </div>
+  );
+}
+
+/** Whether no dialog is open except an idle import. */
+function canDrop(): boolean {
+  return document.querySelector('dialog[open]:not(.accepts-files)') === null;
+}

@@ -1,0 +1,91 @@
+import { formatMessage } from '../../language/format.ts';
+import { allTexts, explain } from '../../language/texts.ts';
+import { UnreadableFileError } from '../../state/files/file-bytes.ts';
+import type { FileImport } from '../../state/files/file-import.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { useApp } from '../use-app.ts';
+import type { ImportStepProps } from './choose-file.tsx';
+import { InvalidRows } from './invalid-rows.tsx';
+
+/** The result of an import, with a button to continue an incomplete one. */
+export function ImportResult({ choice, fileImport }: ImportStepProps) {
+  const { dialogs, operations, address } = useApp();
+  const t = allTexts.value;
+  const { value: end } = fileImport.end;
+  const { value: operation } = fileImport.operation;
+  const isDone = end !== undefined && 'kind' in end && end.kind === 'done';
+  const canContinue = !isDone && !(end instanceof UnreadableFileError);
+  return (
+    <>
+      <div class="summary" role="status">
+        <StoredBooks fileImport={fileImport} isDone={isDone} />
+      </div>
+      <InvalidRows fileImport={fileImport} />
+      <div class="buttons">
+        <LinkButton text={t.chooseAnother} variant="first" onClick={() => choice.close()} />
+        {operation && operation.changes.length > 0 && (
+          <Button
+            text={t.undoImport}
+            variant="danger"
+            onClick={() => {
+              dialogs.close();
+              void operations.undo(operation);
+            }}
+          />
+        )}
+        {isDone && (
+          <Button
+            text={t.showNewest}
+            onClick={() => {
+              dialogs.close();
+              address.showNewest();
+            }}
+          />
+        )}
+        <Button text={t.close} variant={canContinue ? '' : 'primary'} onClick={() => dialogs.close()} />
+        {canContinue && (
+          <Button text={t.continue} variant="primary" onClick={() => void fileImport.start()} />
+        )}
+      </div>
+    </>
+  );
+}
+
+function StoredBooks({ fileImport, isDone }: { fileImport: FileImport; isDone: boolean }) {
+  const t = allTexts.value;
+  const { value: stored } = fileImport.stored;
+  const { value: skipped } = fileImport.skipped;
+  const invalid = fileImport.check.value?.invalid ?? 0;
+  return (
+    <>
+      <p>
+        <strong>
+          {isDone
+            ? formatMessage(t.done, { count: stored })
+            : formatMessage(t.stopped, { stored, total: fileImport.total.value })}
+        </strong>
+      </p>
+      <EndReason fileImport={fileImport} />
+      {skipped > 0 && <p>{formatMessage(t.skipped, { count: skipped })}</p>}
+      {isDone && invalid > 0 && <p>{formatMessage(t.leftOut, { count: invalid })}</p>}
+    </>
+  );
+}
+
+/** Why an import is incomplete. */
+function EndReason({ fileImport }: { fileImport: FileImport }) {
+  const t = allTexts.value;
+  const { value: end } = fileImport.end;
+  if (end instanceof UnreadableFileError) return <p class="error">{t.failed}</p>;
+  if (end?.kind === 'rejected') {
+    const { firstLine, lastLine } = end.batch;
+    return (
+      <p class="error">
+        {formatMessage(t.rejected, { first: firstLine, last: lastLine, reason: explain(end.error) })}
+      </p>
+    );
+  }
+  if (!fileImport.unconfirmed) return null;
+  const { firstLine, lastLine } = fileImport.unconfirmed;
+  return <p class="note">{formatMessage(t.unconfirmed, { first: firstLine, last: lastLine })}</p>;
+}

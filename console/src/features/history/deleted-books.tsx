@@ -1,0 +1,114 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { Book, BookChange } from '../../../../src/client/index.ts';
+import { formatMessage } from '../../language/format.ts';
+import { allTexts, explain } from '../../language/texts.ts';
+import { ChangeList } from '../../state/change-list.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, StepHeading } from '../../ui/dialog.tsx';
+import { visibleText } from '../../ui/visible-text.ts';
+import { BookText, YearText } from '../book-text.tsx';
+import { explainFailures } from '../reports.tsx';
+import { useApp } from '../use-app.ts';
+import { ChangeListEnd } from './change-list-end.tsx';
+import { ChangeTime } from './change-time.tsx';
+
+/** The deleted books, the last deletion first; one or several of them can be restored. */
+export function DeletedBooksDialog() {
+  const { client, operations, dialogs } = useApp();
+  const close = () => dialogs.close();
+  const t = allTexts.value;
+  const chosen = useSignal<ReadonlySet<number>>(new Set());
+  const refusal = useSignal('');
+  const isRestoring = useSignal(false);
+  const list = useMemo(() => new ChangeList((abort) => client.deletedBooks({ signal: abort })), []);
+  useEffect(() => {
+    void list.load();
+    return () => list.close();
+  }, [list]);
+
+  async function restoreBooks(books: readonly Book[]): Promise<void> {
+    if (isRestoring.value || books.length === 0) return;
+    isRestoring.value = true;
+    const changes = books.map((after) => ({ before: undefined, after }));
+    const { done, failures, error } = await operations.run('restored', changes);
+    isRestoring.value = false;
+    if (done.length === books.length) return close();
+    refusal.value = error === undefined ? explainFailures(failures) : explain(error);
+    chosen.value = new Set();
+    await list.load();
+  }
+
+  function choose(id: number, isChosen: boolean): void {
+    const ids = new Set(chosen.value);
+    if (isChosen) ids.add(id);
+    else ids.delete(id);
+    chosen.value = ids;
+  }
+
+  const { value: changes } = list.changes;
+  const chosenBooks = changes.map(({ book }) => book).filter(({ id }) => chosen.value.has(id));
+  return (
+    <Dialog label={t.recentlyDeleted} onDismiss={close} class="wide">
+      <StepHeading text={t.recentlyDeleted} />
+      <ul class="entries">
+        {changes.map((change) => (
+          <DeletedBook
+            key={change.cursor}
+            change={change}
+            isChosen={chosen.value.has(change.book.id)}
+            onChoose={(isChosen) => choose(change.book.id, isChosen)}
+            onRestore={() => void restoreBooks([change.book])}
+          />
+        ))}
+      </ul>
+      <ChangeListEnd list={list} none={t.noDeletedBooks} />
+      <p class="error" role="alert">
+        {refusal.value}
+      </p>
+      <div class="buttons">
+        <Button text={t.close} onClick={close} />
+        <Button
+          text={formatMessage(t.restoreChosen, { count: chosenBooks.length })}
+          variant="primary"
+          aria-disabled={chosenBooks.length === 0 || isRestoring.value}
+          onClick={() => void restoreBooks(chosenBooks)}
+        />
+      </div>
+    </Dialog>
+  );
+}
+
+interface DeletedBookProps {
+  readonly change: BookChange;
+  readonly isChosen: boolean;
+  readonly onChoose: (isChosen: boolean) => void;
+  readonly onRestore: () => void;
+}
+
+function DeletedBook({ change: { at, book }, isChosen, onChoose, onRestore }: DeletedBookProps) {
+  const t = allTexts.value;
+  return (
+    <li>
+      <label>
+        <input
+          type="checkbox"
+          checked={isChosen}
+          onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
+        />
+        <span class="title">
+          <BookText text={book.title} absent={t.noTitle} />
+        </span>
+        <span class="quiet">
+          <BookText text={book.author} absent={t.noAuthor} />, <YearText year={book.year} /> ·{' '}
+          {t.changeTypes.deleted} <ChangeTime at={at} />
+        </span>
+      </label>
+      <Button
+        text={t.restore}
+        aria-label={formatMessage(t.restoreBook, { title: visibleText(book.title) || t.noTitle })}
+        onClick={onRestore}
+      />
+    </li>
+  );
+}

@@ -1,0 +1,11 @@
+// oxlint-disable-next-line import/no-unassigned-import -- a style sheet exports nothing
+import '../style/later.css';
+
+/** The entry of the code that is loaded after the first books. */
+export { Chart } from './chart.tsx';
+export { Empty } from './empty.tsx';
+export { FileDrop } from './file-drop.tsx';
+export { OpenedDialog } from './opened-dialog.tsx';
+export { PageMenu } from './page-menu.tsx';
+export { Reports } from './reports.tsx';
+export { SelectionBar } from './selection-bar.tsx';

@@ -1,0 +1,99 @@
+import { useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { Book } from '../../../src/client/index.ts';
+import { formatMessage } from '../language/format.ts';
+import { allTexts, explain } from '../language/texts.ts';
+import type { App } from '../state/app.ts';
+import { Follower } from '../state/follower.ts';
+import { bookOf, type Operation, type Report } from '../state/operations.ts';
+import type { Failure } from '../state/selection.ts';
+import type { Toast } from '../state/toasts.ts';
+import { visibleText } from '../ui/visible-text.ts';
+import { useApp } from './use-app.ts';
+
+const NAME_LENGTH_MAX = 60;
+
+/** Tells in a notification what was done, undone or not saved, and follows what others change. */
+export function Reports() {
+  const app = useApp();
+  useEffect(() => {
+    const follower = new Follower(app, new URL('features.json', document.baseURI));
+    return () => follower.close();
+  }, []);
+  useSignalEffect(() => {
+    const { value: report } = app.operations.report;
+    app.toasts.show(report && toastOf(app, report));
+  });
+  useSignalEffect(() => {
+    const failed = app.cells.failed.value.at(-1);
+    if (!failed) return;
+    const open = () => app.dialogs.show({ kind: 'book', id: failed.id });
+    // The user may be typing in another cell.
+    if (app.cells.open.peek() === undefined) open();
+    else
+      app.toasts.show({
+        text: () => allTexts.value.notSaved,
+        actions: [{ label: () => allTexts.value.continueEditing, run: open }],
+      });
+  });
+  return null;
+}
+
+function toastOf({ operations, list, address }: App, report: Report): Toast | undefined {
+  const { operation, done, failures, left, error, isRenumbered } = report;
+  const text = () =>
+    [
+      done.length > 0 && nameOfOperation(operation),
+      isRenumbered && allTexts.value.renumbered,
+      failures.length > 0 && explainFailures(failures),
+      error !== undefined && formatMessage(allTexts.value.commandFailed, { reason: explain(error) }),
+    ]
+      .filter(Boolean)
+      .join(' ');
+  const { kind, isUndone } = operation;
+  const added = kind === 'added' && !isUndone ? done[0]?.after : undefined;
+  const actions = [
+    error !== undefined &&
+      left.length > 0 && { label: () => allTexts.value.tryAgain, run: () => void operations.run(kind, left) },
+    done.length > 0 &&
+      (isUndone
+        ? { label: () => allTexts.value.redo, run: () => void operations.redo(operation) }
+        : { label: () => allTexts.value.undo, run: () => void operations.undo(operation) }),
+    added && {
+      label: () => allTexts.value.showBook,
+      run: () => (address.isSearch.value ? address.showNewest() : void list.reveal(added)),
+    },
+  ].filter((action) => typeof action === 'object');
+  return text() === '' ? undefined : { text, actions };
+}
+
+/** What an operation has done, or that it is undone. */
+export function nameOfOperation({ kind, changes, isUndone }: Operation): string {
+  const t = allTexts.value;
+  const [first] = changes;
+  const books =
+    first && changes.length === 1
+      ? quote(first.after ?? bookOf(first))
+      : formatMessage(t.count, { count: changes.length });
+  return formatMessage((isUndone ? t.undone : t.operationKinds)[kind], { books });
+}
+
+export function explainFailures(failures: readonly Failure[]): string {
+  const t = allTexts.value;
+  const [first] = failures;
+  if (!first) return '';
+  return failures.length === 1
+    ? `${quote(first.book)} ${explainFailure(first)}`
+    : formatMessage(t.failedBooks, { count: failures.length });
+}
+
+export function explainFailure({ reason }: Failure): string {
+  return typeof reason === 'string' ? allTexts.value.failures[reason] : explain(reason);
+}
+
+function quote({ title }: Book): string {
+  const { noTitle, quotedWord } = allTexts.value;
+  return title === ''
+    ? noTitle
+    : formatMessage(quotedWord, { word: visibleText(title).slice(0, NAME_LENGTH_MAX) });
+}

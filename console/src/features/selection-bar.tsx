@@ -1,0 +1,108 @@
+import { formatMessage } from '../language/format.ts';
+import { formatNumber } from '../language/language.ts';
+import { allTexts, explain } from '../language/texts.ts';
+import { OPERATION_BOOKS_MAX, type Progress } from '../state/operations.ts';
+import { LinkButton } from '../ui/button.tsx';
+import { focusBooks } from '../ui/dialog.tsx';
+import { BookText } from './book-text.tsx';
+import { explainFailure } from './reports.tsx';
+import { useApp } from './use-app.ts';
+
+/** The failures that are listed; all are marked in the table. */
+const LISTED_MAX = 100;
+
+/** The number of selected books, and what can be done with them; while an operation runs, its progress. */
+export function SelectionBar() {
+  const { selection, operations, list, dialogs } = useApp();
+  const t = allTexts.value;
+  const count = selection.count.value;
+  const { value: error } = operations.error;
+  if (operations.progress.value) return <RunningOperation {...operations.progress.value} />;
+  if (count === 0) return null;
+  const isTooMany = count > OPERATION_BOOKS_MAX;
+  return (
+    <section class="selection" aria-label={t.selection}>
+      <strong>{formatMessage(t.selected, { count })}</strong>
+      {list.total.value !== undefined && count < list.total.value && (
+        <LinkButton
+          text={formatMessage(t.selectAllBooks, { count: list.total.value })}
+          onClick={() => selection.all()}
+        />
+      )}
+      {isTooMany ? (
+        <span class="quiet">{formatMessage(t.tooManySelected, { max: OPERATION_BOOKS_MAX })}</span>
+      ) : (
+        <>
+          <LinkButton text={t.setAuthor} onClick={() => dialogs.show({ kind: 'field', field: 'author' })} />
+          <LinkButton text={t.setYear} onClick={() => dialogs.show({ kind: 'field', field: 'year' })} />
+        </>
+      )}
+      <LinkButton text={t.export} onClick={() => dialogs.show({ kind: 'export', isSelection: true })} />
+      {!isTooMany && (
+        <LinkButton
+          text={t.delete}
+          variant="danger"
+          onClick={runAndFocus(() => operations.runSelected('deleted', () => undefined))}
+        />
+      )}
+      <LinkButton
+        text="✕"
+        aria-label={t.clearSelection}
+        variant="last"
+        onClick={runAndFocus(() => selection.clear())}
+      />
+      {error !== undefined && (
+        <p class="error" role="alert">
+          {formatMessage(t.commandFailed, { reason: explain(error) })}
+        </p>
+      )}
+      <FailureList />
+    </section>
+  );
+}
+
+/** A handler that moves the focus to the books, as the button that had it disappears. */
+function runAndFocus(command: () => unknown): () => void {
+  return () => {
+    void command();
+    focusBooks({ preventScroll: true });
+  };
+}
+
+/** The selected books that could not be changed or deleted, with the reasons. */
+function FailureList() {
+  const { selection } = useApp();
+  const t = allTexts.value;
+  const failures = [...selection.failures.value.values()].filter(({ book }) => selection.has(book));
+  if (failures.length === 0) return null;
+  return (
+    <div class="invalid-rows">
+      <p class="error" role="alert">
+        {formatMessage(t.failedBooks, { count: failures.length })}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long list can be scrolled by keyboard */}
+      <ul tabIndex={0}>
+        {failures.slice(0, LISTED_MAX).map((failure) => (
+          <li key={failure.book.id}>
+            <BookText text={failure.book.title} absent={t.noTitle} /> {explainFailure(failure)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function RunningOperation({ step, done, total: max }: Progress) {
+  const { operations } = useApp();
+  const t = allTexts.value;
+  return (
+    <section class="selection" aria-label={t.selection}>
+      <strong>{t.steps[step]}</strong>
+      <progress value={done} max={max} aria-label={t.steps[step]} />
+      <span class="numbers">
+        {formatMessage(t.progress, { done: formatNumber(done), total: formatNumber(max) })}
+      </span>
+      <LinkButton text={t.stop} variant="last" onClick={() => operations.stop()} />
+    </section>
+  );
+}

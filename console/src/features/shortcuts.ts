@@ -1,0 +1,40 @@
+import { useEffect } from 'preact/hooks';
+import type { App } from '../state/app.ts';
+import { focusBooks } from '../ui/dialog.tsx';
+import { useApp } from './use-app.ts';
+
+/** Handles the keys of the page. None of them is a character alone, which assistive technologies may type (WCAG 2.1.4). */
+export function useShortcuts(): void {
+  const app = useApp();
+  useEffect(() => {
+    const handle = (event: KeyboardEvent) => {
+      if (handleKey(app, event)) event.preventDefault();
+    };
+    addEventListener('keydown', handle);
+    return () => removeEventListener('keydown', handle);
+  }, []);
+}
+
+/** In fields, keys are text, except for the arrows, which move the focus from the search to the books. @returns whether it did something */
+function handleKey({ dialogs, selection, operations }: App, event: KeyboardEvent): boolean {
+  const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
+  if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return false;
+  const isCommand = ctrlKey || metaKey;
+  if (isCommand && key.toLowerCase() === 'k')
+    (document.getElementById('search') as HTMLInputElement).select();
+  else if (isCommand && key === '/') dialogs.show({ kind: 'shortcuts' });
+  else if (key === 'Insert' && !isCommand && !shiftKey) dialogs.show({ kind: 'book', id: 'new' });
+  else if ((key === 'ArrowDown' || key === 'ArrowUp') && isBesideTable(target)) focusBooks();
+  else if (target.closest('input:not([type=checkbox]), textarea, select')) return false;
+  else if (key === 'Escape') selection.clear();
+  else if (!isCommand) return false;
+  else if (key.toLowerCase() === 'a') selection.all();
+  else if (key.toLowerCase() === 'y' || (shiftKey && key.toLowerCase() === 'z')) void operations.redo();
+  else if (key.toLowerCase() === 'z') void operations.undo();
+  else return false;
+  return true;
+}
+
+function isBesideTable(target: Element): boolean {
+  return target === document.body || (target.closest('search') !== null && !target.closest('select'));
+}

@@ -1,0 +1,141 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import { formatMessage } from '../language/format.ts';
+import type { Texts } from '../language/language.ts';
+import { texts } from '../language/texts.ts';
+import { LinkButton } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { LanguageMenu, ThemeMenu } from './preference-menus.tsx';
+import { useApp } from './use-app.ts';
+
+export function SignInPage() {
+  const t = texts.value;
+  // In a low window, the form was scrolled; the catalogue begins at its top.
+  useEffect(() => () => scrollTo(0, 0), []);
+  return (
+    <div class="sign-in">
+      <main>
+        <p class="mark" aria-hidden="true" />
+        <h1>{t.welcome}</h1>
+        <p class="quiet">{t.signInHint}</p>
+        <SignInForm />
+      </main>
+      <footer>
+        <LanguageMenu />
+        <ThemeMenu />
+      </footer>
+    </div>
+  );
+}
+
+/** The dialog over the page after the session has expired. */
+export function SignInAgain() {
+  const { session } = useApp();
+  const t = texts.value;
+  return (
+    <Dialog label={t.signInAgain} onDismiss={undefined}>
+      <h2>{t.signInAgain}</h2>
+      <p class="quiet">{t.signInAgainHint}</p>
+      <SignInForm />
+      <LinkButton text={t.signOutInstead} onClick={() => session.signOut()} />
+    </Dialog>
+  );
+}
+
+function SignInForm() {
+  const { session } = useApp();
+  const problem = useSignal<SignInProblem | undefined>(undefined);
+  const waitSeconds = useSignal(0);
+  const isBusy = useSignal(false);
+  const isShown = useSignal(false);
+  const t = texts.value;
+
+  useEffect(() => {
+    if (waitSeconds.value === 0) return undefined;
+    const timer = setTimeout(() => waitSeconds.value--, 1_000);
+    return () => clearTimeout(timer);
+  }, [waitSeconds.value]);
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (isBusy.value || waitSeconds.value > 0) return;
+    const form = event.currentTarget as HTMLFormElement;
+    const login = Object.fromEntries(new FormData(form)) as { username: string; password: string };
+    isBusy.value = true;
+    try {
+      await session.signIn(login);
+    } catch (error) {
+      if (!(error instanceof BookkeepingError)) throw error;
+      problem.value = problemOf(error);
+      if (problem.value === 'throttled') waitSeconds.value = (error as RefusedError).retryAfterSeconds ?? 0;
+      if (problem.value === 'wrong') form.querySelector<HTMLInputElement>('[name=password]')?.select();
+    } finally {
+      isBusy.value = false;
+    }
+  }
+
+  const password = {
+    id: 'sign-in-password',
+    name: 'password',
+    autocomplete: 'current-password',
+    autocapitalize: 'none',
+    spellcheck: false,
+    required: true,
+    autofocus: session.username !== '',
+    'aria-invalid': problem.value === 'wrong',
+    'aria-describedby': 'sign-in-error',
+  } as const;
+  return (
+    <form class="sign-in-form" onSubmit={(event) => void submit(event)} aria-busy={isBusy.value}>
+      <label class="field">
+        <span>{t.username}</span>
+        <input
+          name="username"
+          autocomplete="username"
+          autocapitalize="none"
+          spellcheck={false}
+          required
+          defaultValue={session.username}
+          autofocus={session.username === ''}
+        />
+      </label>
+      <div class="password">
+        <div class="field">
+          <label id="password-label" for="sign-in-password">
+            {t.password}
+          </label>
+          {isShown.value ? <input {...password} type="text" /> : <input {...password} type="password" />}
+        </div>
+        <button
+          type="button"
+          class="link"
+          aria-pressed={isShown.value}
+          aria-describedby="password-label"
+          onClick={() => {
+            isShown.value = !isShown.value;
+          }}
+        >
+          {t.showPassword}
+        </button>
+      </div>
+      <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
+        {isBusy.value
+          ? t.signingIn
+          : waitSeconds.value > 0
+            ? formatMessage(t.wait, { seconds: waitSeconds.value })
+            : t.signIn}
+      </button>
+      <p class="error" id="sign-in-error" role="alert">
+        {problem.value && t.signInErrors[problem.value]}
+      </p>
+    </form>
+  );
+}
+
+type SignInProblem = keyof Texts['signInErrors'];
+
+function problemOf(error: BookkeepingError): SignInProblem {
+  if (!(error instanceof RefusedError) || error.status >= 500) return 'unreachable';
+  return error.status === 429 ? 'throttled' : 'wrong';
+}

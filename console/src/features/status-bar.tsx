@@ -1,0 +1,90 @@
+import type { ComponentChildren } from 'preact';
+import { formatMessage } from '../language/format.ts';
+import { texts } from '../language/texts.ts';
+import { LinkButton } from '../ui/button.tsx';
+import { focusBooks } from '../ui/dialog.tsx';
+import { useApp } from './use-app.ts';
+
+/** The bar at the lower edge, which is always in view: the number of books, notifications, and the commands for selected books. */
+export function StatusBar({ children }: { readonly children: ComponentChildren }) {
+  const { selection } = useApp();
+  const count = selection.count.value;
+  return (
+    <footer class="bottom">
+      <p class="visually-hidden" role="status">
+        {count > 0 && formatMessage(texts.value.selected, { count })}
+      </p>
+      {children}
+      <BookCount />
+      <ToastBox />
+    </footer>
+  );
+}
+
+/** The number of matches, of all books, and of those that are new and not in the list. */
+function BookCount() {
+  const { list, found, history, address } = useApp();
+  const t = texts.value;
+  const { value: count } = list.total;
+  const { value: total } = found.all;
+  const { value: newBooks } = history.newBooks;
+  return (
+    <>
+      <p class="count" role="status">
+        {count !== undefined &&
+          (address.isSearch.value && total !== undefined && list.error.value === undefined
+            ? formatMessage(t.countOf, { count, total: Math.max(count, total) })
+            : formatMessage(t.count, { count }))}
+      </p>
+      {newBooks > 0 && (
+        <LinkButton
+          text={formatMessage(t.showNewBooks, { count: newBooks })}
+          onClick={() => {
+            void list.reload();
+            if (address.view.value.sort === '-id') scrollTo(0, 0);
+            focusBooks({ preventScroll: true });
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function ToastBox() {
+  const { toasts } = useApp();
+  const { value: toast } = toasts.shown;
+  const pause = (isPaused: boolean) => () => {
+    toasts.isPaused = isPaused;
+  };
+  return (
+    <div
+      class="toasts"
+      role="status"
+      aria-live="polite"
+      onPointerEnter={pause(true)}
+      onPointerLeave={pause(false)}
+      onFocusIn={pause(true)}
+      onFocusOut={pause(false)}
+    >
+      {toast && (
+        <div class="toast">
+          <p>{toast.text()}</p>
+          {toast.actions?.map(({ label, run }) => (
+            <button
+              key={label()}
+              type="button"
+              onClick={() => {
+                toasts.show(undefined);
+                // The button that had the focus disappears.
+                focusBooks({ preventScroll: true });
+                run();
+              }}
+            >
+              {label()}
+            </button>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import type { Signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { App } from '../../state/app.ts';
+
+/** A book, and the row in which it was drawn. */
+interface Place {
+  readonly id: number;
+  readonly row: number;
+}
+
+interface KeptTable {
+  readonly app: App;
+  readonly body: { readonly current: HTMLElement | null };
+  readonly rowHeight: Signal<number>;
+  readonly active: Signal<{ readonly row: number; readonly column: number }>;
+  /** The row at which a selected range starts. */
+  readonly anchor: { current: number };
+  readonly focusActive: () => void;
+  readonly scrollBy: (pixels: number) => void;
+}
+
+/** How far a book is searched from its former row. */
+const DISTANCE_MAX = 1_000;
+
+/**
+ * Keeps what is in view, and the focus, on the same books when others before them come or go.
+ *
+ * @returns a function to call after each change and each scroll, with the height of the list above the window
+ */
+export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
+  const { app, body, rowHeight, active, anchor, focusActive, scrollBy } = table;
+  const places = useRef<{ query?: string; top?: Place | undefined; focus?: Place | undefined }>({});
+  return (hiddenHeight) => {
+    const query = app.address.query.peek();
+    const { top, focus } = places.current.query === query ? places.current : {};
+    const scrolled = distanceOf(app, top);
+    if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
+    const moved = distanceOf(app, focus);
+    if (focus && moved !== 0) {
+      active.value = { ...active.peek(), row: focus.row + moved };
+      anchor.current += moved;
+      if (body.current?.contains(document.activeElement)) requestAnimationFrame(focusActive);
+    }
+    if (app.list.isLoading.peek()) return;
+    const topRow = Math.ceil(hiddenHeight / rowHeight.peek()) + scrolled;
+    places.current = {
+      query,
+      top: hiddenHeight > 0 ? placeAt(app, topRow) : undefined,
+      focus: placeAt(app, active.peek().row),
+    };
+  };
+}
+
+function placeAt({ list }: App, row: number): Place | undefined {
+  const book = row < 0 ? undefined : list.at(row);
+  return book && { id: book.id, row };
+}
+
+/** The number of rows by which a book has moved; 0 when it is no longer near. */
+function distanceOf({ list }: App, place: Place | undefined): number {
+  if (!place) return 0;
+  const { id, row } = place;
+  for (let distance = 0; distance <= DISTANCE_MAX; distance++) {
+    if (list.at(row + distance)?.id === id) return distance;
+    if (row >= distance && list.at(row - distance)?.id === id) return -distance;
+  }
+  return 0;
+}

@@ -1,0 +1,158 @@
+import type { ComponentChildren } from 'preact';
+import type { Book } from '../../../../src/client/index.ts';
+import { formatMessage } from '../../language/format.ts';
+import { texts } from '../../language/texts.ts';
+import { COLUMNS, directionOf, nextSort } from '../../state/sort.ts';
+import { writeView } from '../../state/view.ts';
+import { visibleText } from '../../ui/visible-text.ts';
+import { BookText, YearText } from '../book-text.tsx';
+import { useApp } from '../use-app.ts';
+import { CellEditor } from './cell-editor.tsx';
+
+/** The cells of a row, in order. */
+export const CELLS = ['select', ...COLUMNS] as const;
+type CellName = (typeof CELLS)[number];
+
+interface CellProps {
+  readonly name: CellName;
+  readonly row: RowProps;
+  readonly children?: ComponentChildren;
+}
+
+interface RowProps {
+  readonly index: number;
+  readonly top: number;
+  readonly book: Book | undefined;
+  /** The cell that Tab moves the focus to, if it is in this row. */
+  readonly activeColumn: number | undefined;
+  readonly onClick: (event: MouseEvent) => void;
+  readonly onEdit: (column: number) => void;
+  readonly onEditorKey: (event: KeyboardEvent) => void;
+}
+
+/** A book, or a placeholder while it is loaded. */
+export function TableRow(row: RowProps) {
+  const { cells, selection, address } = useApp();
+  const t = texts.value;
+  const { index, top, onClick } = row;
+  const book = row.book && cells.shown(row.book);
+  const failure = book && selection.failures.value.get(book.id);
+  const tabIndexOf = (name: CellName) => (row.activeColumn === CELLS.indexOf(name) ? 0 : -1);
+  const href = writeView({ ...address.view.value, book: book?.id });
+  return (
+    <div
+      role="row"
+      class={`row ${book ? '' : 'loading'} ${failure ? 'failed' : ''}`}
+      aria-rowindex={index + 2}
+      aria-selected={book ? selection.has(book) : false}
+      data-index={index}
+      style={{ transform: `translateY(${top}px)` }}
+      // A click with Shift selects rows, not text.
+      onMouseDown={(event) => event.shiftKey && event.preventDefault()}
+      onClick={onClick}
+      onDblClick={({ target }) => {
+        const cell = (target as Element).closest('[aria-colindex]:not(.editing)');
+        const column = Number(cell?.getAttribute('aria-colindex')) - 1;
+        if (column > CELLS.indexOf('id')) row.onEdit(column);
+      }}
+    >
+      <Cell name="select" row={row}>
+        {book && (
+          <input
+            type="checkbox"
+            tabIndex={tabIndexOf('select')}
+            checked={selection.has(book)}
+            aria-label={formatMessage(t.selectBook, { title: visibleText(book.title) || t.noTitle })}
+          />
+        )}
+      </Cell>
+      <Cell name="id" row={row}>
+        {book && (
+          <a
+            href={href}
+            tabIndex={tabIndexOf('id')}
+            aria-label={formatMessage(t.number, { id: String(book.id) })}
+          >
+            {book.id}
+          </a>
+        )}
+      </Cell>
+      <Cell name="title" row={row}>
+        {book && (
+          <a href={href} tabIndex={-1}>
+            <BookText text={book.title} absent={t.noTitle} />
+          </a>
+        )}
+      </Cell>
+      <Cell name="author" row={row}>
+        {book && <BookText text={book.author} absent={t.noAuthor} />}
+      </Cell>
+      <Cell name="year" row={row}>
+        {book && <YearText year={book.year} />}
+      </Cell>
+    </div>
+  );
+}
+
+/** A cell. The control of the first two is focused instead, and so is an editor. */
+function Cell({ name, row: { book, activeColumn, onEditorKey }, children }: CellProps) {
+  const { cells } = useApp();
+  const column = CELLS.indexOf(name);
+  const edit = cells.of(book, name);
+  const hasControl = edit || (book && (name === 'select' || name === 'id'));
+  return (
+    <div
+      role="gridcell"
+      class={`cell ${name} ${edit ? 'editing' : ''}`}
+      aria-colindex={column + 1}
+      tabIndex={hasControl ? undefined : column === activeColumn ? 0 : -1}
+    >
+      {edit ? <CellEditor edit={edit} onKeyDown={onEditorKey} /> : children}
+    </div>
+  );
+}
+
+/** The names of the columns; a click sorts by the column. */
+export function TableHead() {
+  const { address, list, selection } = useApp();
+  const t = texts.value;
+  const { sort } = address.view.value;
+  const count = selection.count.value;
+  return (
+    <div role="rowgroup" class="head">
+      <div role="row" class="row" aria-rowindex={1}>
+        <div role="columnheader" class="cell select" aria-colindex={1}>
+          <label>
+            <input
+              type="checkbox"
+              checked={count > 0 && count === list.total.value}
+              indeterminate={count > 0 && count !== list.total.value}
+              aria-label={t.selectAll}
+              onClick={() => (count > 0 ? selection.clear() : selection.all())}
+            />
+          </label>
+        </div>
+        {COLUMNS.map((column, index) => {
+          const direction = directionOf(column, sort);
+          return (
+            <div
+              key={column}
+              role="columnheader"
+              class={`cell ${column}`}
+              aria-colindex={index + 2}
+              aria-label={t.columns[column]}
+              aria-sort={direction}
+            >
+              <button type="button" onClick={() => address.show({ sort: nextSort(column, sort) })}>
+                {t.columns[column]}
+                {direction !== 'none' && (
+                  <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>
+                )}
+              </button>
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,315 @@
+import { effect, untracked, useComputed, useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { FIELDS, type Field } from '../../../../src/formats/row.ts';
+import { formatMessage } from '../../language/format.ts';
+import { texts } from '../../language/texts.ts';
+import { neighbour } from '../../state/cell-edits.ts';
+import { textOf, textOfField } from '../../state/fields.ts';
+import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
+import { useApp } from '../use-app.ts';
+import { useKeptPlace } from './kept-place.ts';
+import { headHeight, rowArea, useListScroll } from './list-scroll.ts';
+import { CELLS, TableHead, TableRow } from './table-row.tsx';
+
+/** A cell of the table. */
+interface Position {
+  readonly row: number;
+  readonly column: number;
+}
+
+const START: Position = { row: 0, column: CELLS.indexOf('title') };
+
+/** The row that a key moves the focus to. */
+const ROW_MOVES: Readonly<Record<string, (row: number, screen: number) => number>> = {
+  ArrowDown: (row) => row + 1,
+  ArrowUp: (row) => row - 1,
+  PageDown: (row, screen) => row + screen,
+  PageUp: (row, screen) => row - screen,
+};
+
+/** The cell that a key moves the focus to, by its index among the displayed cells of the row. */
+const CELL_MOVES: Readonly<Record<string, (index: number, last: number) => number>> = {
+  ArrowLeft: (index) => (document.dir === 'rtl' ? index + 1 : index - 1),
+  ArrowRight: (index) => (document.dir === 'rtl' ? index - 1 : index + 1),
+  Home: () => 0,
+  End: (_index, last) => last,
+};
+
+/**
+ * The table of books. Only the visible rows are in the document. Of their cells, one can be focused with Tab, the others with
+ * arrows (the grid pattern of the ARIA Authoring Practices Guide).
+ */
+export function Table() {
+  const app = useApp();
+  const { list, cells, selection, operations, address } = app;
+  const grid = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLDivElement>(null);
+  const drawn = useSignal<RowRange>({ start: 0, end: 40 });
+  const active = useSignal(START);
+  /** The row at which Shift starts a range. */
+  const anchor = useRef(0);
+  const count = list.rowCount;
+  const scroll = useListScroll(grid, body, count, draw);
+  const { rowHeight } = scroll;
+  const kept = { app, body, rowHeight, active, anchor, focusActive: keepFocus, scrollBy: scroll.scrollBy };
+  const keepPlace = useKeptPlace(kept);
+
+  function draw(): void {
+    const top = scroll.top();
+    const { start, end } = visibleRows(top, innerHeight, rowHeight.value, count.value);
+    if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
+    list.loadRows(start, end);
+    keepPlace(rowArea().upper - top);
+  }
+
+  // At once, and not after the next frame as with `useSignalEffect`, so that the focus is known before its row disappears.
+  useEffect(
+    () =>
+      effect(() => {
+        void [list.revision.value, list.isLoading.value];
+        const { row, column } = active.value;
+        const last = Math.max(0, count.value - 1);
+        if (row > last) {
+          active.value = { row: last, column };
+          if (body.current?.contains(document.activeElement)) requestAnimationFrame(() => keepFocus());
+        }
+        draw();
+      }),
+    [],
+  );
+
+  useSignalEffect(() => {
+    const { value: target } = list.target;
+    list.target.value = undefined;
+    if (target) untracked(() => move(target.row, active.value.column, target.isFirst, target.isFocused));
+  });
+
+  // A new query starts at its first row.
+  const query = useComputed(() => address.query.value);
+  useEffect(() => {
+    active.value = START;
+    anchor.current = 0;
+    const top = (grid.current?.getBoundingClientRect().top ?? 0) - headHeight();
+    if (top < 0) scrollBy(0, top);
+    scroll.reset();
+  }, [query.value]);
+
+  useEffect(() => {
+    const listeners = new AbortController();
+    addEventListener('copy', handleCopy, { signal: listeners.signal });
+    addEventListener('paste', handlePaste, { signal: listeners.signal });
+    return () => listeners.abort();
+  }, []);
+
+  function move(to: number, column: number, isFirst = false, isFocused = true): void {
+    const row = Math.max(0, Math.min(to, count.value - 1));
+    active.value = { row, column };
+    scroll.show(row, isFirst);
+    draw();
+    if (!isFocused) return;
+    const { activeElement: before } = document;
+    focusActive(); // The next key may come before the next frame, in which new rows and editors are there.
+    requestAnimationFrame(() => keepFocus(before));
+  }
+
+  function focusActive(): void {
+    const { row, column } = active.value;
+    const cell = cellsOf(row).find((each) => columnOf(each) === column);
+    const control = cell?.querySelector<HTMLElement>('textarea, input:not([type=checkbox])');
+    (control ?? cell?.querySelector<HTMLElement>('[tabindex="0"]') ?? cell)?.focus({ preventScroll: true });
+  }
+
+  /** Focuses the active cell, unless the user has moved the focus meanwhile. @param before the element that had it */
+  function keepFocus(before: Element | null = document.body): void {
+    const { activeElement: focused } = document;
+    if (focused === before || focused === document.body || body.current?.contains(focused)) focusActive();
+  }
+
+  /** The displayed cells of a row. */
+  function cellsOf(row: number): HTMLElement[] {
+    const found = grid.current?.querySelectorAll<HTMLElement>(`[aria-rowindex="${row + 2}"] > *`) ?? [];
+    return [...found].filter(({ offsetWidth }) => offsetWidth > 0);
+  }
+
+  function handleKey(event: KeyboardEvent): void {
+    const { key, shiftKey } = event;
+    const { row, column } = active.value;
+    const book = list.at(row);
+    const moveRow = ROW_MOVES[key];
+    const moveCell = CELL_MOVES[key];
+    if (event.altKey || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey) {
+      if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : count.value - 1, column);
+      else return;
+    } else if (moveRow) {
+      const { upper, lower } = rowArea();
+      const screen = Math.max(1, Math.floor((lower - upper) / rowHeight.value) - 1);
+      move(moveRow(row, screen), column);
+      if (shiftKey) extendRange(row, active.value.row);
+      else anchor.current = active.value.row;
+    } else if (moveCell) {
+      const columns = cellsOf(row).map(columnOf);
+      const last = columns.length - 1;
+      const index = Math.min(Math.max(moveCell(columns.indexOf(column), last), 0), last);
+      move(row, columns[index] ?? column);
+    } else if (!book) return;
+    else if (key === ' ' && !(event.target as Element).matches('input'))
+      selection.set([book], !selection.has(book));
+    else if (key === 'F2' || (key === 'Enter' && !(event.target as Element).matches('a, input')))
+      edit(row, column);
+    else if (key === 'Delete') void operations.runSelected('deleted', () => undefined, book);
+    else if (key.length === 1 && fieldOf(column)) edit(row, column, key);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Opens a cell of the table for editing; in the first columns, the title. @param text typed instead of the present one */
+  function edit(row: number, column: number, text?: string): void {
+    const book = list.at(row);
+    const field = fieldOf(column) ?? 'title';
+    if (book) cells.edit(book, field, text);
+    move(row, CELLS.indexOf(field));
+  }
+
+  /** Enter saves a cell, Tab also opens the next one, and Esc discards the text. */
+  function handleEditorKey(event: KeyboardEvent): void {
+    event.stopPropagation();
+    const { key, shiftKey } = event;
+    const { row, column } = active.value;
+    const { value: open } = cells.open;
+    if (!open || event.isComposing) return;
+    if (key === 'Escape') cells.close();
+    else if (key !== 'Tab' && (key !== 'Enter' || shiftKey)) return;
+    event.preventDefault();
+    if (!cells.save()) return;
+    const next = neighbour(open.field, shiftKey ? -1 : 1);
+    const isInTable = row + next.rows >= 0 && row + next.rows < count.value;
+    if (key === 'Tab' && isInTable) edit(row + next.rows, CELLS.indexOf(next.field));
+    else move(row, column);
+  }
+
+  /** Whether the focus is on a cell that is not being edited. */
+  function isCellFocused(): boolean {
+    const { activeElement: focused } = document;
+    return (
+      body.current?.contains(focused) === true && !focused?.matches('textarea, input:not([type=checkbox])')
+    );
+  }
+
+  /** Copies the selected books or, if none is selected, the text of the focused cell. */
+  function handleCopy(event: ClipboardEvent): void {
+    if (!isCellFocused() || !getSelection()?.isCollapsed) return;
+    const { row, column } = active.value;
+    const book = list.at(row);
+    const books = selection.loaded();
+    event.preventDefault();
+    if (books.length < selection.count.value) app.toasts.show({ text: () => texts.value.tooManyToCopy });
+    else if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
+    else if (book) event.clipboardData?.setData('text/plain', textOfField(book, fieldOf(column) ?? 'title'));
+  }
+
+  function handlePaste(event: ClipboardEvent): void {
+    const text = event.clipboardData?.getData('text/plain') ?? '';
+    if (!isCellFocused() || text === '') return;
+    event.preventDefault();
+    const { row, column } = active.value;
+    void import('../../state/paste.ts').then(async ({ paste, PASTED_ROWS_MAX }) => {
+      const problem = await paste(app, row, fieldOf(column) ?? 'title', text);
+      if (!problem) return;
+      const { rows, columns, year } = texts.value.pasteProblems;
+      const message = () =>
+        problem.kind === 'year'
+          ? formatMessage(year, { value: problem.value })
+          : formatMessage(problem.kind === 'rows' ? rows : columns, { max: PASTED_ROWS_MAX });
+      app.toasts.show({ text: message });
+    });
+  }
+
+  /** Selects the rows up to `to`; moving back towards the start of the range deselects them. */
+  function extendRange(from: number, to: number): void {
+    const isBack = Math.abs(to - anchor.current) < Math.abs(from - anchor.current);
+    const left = list.at(from);
+    if (isBack && left) selection.set([left], false);
+    void selection.setRange(isBack ? to : from, to);
+  }
+
+  function clickRow(row: number, event: MouseEvent): void {
+    const book = list.at(row);
+    const target = event.target as Element;
+    const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
+    const isOpened =
+      target.closest('a') !== null || ((app.isNarrow.value || app.isTouched.value) && !cells.open.value);
+    if (target.closest('a')) event.preventDefault();
+    if (!book || target.closest('.editing')) return;
+    if (event.shiftKey) void selection.setRange(anchor.current, row);
+    else if (target.closest('.select') || !isPlain) selection.set([book], !selection.has(book));
+    else if (isOpened) app.dialogs.show({ kind: 'book', id: book.id });
+    anchor.current = row;
+  }
+
+  const { start, end } = drawn.value;
+  const indexes = Array.from({ length: Math.min(end, count.value) - start }, (_, offset) => start + offset);
+  // The focused row stays in the document when it is scrolled out of view, and in its place, as moving it would scroll the page.
+  const { row: activeRow, column: activeColumn } = active.value;
+  if (activeRow >= end && activeRow < count.value) indexes.push(activeRow);
+  else if (activeRow < start) indexes.unshift(activeRow);
+  // No row is outside of the element, so that it does not lengthen the page.
+  const lowest = scroll.elementHeight.value - rowHeight.value;
+  const topOf = (row: number) => Math.min(Math.max(row * rowHeight.value - scroll.shift.value, 0), lowest);
+  const digits = Math.max(...indexes.map((index) => String(list.at(index)?.id ?? '').length));
+  void list.revision.value;
+  return (
+    <div
+      ref={grid}
+      class={list.error.value === undefined ? 'table' : 'table outdated'}
+      style={{ '--digits': digits }}
+      role="grid"
+      aria-label={texts.value.books}
+      aria-rowcount={count.value + 1}
+      aria-colcount={CELLS.length}
+      aria-multiselectable={true}
+      aria-busy={list.isLoading.value}
+    >
+      <TableHead />
+      <div
+        ref={body}
+        class="rows"
+        role="rowgroup"
+        style={{ height: `${scroll.elementHeight.value}px` }}
+        onKeyDown={handleKey}
+        onFocusIn={({ target }) => {
+          const cell = (target as Element).closest<HTMLElement>('[aria-colindex]');
+          const row = Number(cell?.parentElement?.getAttribute('aria-rowindex')) - 2;
+          if (!cell) return;
+          // A row far away is not where the browser has scrolled to.
+          const isDrawn = row >= drawn.value.start && row < drawn.value.end;
+          active.value = { row, column: columnOf(cell) };
+          if (!isDrawn) requestAnimationFrame(() => move(row, columnOf(cell)));
+        }}
+      >
+        <div class="row row-measure" aria-hidden="true" />
+        {indexes.map((index) => (
+          <TableRow
+            key={index}
+            index={index}
+            top={topOf(index)}
+            book={list.at(index)}
+            activeColumn={index === activeRow ? activeColumn : undefined}
+            onClick={(event) => clickRow(index, event)}
+            onEdit={(column) => edit(index, column)}
+            onEditorKey={handleEditorKey}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function columnOf(cell: Element): number {
+  return Number(cell.getAttribute('aria-colindex')) - 1;
+}
+
+/** The field of a column that can be edited. */
+function fieldOf(column: number): Field | undefined {
+  return FIELDS.find((field) => CELLS.indexOf(field) === column);
+}

@@ -1,0 +1,51 @@
+import { computed } from '@preact/signals';
+import { Address } from './address.ts';
+import { BookList } from './book-list.ts';
+import { CellEdits } from './cell-edits.ts';
+import { Dialogs } from './dialogs.ts';
+import { FoundBooks } from './found-books.ts';
+import { History } from './history.ts';
+import { Operations } from './operations.ts';
+import { mediaMatches, Preferences } from './preferences.ts';
+import { Selection } from './selection.ts';
+import { UserSession } from './session.ts';
+import { Toasts } from './toasts.ts';
+
+/** The state of the console. Its effects start when it is made. */
+export class App {
+  readonly preferences = new Preferences();
+  readonly toasts = new Toasts();
+  readonly address = new Address();
+  /** The API is at the parent path of the console, also behind a proxy with a path prefix. */
+  readonly session = new UserSession(new URL('../', document.baseURI));
+  readonly client = this.session.client;
+  readonly isSignedIn = computed(() => this.session.state.value !== 'out');
+  readonly list = new BookList(this.client, this.address, this.isSignedIn);
+  readonly selection = new Selection(this.list, this.address, this.isSignedIn);
+  readonly found = new FoundBooks(this.client, this.list, this.address, this.isSignedIn);
+  readonly history = new History();
+  readonly operations = new Operations(
+    this.client,
+    this.list,
+    this.selection,
+    this.isSignedIn,
+    this.history.isKept,
+  );
+  readonly cells = new CellEdits(this);
+  readonly dialogs = new Dialogs(this.address, this.isSignedIn);
+  /** The width below which the style sheets use one column. */
+  readonly isNarrow = mediaMatches('(width < 40rem)');
+  /** Whether there is no keyboard to edit cells, so that a tap on a row opens its book. */
+  readonly isTouched = mediaMatches('(pointer: coarse)');
+  /** Says why leaving the page loses something; each may. */
+  readonly unsaved = new Set<() => boolean>([
+    () => this.operations.progress.value !== undefined,
+    () => this.cells.failed.value.length > 0,
+  ]);
+
+  constructor() {
+    addEventListener('beforeunload', (event) => {
+      if ([...this.unsaved].some((isUnsaved) => isUnsaved())) event.preventDefault();
+    });
+  }
+}

@@ -1,0 +1,289 @@
+import { batch, computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
+import type { Book, BookClient, BookPage, BookQuery } from '../../../src/client/index.ts';
+import { LoadedPages, type MissingRows } from './loaded-pages.ts';
+import { columnOf } from './sort.ts';
+import { queryOf, type ShownView } from './view.ts';
+
+/** What becomes of a book: without `before` it is created, without `after` deleted. */
+export interface Change {
+  readonly before: Book | undefined;
+  readonly after: Book | undefined;
+}
+
+/** The largest page of the service. */
+const PAGE_BOOKS = 1_000;
+/** The first page is short, to fill a screen quickly. */
+const FIRST_PAGE_BOOKS = 100;
+/** The rows that are drawn below the loaded ones while the number of matches is unknown. */
+const UNCOUNTED_ROWS = 1_000;
+/** The rows that are drawn before the first page. */
+const SKELETON_ROWS = 12;
+
+/** The books that match the view, of which some are loaded. */
+export class BookList {
+  /** Incremented when the loaded books change, as they are not a signal. */
+  readonly revision = signal(0);
+  /** Incremented when books change, and what was counted is outdated. */
+  readonly countRevision = signal(0);
+  /** The number of matches that the service has counted. */
+  readonly counted = signal<number | undefined>(undefined);
+  /** Whether the first page of the current query is being loaded. */
+  readonly isLoading = signal(true);
+  readonly error = signal<unknown>(undefined);
+  /** Whether there is no book to show; unchanged while the next query is loaded, so that buttons do not move. */
+  readonly isEmpty = signal(false);
+  /** The number of matches; undefined while it is unknown. */
+  readonly total = computed(() => {
+    void this.revision.value;
+    if (this.loaded.isWhole) return this.loaded.end;
+    const { value: counted } = this.counted;
+    return this.#loadedQuery === undefined || counted === undefined
+      ? undefined
+      : Math.max(counted, this.loaded.count);
+  });
+  /** The number of rows, including those whose books are not loaded. */
+  readonly rowCount = computed(() => {
+    void this.revision.value;
+    const { end, isAtEnd } = this.loaded;
+    if (isAtEnd) return end;
+    if (this.#loadedQuery === undefined) return SKELETON_ROWS;
+    const { value: counted } = this.counted;
+    return counted === undefined ? end + UNCOUNTED_ROWS : Math.max(counted, end + 1);
+  });
+  /** The row that the table shows next: with the focus, and as the first one or anywhere. */
+  readonly target = signal<
+    { readonly row: number; readonly isFocused: boolean; readonly isFirst: boolean } | undefined
+  >(undefined);
+  loaded = new LoadedPages();
+  readonly #client: BookClient;
+  readonly #address: ShownView;
+  /** The ids of deleted books, which pages may have that are being loaded. */
+  readonly #deleted = new Set<number>();
+  #controller = new AbortController();
+  /** The query of the loaded books. */
+  #loadedQuery: string | undefined;
+  #requestedRows = { start: 0, end: 0 };
+  #reloaded = Promise.resolve();
+  #isFetching = false;
+
+  /** @param isSignedIn whether there is a session, without which no book is shown */
+  constructor(client: BookClient, address: ShownView, isSignedIn: ReadonlySignal<boolean>) {
+    this.#client = client;
+    this.#address = address;
+    effect(() => {
+      if (this.error.value !== undefined) this.isEmpty.value = false;
+      else if (this.total.value !== undefined) this.isEmpty.value = this.total.value === 0;
+    });
+    effect(() => {
+      void address.query.value;
+      if (isSignedIn.value) void untracked(() => this.reload());
+      else {
+        this.#controller.abort();
+        this.#deleted.clear();
+        untracked(() => this.#clear());
+      }
+    });
+  }
+
+  /** The book of a row, from 0; undefined when it is not loaded. */
+  at(row: number): Book | undefined {
+    return this.loaded.at(row);
+  }
+
+  /** Loads the books of these rows. */
+  loadRows(start: number, end: number): void {
+    this.#requestedRows = { start, end };
+    if (!this.#isFetching && !this.isLoading.value && this.error.value === undefined)
+      void this.#fetchRequestedRows(this.#controller.signal);
+  }
+
+  /** Loads the visible rows of the current query. The loaded books stay until the response arrives, also after an error. */
+  reload(): Promise<void> {
+    this.#reloaded = this.#load();
+    return this.#reloaded;
+  }
+
+  async #load(): Promise<void> {
+    this.#controller.abort();
+    this.#controller = new AbortController();
+    const { signal: abort } = this.#controller;
+    this.isLoading.value = true;
+    this.#isFetching = false;
+    const { value: key } = this.#address.query;
+    const query = JSON.parse(key) as BookQuery;
+    const count = this.count(query, abort).catch(() => undefined);
+    const isSame = key === this.#loadedQuery;
+    try {
+      const start = isSame ? this.#requestedRows.start : 0;
+      const offset = start === 0 ? undefined : start;
+      const page = await this.firstPage({ ...query, limit: FIRST_PAGE_BOOKS, offset }, abort);
+      batch(() => {
+        this.#clear();
+        // The list keeps its height until the books are counted.
+        if (!isSame) this.counted.value = undefined;
+        this.#loadedQuery = key;
+        this.#add({ start, after: undefined }, page);
+        this.isLoading.value = false;
+        this.error.value = undefined;
+      });
+      const matches = await count;
+      if (!abort.aborted) this.counted.value = matches;
+    } catch (error) {
+      if (abort.aborted) return;
+      batch(() => {
+        this.error.value = error;
+        if (key === this.#loadedQuery) this.isLoading.value = false;
+      });
+    }
+  }
+
+  retry(): void {
+    if (this.isLoading.value) void this.reload();
+    else if (!this.#isFetching) void this.#fetchRequestedRows(this.#controller.signal);
+  }
+
+  /** Loads and counts the books again, after some were added. */
+  async refresh(): Promise<void> {
+    this.countRevision.value++;
+    await this.reload();
+  }
+
+  async firstPage(query: BookQuery, abort?: AbortSignal): Promise<BookPage> {
+    abort?.throwIfAborted();
+    const { value } = await this.#client.list(query, { signal: abort }).pages().next();
+    abort?.throwIfAborted();
+    return value ?? { books: [], total: undefined, offset: undefined, next: undefined };
+  }
+
+  /** The number of books that match a query; its order does not matter. */
+  async count(query: BookQuery, abort?: AbortSignal): Promise<number | undefined> {
+    return (await this.firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort)).total;
+  }
+
+  /** All books of a query, by default of the current one, page by page. */
+  async *pages(
+    abort: AbortSignal,
+    query: BookQuery = queryOf(this.#address.view.value),
+  ): AsyncGenerator<readonly Book[], void> {
+    for await (const { books } of this.#client
+      .list({ ...query, limit: PAGE_BOOKS }, { signal: abort })
+      .pages())
+      yield books;
+  }
+
+  /** The books of rows, which are read if they are not loaded. */
+  async readRows(start: number, end: number, abort = new AbortController().signal): Promise<readonly Book[]> {
+    const books: Book[] = [];
+    const query = { ...queryOf(this.#address.view.value), offset: start };
+    for await (const page of this.pages(abort, query)) {
+      books.push(...page);
+      if (books.length >= end - start) break;
+    }
+    return books.slice(0, end - start);
+  }
+
+  /**
+   * Loads the first books from a text or a number on, in the order of the list.
+   *
+   * @param id the book whose row is wanted, if it is among them
+   * @returns its row or that of the first of them, or the last row
+   */
+  async findRow(from: string | number, abort?: AbortSignal, id?: number): Promise<number> {
+    await this.#reloaded;
+    const query = { ...queryOf(this.#address.view.value), from, limit: FIRST_PAGE_BOOKS, count: true };
+    const page = await this.firstPage(query, abort);
+    const { offset = 0, books } = page;
+    if (books.length > 0) this.#add({ start: offset, after: undefined }, page);
+    const place = books.findIndex((book) => book.id === id);
+    return Math.min(offset + Math.max(0, place), this.rowCount.value - 1);
+  }
+
+  /** Shows a book, if the list has it. @param isNear only if it is loaded */
+  async reveal(
+    book: Book,
+    {
+      isNear = false,
+      isFocused = true,
+      abort,
+    }: { isNear?: boolean; isFocused?: boolean; abort?: AbortSignal } = {},
+  ): Promise<void> {
+    await this.#reloaded;
+    let row = this.loaded.rowOf(book.id);
+    if (row === undefined && !isNear) {
+      row = await this.findRow(book[columnOf(this.#address.view.value.sort)], abort, book.id);
+      if (this.at(row)?.id !== book.id) row = undefined;
+    }
+    if (row !== undefined) this.target.value = { row, isFocused, isFirst: !isFocused };
+  }
+
+  /** Shows changes of books without moving other rows: new books are shown after {@link refresh}. */
+  apply(changes: readonly Change[]): void {
+    batch(() => {
+      const changed = new Map<number, Book>();
+      const deleted = new Set<number>();
+      for (const { before, after } of changes) {
+        if (after) changed.set(after.id, after);
+        else if (before) deleted.add(before.id);
+      }
+      this.replace(changed);
+      this.remove(deleted);
+      this.revision.value++;
+      this.countRevision.value++;
+    });
+  }
+
+  /** Shows other versions of books. @returns the ids of those that are loaded */
+  replace(books: ReadonlyMap<number, Book>): ReadonlySet<number> {
+    for (const id of books.keys()) this.#deleted.delete(id);
+    const rows = this.loaded.change(books);
+    return new Set(rows.keys());
+  }
+
+  /** Removes deleted books. @param isMatch whether a book that is not loaded has been counted */
+  remove(ids: ReadonlySet<number>, isMatch: (id: number) => boolean = () => false): void {
+    const rows = this.loaded.remove(ids);
+    for (const id of ids) {
+      const isCounted = !this.#deleted.has(id) && (rows.has(id) || isMatch(id));
+      if (isCounted && this.counted.value !== undefined) this.counted.value--;
+      this.#deleted.add(id);
+    }
+  }
+
+  #clear(): void {
+    this.loaded = new LoadedPages();
+    this.#loadedQuery = undefined;
+    this.revision.value++;
+  }
+
+  /** Adds books that were read from a row, or after the loaded ones before a cursor. */
+  #add(rows: Pick<MissingRows, 'start' | 'after'>, { books, next }: Pick<BookPage, 'books' | 'next'>): void {
+    this.loaded.add(rows, { books: books.filter(({ id }) => !this.#deleted.has(id)), next });
+    this.revision.value++;
+  }
+
+  async #fetchRequestedRows(abort: AbortSignal): Promise<void> {
+    this.#isFetching = true;
+    try {
+      for (;;) {
+        const { start, end } = this.#requestedRows;
+        const missing = this.loaded.missing(start, Math.min(end, this.rowCount.value));
+        if (!missing) break;
+        const { after, limit } = missing;
+        const query = queryOf(this.#address.view.value);
+        const offset = after === undefined ? missing.start : undefined;
+        const page = await this.firstPage({ ...query, limit, after, offset }, abort);
+        const isBehindEnd = offset !== undefined && page.books.length === 0 && page.next === undefined;
+        const matches = isBehindEnd ? await this.count(query, abort).catch(() => undefined) : undefined;
+        batch(() => {
+          if (isBehindEnd) this.counted.value = Math.min(offset, matches ?? offset);
+          this.#add(missing, page);
+          this.error.value = undefined;
+        });
+      }
+    } catch (error) {
+      if (!abort.aborted) this.error.value = error;
+    } finally {
+      if (!abort.aborted) this.#isFetching = false;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { signal } from '@preact/signals';
+import type { Book } from '../../../src/client/index.ts';
+import { FIELDS, type Field } from '../../../src/formats/row.ts';
+import { type BookWriting, EditSession } from './edit-session.ts';
+import { yearOf } from './fields.ts';
+
+/** The edit of a field of a book in its cell. */
+export interface CellEdit {
+  readonly field: Field;
+  readonly session: EditSession;
+}
+
+/** The edits of single cells. */
+export class CellEdits {
+  readonly open = signal<CellEdit | undefined>(undefined);
+  /** The edits that could not be saved, to be continued in the dialog. */
+  readonly failed = signal<readonly EditSession[]>([]);
+  readonly #app: BookWriting;
+  /** The edits that are being saved; their cells show the new texts. */
+  readonly #saving = signal<readonly CellEdit[]>([]);
+  /** The last save of each book. Each waits for the one before, which changes the version of the book. */
+  readonly #lastSaves = new Map<EditSession['id'], Promise<void>>();
+
+  constructor(app: BookWriting) {
+    this.#app = app;
+  }
+
+  /** Opens a cell for editing. Its book is loaded only when it is saved. @param text typed instead of the present one */
+  edit(book: Book, field: Field, text?: string): void {
+    const { value: left } = this.open;
+    if (left && !this.save()) this.#fail(left.session);
+    const session = new EditSession(this.#app, book.id, this.shown(book));
+    if (text !== undefined) session.draft.value = { ...session.draft.value, [field]: text };
+    this.open.value = { field, session };
+  }
+
+  /** The edit of this cell, if it is open. */
+  of(book: Book | undefined, field: string): CellEdit | undefined {
+    const { value: edit } = this.open;
+    return edit?.session.id === book?.id && edit?.field === field ? edit : undefined;
+  }
+
+  /** A book with the texts that are being saved. */
+  shown(book: Book): Book {
+    const shown = { ...book };
+    for (const { field, session } of this.#saving.value) {
+      const { value: draft } = session.draft;
+      if (session.id !== book.id) continue;
+      if (field === 'year') shown.year = yearOf(draft) ?? book.year;
+      else shown[field] = draft[field];
+    }
+    return shown;
+  }
+
+  /** Closes the open cell, and saves its text. @returns false for a text that cannot be saved */
+  save(): boolean {
+    const { value: edit } = this.open;
+    if (!edit) return true;
+    if (edit.session.problem) return false;
+    this.open.value = undefined;
+    if (!edit.session.isUnchanged) void this.#save(edit);
+    return true;
+  }
+
+  /** Closes the open cell without saving. */
+  close(): void {
+    this.open.value = undefined;
+  }
+
+  /** Takes a failed edit, to continue or discard it. */
+  take(id: EditSession['id']): EditSession | undefined {
+    const found = this.failed.value.find((session) => session.id === id);
+    if (found) this.failed.value = this.failed.value.filter((session) => session !== found);
+    return found;
+  }
+
+  async #save(edit: CellEdit): Promise<void> {
+    const { session } = edit;
+    this.#saving.value = [...this.#saving.value, edit];
+    const saved = (this.#lastSaves.get(session.id) ?? Promise.resolve()).then(() => session.save());
+    this.#lastSaves.set(session.id, saved);
+    await saved;
+    this.#saving.value = this.#saving.value.filter((other) => other !== edit);
+    if (session.state.value.kind !== 'saved') this.#fail(session);
+  }
+
+  #fail(session: EditSession): void {
+    this.failed.value = [...this.failed.value.filter(({ id }) => id !== session.id), session];
+  }
+}
+
+/** The field of the next or the previous cell of the books, and in how many rows from this one. */
+export function neighbour(field: Field, step: 1 | -1): { field: Field; rows: number } {
+  const index = FIELDS.indexOf(field) + step;
+  const next = FIELDS.at(index % FIELDS.length) ?? field;
+  return { field: next, rows: Math.floor(index / FIELDS.length) };
+}

@@ -1,0 +1,39 @@
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import type { Address } from './address.ts';
+
+/** The dialog that is open. That of a book is in the URL. */
+export type OpenDialog =
+  | { readonly kind: 'book'; readonly id: number | 'new' }
+  | { readonly kind: 'import'; readonly files: readonly File[] }
+  | { readonly kind: 'export'; readonly isSelection: boolean }
+  | { readonly kind: 'field'; readonly field: 'author' | 'year' }
+  | { readonly kind: 'duplicates' | 'deleted' | 'operations' | 'shortcuts' };
+
+/** Says which dialog is open; at most one is. */
+export class Dialogs {
+  readonly open: ReadonlySignal<OpenDialog | undefined>;
+  readonly #address: Address;
+  readonly #other = signal<OpenDialog | undefined>(undefined);
+
+  constructor(address: Address, isSignedIn: ReadonlySignal<boolean>) {
+    this.#address = address;
+    const book = computed(() => address.view.value.book);
+    this.open = computed(() =>
+      book.value === undefined ? this.#other.value : { kind: 'book', id: book.value },
+    );
+    effect(() => {
+      if (!isSignedIn.value || book.value !== undefined) this.#other.value = undefined;
+    });
+  }
+
+  show(dialog: OpenDialog): void {
+    if (dialog.kind === 'book') this.#address.show({ book: dialog.id });
+    else this.#other.value = dialog;
+  }
+
+  /** Closes the dialog without a question. */
+  close(): void {
+    if (this.open.value?.kind === 'book') this.#address.closeBook();
+    else this.#other.value = undefined;
+  }
+}

@@ -1,0 +1,66 @@
+import { type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
+import type { Mapping } from '../../../../src/formats/mapping.ts';
+import type { RowError } from '../../../../src/formats/row.ts';
+import { isNameless } from '../fields.ts';
+import { type RowFile, readRows } from './row-file.ts';
+
+/** Reads the rows of a file as books; invalid rows have an error. @throws {UnreadableFileError} */
+export async function* readBooks(
+  file: RowFile,
+  mapping: Mapping,
+  onProgress?: (bytes: number) => void,
+): AsyncGenerator<BookRow, void> {
+  const { columns, rows } = await readRows(file, onProgress);
+  const read = bookReader(columns, mapping);
+  for await (const some of rows) yield* some.map(read);
+}
+
+/** The number of valid and invalid rows of a file. */
+export interface Check {
+  readonly valid: number;
+  readonly invalid: number;
+  /** The valid rows with neither a title nor an author. */
+  readonly nameless: number;
+  readonly errors: readonly InvalidRow[];
+}
+
+export interface InvalidRow {
+  readonly line: number;
+  readonly element: number | undefined;
+  readonly error: RowError;
+}
+
+/** The number of errors that a check keeps; the report has all of them. */
+export const ERRORS_SHOWN_MAX = 100;
+
+/**
+ * Checks every row of a file.
+ *
+ * @param onProgress is called with the checked part of the file, from 0 to 1
+ * @throws {UnreadableFileError}
+ * @throws the reason of the signal when it is aborted
+ */
+export async function checkFile(
+  file: RowFile,
+  mapping: Mapping,
+  signal: AbortSignal,
+  onProgress: (part: number) => void,
+): Promise<Check> {
+  let valid = 0;
+  let invalid = 0;
+  let nameless = 0;
+  const errors: InvalidRow[] = [];
+  const rows = readBooks(file, mapping, (bytes) => {
+    signal.throwIfAborted();
+    onProgress(bytes / file.file.size);
+  });
+  for await (const row of rows) {
+    if ('book' in row) {
+      valid++;
+      if (isNameless(row.book)) nameless++;
+    } else if (invalid++ < ERRORS_SHOWN_MAX)
+      errors.push({ line: row.line, element: row.element, error: row.error });
+  }
+  signal.throwIfAborted();
+  return { valid, invalid, nameless, errors };
+}

@@ -1,0 +1,162 @@
+import { batch, computed, signal } from '@preact/signals';
+import { BookkeepingError } from '../../../../src/client/index.ts';
+import { guessMapping, type Mapping } from '../../../../src/formats/mapping.ts';
+import type { Field } from '../../../../src/formats/row.ts';
+import type { Change } from '../book-list.ts';
+import type { BookWriting } from '../edit-session.ts';
+import type { Operation } from '../operations.ts';
+import { type Batch, batchesOf } from './batches.ts';
+import { type Check, checkFile, readBooks } from './check-file.ts';
+import { type ExistingBooks, findExistingBooks, withoutExisting } from './existing-books.ts';
+import { UnreadableFileError } from './file-bytes.ts';
+import { type ImportEnd, type ImportListener, importBatches, type Phase } from './import-batches.ts';
+import { type Pace, PaceMeter } from './pace.ts';
+import type { RowFile } from './row-file.ts';
+import { guessByCells, type Sample } from './sample.ts';
+
+/** The import of one file. */
+export class FileImport {
+  readonly file: RowFile;
+  readonly sample: Sample;
+  readonly mapping = signal<Mapping>({ title: undefined, author: undefined, year: undefined });
+  readonly check = signal<Check | undefined>(undefined);
+  readonly checkedPart = signal(0);
+  readonly skipsExisting = signal(true);
+  /** The books that the service already has; undefined until they are found. */
+  readonly existing = signal<ExistingBooks | undefined>(undefined);
+  /** The error of the search for existing books. */
+  readonly error = signal<BookkeepingError | undefined>(undefined);
+  readonly skipped = computed(() => (this.skipsExisting.value ? (this.existing.value?.total ?? 0) : 0));
+  readonly total = computed(() => (this.check.value?.valid ?? 0) - this.skipped.value);
+  readonly canStart = computed(
+    () => this.check.value && (!this.skipsExisting.value || this.existing.value) && this.total.value > 0,
+  );
+  readonly state = signal<'ready' | 'sending' | 'stopping' | 'ended'>('ready');
+  readonly phase = signal<Phase>('sending');
+  readonly stored = signal(0);
+  readonly pace = signal<Pace | undefined>(undefined);
+  /** The result of the import; an error when the file could not be read to its end. */
+  readonly end = signal<ImportEnd | UnreadableFileError | undefined>(undefined);
+  /** What the import has stored so far, to undo it. */
+  readonly operation = signal<Operation | undefined>(undefined);
+  readonly #app: BookWriting;
+  readonly #changes: Change[] = [];
+  // `crypto.randomUUID` is undefined without TLS.
+  readonly #keyPrefix = crypto.getRandomValues(new Uint32Array(4)).join('-');
+  #controller = new AbortController();
+
+  constructor(app: BookWriting, file: RowFile, sample: Sample) {
+    this.#app = app;
+    this.file = file;
+    this.sample = sample;
+    this.map(file.hasHeader ? guessMapping(sample.columns) : guessByCells(sample));
+  }
+
+  get isBusy(): boolean {
+    return this.state.value === 'sending' || this.state.value === 'stopping';
+  }
+
+  /** Assigns columns to fields, and checks the file again. */
+  map(changes: Partial<Record<Field, string | undefined>>): void {
+    this.mapping.value = { ...this.mapping.value, ...changes };
+    this.check.value = undefined;
+    this.existing.value = undefined;
+    void this.#plan();
+  }
+
+  skipExisting(skips: boolean): void {
+    this.skipsExisting.value = skips;
+    void this.#plan();
+  }
+
+  /** Checks the file and finds the existing books, if necessary. */
+  async #plan(): Promise<void> {
+    const abort = this.#restart();
+    const onProgress = (part: number) => {
+      this.checkedPart.value = part;
+    };
+    try {
+      const check = this.check.value ?? (await checkFile(this.file, this.mapping.value, abort, onProgress));
+      abort.throwIfAborted();
+      this.check.value = check;
+      if (!this.skipsExisting.value || this.existing.value) return;
+      const rows = readBooks(this.file, this.mapping.value);
+      const existing = await findExistingBooks(rows, this.#app.client, abort);
+      if (!abort.aborted) this.existing.value = existing;
+    } catch (error) {
+      if (abort.aborted) return;
+      if (error instanceof BookkeepingError) this.error.value = error;
+      else this.#endWith(error);
+    }
+  }
+
+  /** Stores the books that are not stored yet. */
+  async start(): Promise<void> {
+    const cancel = this.#restart();
+    const meter = new PaceMeter();
+    const measure = () => {
+      this.pace.value = meter.record(this.stored.value, this.total.value, performance.now());
+    };
+    batch(() => {
+      this.state.value = 'sending';
+      this.phase.value = 'sending';
+      this.end.value = undefined;
+      measure();
+    });
+    const rows = readBooks(this.file, this.mapping.value);
+    const existing = this.skipsExisting.value && this.existing.value;
+    const batches = batchesOf(existing ? withoutExisting(rows, existing) : rows, this.stored.value);
+    const listener: ImportListener = {
+      onPhase: (phase) => {
+        this.phase.value = phase;
+      },
+      onStored: (books) =>
+        batch(() => {
+          for (const after of books) this.#changes.push({ before: undefined, after });
+          this.operation.value = this.#app.operations.extend(this.operation.value, this.#changes);
+          this.stored.value += books.length;
+          measure();
+        }),
+    };
+    const dependencies = {
+      client: this.#app.client,
+      sleep: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+      keyPrefix: this.#keyPrefix,
+    };
+    try {
+      this.#endWith(await importBatches(batches, dependencies, listener, cancel));
+    } catch (error) {
+      this.#endWith(error);
+    }
+  }
+
+  /** The batch that a cancelled import may or may not have stored. */
+  get unconfirmed(): Batch | undefined {
+    const { value: end } = this.end;
+    return end && 'kind' in end && end.kind === 'cancelled' ? end.unconfirmed : undefined;
+  }
+
+  /** Aborts the check, and ends the import after the current batch. */
+  stop(): void {
+    this.#controller.abort();
+    if (this.state.value === 'sending') this.state.value = 'stopping';
+  }
+
+  #restart(): AbortSignal {
+    this.#controller.abort();
+    this.#controller = new AbortController();
+    this.error.value = undefined;
+    return this.#controller.signal;
+  }
+
+  #endWith(end: unknown): void {
+    // The user has signed out.
+    if (end instanceof DOMException && end.name === 'AbortError') return;
+    if (this.stored.value > 0) void this.#app.list.refresh();
+    if (end instanceof Error && !(end instanceof UnreadableFileError)) throw end;
+    batch(() => {
+      this.end.value = end as ImportEnd | UnreadableFileError;
+      this.state.value = 'ended';
+    });
+  }
+}

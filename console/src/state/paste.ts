@@ -1,0 +1,62 @@
+import { FIELDS, type Field } from '../../../src/formats/row.ts';
+import type { BookList } from './book-list.ts';
+import { readYear } from './fields.ts';
+import type { Operations } from './operations.ts';
+
+/** The most rows that are pasted; an import takes any number. */
+export const PASTED_ROWS_MAX = 10_000;
+
+/** Why nothing was pasted: too many rows, more columns than there are from the focused one on, or a year that is none. */
+export type PasteProblem =
+  | { readonly kind: 'rows' | 'columns' }
+  | { readonly kind: 'year'; readonly value: string };
+
+/** Reads cells as `textOf` writes them. A line break at the end is not followed by a row. */
+export function cellsOf(text: string): string[][] {
+  const rows: string[][] = [[]];
+  const CELL = /(?:"((?:[^"]|"")*)"(?=[\t\r\n]|$)|([^\t\r\n]*))(\t|\r\n|\r|\n|$)/y;
+  for (;;) {
+    const [, quoted, plain = '', end = ''] = CELL.exec(text) ?? [];
+    rows.at(-1)?.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (end === '' || (end !== '\t' && CELL.lastIndex === text.length)) return rows;
+    if (end !== '\t') rows.push([]);
+  }
+}
+
+/**
+ * Writes cells over those of the list, from a row and a field on; rows after the last book are new books.
+ *
+ * @returns why nothing was changed; undefined when it was
+ */
+export async function paste(
+  { list, operations }: { readonly list: BookList; readonly operations: Operations },
+  row: number,
+  field: Field,
+  text: string,
+): Promise<PasteProblem | undefined> {
+  const cells = cellsOf(text);
+  const fields = FIELDS.slice(FIELDS.indexOf(field));
+  if (cells.length > PASTED_ROWS_MAX) return { kind: 'rows' };
+  const loaded = cells.map((_, index) => list.at(row + index));
+  const isLoaded =
+    !loaded.includes(undefined) || (list.total.value === list.loaded.end && list.loaded.isAtEnd);
+  const books = isLoaded ? loaded : await list.readRows(row, row + cells.length);
+  const changes = [];
+  for (const [index, line] of cells.entries()) {
+    if (line.length > fields.length) return { kind: 'columns' };
+    const before = books[index];
+    const after = { id: 0, title: '', author: '', year: 0, ...before };
+    for (const [place, value] of line.entries()) {
+      const name = fields[place] ?? field;
+      if (name !== 'year') after[name] = value;
+      else {
+        const year = value.trim() === '' ? 0 : readYear(value);
+        if (year === undefined) return { kind: 'year', value };
+        after.year = year;
+      }
+    }
+    changes.push({ before, after });
+  }
+  await operations.run('edited', changes);
+  return undefined;
+}

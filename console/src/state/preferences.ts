@@ -1,0 +1,63 @@
+import { effect, type Signal, signal } from '@preact/signals';
+
+/** Keeps a choice of the user in the local storage, from which it is read first, and follows the other tabs. */
+export function keepChoice<Choice extends string>(
+  choice: Signal<Choice>,
+  name: string,
+  choices: readonly Choice[],
+  fallback: Choice,
+): Signal<Choice> {
+  const read = (stored: string | null) => choices.find((each) => each === stored) ?? fallback;
+  choice.value = read(localStorage.getItem(name));
+  effect(() => {
+    if (choice.value === fallback) localStorage.removeItem(name);
+    else localStorage.setItem(name, choice.value);
+  });
+  // Another tab, or the page at /docs, has changed it.
+  addEventListener('storage', ({ key, newValue }) => {
+    if (key === name) choice.value = read(newValue);
+  });
+  return choice;
+}
+
+/** A value that was kept in the local storage as JSON, or the fallback. */
+export function readStored<Value>(name: string, fallback: Value): Value {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? '') as Value;
+  } catch {
+    return fallback;
+  }
+}
+
+export type Theme = 'system' | 'light' | 'dark';
+export type Density = 'comfortable' | 'compact';
+
+/** How the user wants the page to look. */
+export class Preferences {
+  readonly theme = keepChoice(signal<Theme>('system'), 'theme', ['system', 'light', 'dark'], 'system');
+  /** The height of the rows. */
+  readonly density = keepChoice(
+    signal<Density>('comfortable'),
+    'density',
+    ['comfortable', 'compact'],
+    'comfortable',
+  );
+  readonly chart = keepChoice(signal<'hidden' | 'shown'>('hidden'), 'chart', ['hidden', 'shown'], 'hidden');
+
+  constructor() {
+    effect(() => {
+      const { theme, density } = this;
+      Object.assign(document.documentElement.dataset, { theme: theme.value, density: density.value });
+    });
+  }
+}
+
+/** Whether a media query matches, which the style sheets use, too. */
+export function mediaMatches(condition: string): Signal<boolean> {
+  const query = matchMedia(condition);
+  const result = signal(query.matches);
+  query.addEventListener('change', () => {
+    result.value = query.matches;
+  });
+  return result;
+}

@@ -1,0 +1,104 @@
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import type { Book, RefusedError } from '../../../src/client/index.ts';
+import type { BookList } from './book-list.ts';
+import type { ShownView } from './view.ts';
+
+/**
+ * Why a book has not been changed: another user deleted or changed it, it would have neither title nor author, or the service
+ * refused.
+ */
+export interface Failure {
+  readonly book: Book;
+  readonly reason: 'missing' | 'changed' | 'nameless' | RefusedError;
+  /** The book as another user has changed it. */
+  readonly now?: Book;
+}
+
+/** The selected books. Those that do not match the search are never selected, as the user would not see them. */
+export class Selection {
+  /** The selected books that could not be changed or deleted. */
+  readonly failures = signal<ReadonlyMap<number, Failure>>(new Map());
+  readonly count = computed(() => {
+    void this.#changes.value;
+    const { total, rowCount } = this.#list;
+    return this.#isInverse
+      ? Math.max((total.value ?? rowCount.value) - this.#books.size, 0)
+      : this.#books.size;
+  });
+  readonly #list: BookList;
+  /** The selected books, by id; if inverse, all books that match the search except these. */
+  readonly #books = new Map<number, Book>();
+  #isInverse = false;
+  /** Incremented when the selection changes. */
+  readonly #changes = signal(0);
+
+  constructor(list: BookList, address: ShownView, isSignedIn: ReadonlySignal<boolean>) {
+    this.#list = list;
+    const search = computed(() => {
+      const { q, from, to } = address.view.value;
+      return isSignedIn.value && JSON.stringify([q.trim(), from, to]);
+    });
+    effect(() => {
+      void search.value;
+      this.clear();
+    });
+  }
+
+  has({ id }: Book): boolean {
+    void this.#changes.value;
+    return this.#books.has(id) !== this.#isInverse;
+  }
+
+  set(changed: Iterable<Book>, isSelected: boolean): void {
+    for (const book of changed) {
+      if (isSelected === this.#isInverse) this.#books.delete(book.id);
+      else this.#books.set(book.id, book);
+    }
+    this.#changes.value = this.#changes.peek() + 1;
+  }
+
+  /** Selects the books of all rows between two rows. Those that are not loaded are read. */
+  async setRange(one: number, other: number): Promise<void> {
+    const [start, end] = [Math.min(one, other), Math.max(one, other) + 1];
+    const rows = Array.from({ length: end - start }, (_, index) => this.#list.at(start + index));
+    this.set(
+      rows.filter((book) => book !== undefined),
+      true,
+    );
+    if (!rows.includes(undefined)) return;
+    const { value: changes } = this.#changes;
+    const books = await this.#list.readRows(start, end);
+    if (changes === this.#changes.value) this.set(books, true);
+  }
+
+  all(): void {
+    this.#books.clear();
+    this.#isInverse = true;
+    this.#changes.value++;
+  }
+
+  clear(): void {
+    this.#books.clear();
+    this.#isInverse = false;
+    this.failures.value = new Map();
+    this.#changes.value = this.#changes.peek() + 1;
+  }
+
+  /** The selected books, page by page; those that are selected one by one in the order of the list. */
+  async *pages(abort: AbortSignal): AsyncGenerator<readonly Book[], void> {
+    if (!this.#isInverse) {
+      yield this.loaded();
+      return;
+    }
+    const excluded = new Set(this.#books.keys());
+    for await (const page of this.#list.pages(abort)) yield page.filter((book) => !excluded.has(book.id));
+  }
+
+  /** The selected books that are in memory, in the current versions, which the list has. */
+  loaded(): Book[] {
+    const listed = this.#list.loaded.books();
+    const ids = new Set(listed.map(({ id }) => id));
+    const others = this.#isInverse ? [] : [...this.#books.values()].filter(({ id }) => !ids.has(id));
+    return [...listed.filter((book) => this.has(book)), ...others];
+  }
+}

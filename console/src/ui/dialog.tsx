@@ -1,0 +1,89 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { formatMessage } from '../language/format.ts';
+import { texts } from '../language/texts.ts';
+
+interface DialogProps {
+  readonly label: string;
+  /** Called for Esc and a click beside the dialog. When undefined, both are ignored. */
+  readonly onDismiss: (() => void) | undefined;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A modal dialog, open as long as it is mounted. The focus returns to the element that had it. */
+export function Dialog({ label, onDismiss, class: name = '', children }: DialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  // Before the effects of its content, which may move the focus.
+  useLayoutEffect(() => {
+    const before = document.activeElement;
+    const element = dialog.current;
+    element?.showModal();
+    element?.querySelector<HTMLElement>('[autofocus]')?.focus();
+    return () => {
+      element?.close();
+      // Browsers return the focus only from a mounted dialog.
+      setTimeout(() => returnFocus(before));
+    };
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class={`dialog ${name}`}
+      aria-label={label}
+      onCancel={(event) => {
+        event.preventDefault();
+        onDismiss?.();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape' && onDismiss === undefined) event.preventDefault();
+      }}
+      // In browsers, a second Esc closes any dialog.
+      onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
+      onPointerDown={(event) => event.target === event.currentTarget && onDismiss?.()}
+    >
+      <div class="dialog-body">{children}</div>
+    </dialog>
+  );
+}
+
+interface StepHeadingProps {
+  readonly text: string;
+  /** The number of the book that the step is about. */
+  readonly id?: number | undefined;
+  readonly note?: string | undefined;
+}
+
+/** The heading of a step of a dialog. It gets the focus, as the focused control of the last step no longer exists. */
+export function StepHeading({ text, id, note }: StepHeadingProps) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <div class="step">
+      <h2 ref={heading} tabIndex={-1}>
+        {text}
+        {id !== undefined && (
+          <span class="number"> {formatMessage(texts.value.number, { id: String(id) })}</span>
+        )}
+      </h2>
+      {note !== undefined && (
+        <p class="quiet" dir="auto">
+          {note}
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Returns the focus to the element that had it, or to the books, unless another element has it. */
+function returnFocus(before: Element | null): void {
+  if (document.activeElement !== document.body) return;
+  if (before?.isConnected && before instanceof HTMLElement && before !== document.body)
+    before.focus({ preventScroll: true });
+  else focusBooks({ preventScroll: true });
+}
+
+/** Moves the focus to the table, whose last focused cell gets it. */
+export function focusBooks(options?: FocusOptions): void {
+  document.querySelector<HTMLElement>('.rows [tabindex="0"]')?.focus(options);
+}

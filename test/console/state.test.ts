@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { signal } from '@preact/signals';
+import { BookList, type Change } from '../../console/src/state/book-list.ts';
+import { CellEdits } from '../../console/src/state/cell-edits.ts';
+import { EditSession } from '../../console/src/state/edit-session.ts';
+import { Operations } from '../../console/src/state/operations.ts';
+import { paste } from '../../console/src/state/paste.ts';
+import { Selection } from '../../console/src/state/selection.ts';
+import { queryOf, type View } from '../../console/src/state/view.ts';
+import { type Book, createClient } from '../../src/client/index.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { CLASSICS, findBook, store } from './books.ts';
+
+const VIEW: View = { q: '', from: undefined, to: undefined, sort: 'id', book: undefined };
+
+/** The state of the console without a page, for a new service with the classics. */
+async function start(hasHistory: boolean) {
+  const service = await startService({ hasHistory });
+  await store(service, CLASSICS);
+  const client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
+  const isSignedIn = signal(true);
+  const view = signal(VIEW);
+  const address = { view, query: signal(JSON.stringify(queryOf(VIEW))), isSearch: signal(false) };
+  const list = new BookList(client, address, isSignedIn);
+  await list.reload();
+  const selection = new Selection(list, address, isSignedIn);
+  const operations = new Operations(client, list, selection, isSignedIn, signal(hasHistory));
+  const cells = new CellEdits({ client, list, operations });
+  return { service, client, list, selection, operations, cells, isSignedIn };
+}
+
+type Console = Awaited<ReturnType<typeof start>>;
+
+const bookAt = ({ list }: Console, row: number) => list.at(row) as Book;
+const changed = (book: Book, fields: Partial<Book>): Change => ({
+  before: book,
+  after: { ...book, ...fields },
+});
+const put = (service: Service, id: number, fields: object) =>
+  service.fetch('PUT', `/book/${id}`, JSON.stringify(fields));
+
+for (const hasHistory of [true, false]) {
+  describe(`Operations of a service ${hasHistory ? 'with' : 'without'} a history`, () => {
+    let console: Console;
+    before(async () => {
+      console = await start(hasHistory);
+    });
+    after(() => console.service[Symbol.asyncDispose]());
+
+    test('are undone in reverse order, whatever they were, and done again', async () => {
+      const { service, operations, list } = console;
+      const [iliad, odyssey, meditations] = [0, 1, 2].map((row) => bookAt(console, row));
+      assert.ok(iliad && odyssey && meditations);
+      await operations.run('edited', [changed(iliad, { year: 1 }), changed(odyssey, { year: 2 })]);
+      await operations.run('deleted', [{ before: meditations, after: undefined }]);
+      const edit = new EditSession(console, 'new');
+      await edit.save({ title: 'Emma II', author: '', year: '44 BC' });
+      assert.deepEqual(
+        operations.all.value.map(({ kind, changes }) => `${kind} ${changes.length}`),
+        ['edited 2', 'deleted 1', 'added 1'],
+      );
+      assert.equal((await findBook(service, 44))?.year, -44);
+      await operations.undo();
+      assert.equal(await findBook(service, 44), undefined);
+      await operations.undo();
+      const again = operations.report.value?.done[0]?.after;
+      assert.equal(again?.title, 'Meditations');
+      assert.equal(again.id === 3, hasHistory);
+      assert.equal(operations.report.value?.isRenumbered, !hasHistory);
+      await operations.undo();
+      assert.deepEqual([bookAt(console, 0).year, bookAt(console, 1).year], [-750, -725]);
+      await operations.undo();
+      await operations.redo();
+      assert.deepEqual([bookAt(console, 0).year, bookAt(console, 1).year], [1, 2]);
+      await operations.redo();
+      assert.equal(await findBook(service, again.id), undefined);
+      await operations.undo(operations.all.value[0]);
+      assert.equal((await findBook(service, 1))?.year, -750);
+      assert.equal(list.total.value, 42);
+    });
+
+    test('follow a book to the number under which it is stored again', async () => {
+      const { service, operations } = console;
+      const crusoe = { ...bookAt(console, 2) };
+      assert.equal(crusoe.title, 'Robinson Crusoe');
+      await operations.run('edited', [changed(crusoe, { author: 'D. D.' })]);
+      await operations.run('deleted', [{ before: bookAt(console, 2), after: undefined }]);
+      await operations.undo();
+      const id = operations.report.value?.done[0]?.after?.id ?? 0;
+      assert.equal((await findBook(service, id))?.author, 'D. D.');
+      await operations.undo();
+      assert.equal((await findBook(service, id))?.author, 'Daniel Defoe');
+    });
+  });
+}
+
+describe('An operation', () => {
+  let console: Console;
+  before(async () => {
+    console = await start(false);
+  });
+  after(() => console.service[Symbol.asyncDispose]());
+
+  test('and its undo leave books as they are that another user has changed since', async () => {
+    const { service, operations } = console;
+    const [iliad, odyssey] = [bookAt(console, 0), bookAt(console, 1)];
+    await put(service, 1, { title: 'Ilias', author: 'H.' });
+    const changes = [changed(iliad, { author: 'N. N.' }), changed(odyssey, { author: 'N. N.' })];
+    const { done, failures } = await operations.run('edited', changes);
+    assert.deepEqual(
+      [done.length, failures.map(({ book, reason }) => [book.id, reason])],
+      [1, [[1, 'changed']]],
+    );
+    assert.equal(bookAt(console, 0).title, 'Ilias');
+    await put(service, 2, { author: 'Somebody else' });
+    await operations.undo();
+    assert.equal(operations.report.value?.failures[0]?.reason, 'changed');
+    assert.equal((await findBook(service, 2))?.author, 'Somebody else');
+    assert.equal(operations.canUndo.value, true);
+  });
+
+  test('leaves no book without title and author, but changes those that were stored so', async () => {
+    const { service, operations, client } = console;
+    const nameless = await client.create({ year: 5 });
+    const titleless = await client.create({ author: 'N. N.', year: 6 });
+    const changes = [changed(nameless, { year: 7 }), changed(titleless, { author: ' ' })];
+    const { done, failures } = await operations.run('edited', changes);
+    assert.deepEqual([done.length, failures.map(({ reason }) => reason)], [1, ['nameless']]);
+    assert.equal((await findBook(service, nameless.id))?.year, 7);
+    const edit = new EditSession(console, titleless.id, titleless);
+    edit.draft.value = { ...edit.draft.value, author: '' };
+    assert.equal(edit.problem, 'nameless');
+  });
+
+  test('that an error ends keeps the rest, and is forgotten with the session', async () => {
+    const { operations, selection, isSignedIn, client, list } = console;
+    const broken = { ...client, update: () => Promise.reject(new Error('defect')) };
+    const failing = new Operations(broken, list, selection, isSignedIn, signal(false));
+    const { done, left, error } = await failing.run('edited', [changed(bookAt(console, 3), { year: 1 })]);
+    assert.deepEqual([done.length, left.length, (error as Error).message], [0, 1, 'defect']);
+    isSignedIn.value = false;
+    assert.deepEqual([operations.all.value, selection.count.value], [[], 0]);
+  });
+});
+
+describe('Pasted cells', () => {
+  let console: Console;
+  before(async () => {
+    console = await start(false);
+  });
+  after(() => console.service[Symbol.asyncDispose]());
+
+  test('replace those from the focused one on, and rows after the end are new books, in one operation', async () => {
+    const { service, operations } = console;
+    assert.equal(await paste(console, 41, 'author', 'Anna\t1\nBerta\t'), undefined);
+    assert.deepEqual(await findBook(service, 42), {
+      id: 42,
+      title: 'Mrs Dalloway',
+      author: 'Anna',
+      year: 1,
+    });
+    assert.equal((await findBook(service, 43))?.year, 0);
+    assert.equal(await paste(console, 42, 'title', 'A\tB\t3\nC\tD\t4 BC\n'), undefined);
+    assert.deepEqual(await findBook(service, 44), { id: 44, title: 'C', author: 'D', year: -4 });
+    await operations.undo();
+    await operations.undo();
+    assert.equal(await findBook(service, 44), undefined);
+    assert.equal((await findBook(service, 43))?.author, 'Virginia Woolf');
+  });
+
+  test('change nothing if one is no year, or there are too many', async () => {
+    const { service, operations } = console;
+    const { value: all } = operations.all;
+    assert.deepEqual(await paste(console, 0, 'year', '1\nx'), { kind: 'year', value: 'x' });
+    assert.deepEqual(await paste(console, 0, 'year', '1\t2'), { kind: 'columns' });
+    assert.deepEqual(await paste(console, 0, 'title', 'x\n'.repeat(10_001)), { kind: 'rows' });
+    assert.equal(operations.all.value, all);
+    assert.equal((await findBook(service, 1))?.year, -750);
+  });
+});
+
+test('A cell that cannot be saved is kept for the dialog, once', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { cells, service } = console;
+  cells.edit(bookAt(console, 0), 'year', 'x');
+  assert.equal(cells.save(), false);
+  cells.edit(bookAt(console, 1), 'author', 'H.');
+  assert.equal(cells.failed.value[0]?.draft.value.year, 'x');
+  assert.equal(cells.shown(bookAt(console, 1)).author, 'Homer');
+  assert.equal(cells.save(), true);
+  assert.equal(cells.shown(bookAt(console, 1)).author, 'H.');
+  while ((await findBook(service, 2))?.author !== 'H.')
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(cells.take(1)?.id, 1);
+  assert.equal(cells.take(1), undefined);
+});
