@@ -243,6 +243,11 @@ describe('The history on PostgreSQL: gaps', () => {
     'the state is deleted': ['', 'delete from book_history'],
     'the index is dropped': ['', 'drop index book_history_by_book'],
     'a column is dropped': ['', 'alter table book_history drop column recorder'],
+    'the sequence is dropped': ['', 'drop sequence book_history_note cascade'],
+    'the type of a column is changed by an expression': [
+      '',
+      `alter table books alter title type text using title || ''`,
+    ],
   };
   for (const [name, [before, after]] of Object.entries(INTERFERENCES)) {
     test(`is put right when ${name}, and followers begin anew`, async () => {

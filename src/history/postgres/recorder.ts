@@ -18,7 +18,7 @@ import { createTriggers, dropTriggers, quoteLiteral, tablesOfBooks } from '../..
  */
 
 /** Increment it with every change of what {@link startRecording} creates. Older services accept what later ones create. */
-export const RECORDER_VERSION = 1;
+export const RECORDER_VERSION = 2;
 
 /** The id of the rows of type `gap`, which no book has: before each of them, changes may not have been recorded. */
 export const GAP_ID = -(2 ** 53);
@@ -48,7 +48,8 @@ export function startRecording(schema: string, days: number): string {
   const sequence = quoteLiteral(`${schema}.book_history_note`);
   // The upper bits of the keys of the advisory locks; the lower 48 are a note. Each schema has a log of its own.
   const space = `(16384 + ${sequence}::regclass::oid::bigint % 16384)`;
-  const isAnnounced = `'bookkeeping.announced_' || ${sequence}::regclass::oid`;
+  // In a transaction that has announced a note: `on`, or `nested` after a trigger has written books.
+  const announced = `'bookkeeping.announced_' || ${sequence}::regclass::oid`;
   const nonce = 'floor(random() * 9007199254740992)::bigint';
   const record = (type: string, row: string) => `
     insert into ${schema}.book_history_changes (id, type, title, author, year)
@@ -90,6 +91,7 @@ export function startRecording(schema: string, days: number): string {
         alter table ${schema}.book_history_changes alter column nonce set default ${nonce};
       end if;
     end $do$;
+    alter table ${schema}.book_history_changes alter column note set default nextval(${sequence});
     insert into ${schema}.book_history select where not exists (select 1 from ${schema}.book_history);
     create index if not exists book_history_by_book on ${schema}.book_history_changes (id, note);
     create index if not exists book_history_deleted on ${schema}.book_history_changes (note) where type = 'deleted';
@@ -118,11 +120,14 @@ export function startRecording(schema: string, days: number): string {
     create or replace function ${schema}.${RECORD}() returns trigger
       language plpgsql security definer set search_path = pg_catalog, pg_temp
     as $function$
+    declare
+      last bigint := coalesce(pg_sequence_last_value(${sequence}), 0);
     begin
-      if coalesce(current_setting(${isAnnounced}, true), '') = '' then
-        perform set_config(${isAnnounced}, 'on', true), pg_advisory_xact_lock_shared(
-          (${space} << 48) + coalesce(pg_sequence_last_value(${sequence}), 0)
-        );
+      if coalesce(current_setting(${announced}, true), '') = '' then
+        perform set_config(${announced}, 'on', true), pg_advisory_xact_lock_shared((${space} << 48) + last);
+      end if;
+      if pg_trigger_depth() > 1 then
+        perform set_config(${announced}, 'nested', true);
       end if;
       if tg_op = 'INSERT' then
         ${record("'created'", 'added')} from added order by id;
@@ -145,6 +150,23 @@ export function startRecording(schema: string, days: number): string {
           -- The transaction may not see all books that it removes.
           ${recordGap} from gap;
         end if;
+      end if;
+      if tg_op <> 'TRUNCATE' and current_setting(${announced}) = 'nested' then
+        -- Another trigger may have changed the books of the statement again, which was recorded before the statement: for
+        -- example, one on inserts that changes each new title to capitals. The last change of a book must be what it is now.
+        insert into ${schema}.book_history_changes (id, type, title, author, year)
+        select recorded.id,
+          case when book.id is null then 'deleted' when recorded.type = 'deleted' then 'created' else 'updated' end,
+          coalesce(book.title, recorded.title), coalesce(book.author, recorded.author), coalesce(book.year, recorded.year)
+        from (select distinct on (id) * from ${schema}.book_history_changes where note > last order by id, note desc) as recorded
+          left join lateral (
+            select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year
+            from ${schema}.books where books.id = recorded.id limit 1
+          ) as book on true
+        where case when book.id is null or recorded.type = 'deleted' then (book.id is null) <> (recorded.type = 'deleted')
+          else (book.title, book.author, book.year) <> (recorded.title, recorded.author, recorded.year) end
+          and recorded.type <> 'gap'
+        order by 1;
       end if;
       return null;
     end
@@ -188,6 +210,10 @@ export function startRecording(schema: string, days: number): string {
         union all
         select concat('column ', attrelid, ' ', attnum, ' ', attname, ' ', atttypid) from pg_attribute
         where attrelid in (state, changes) and attnum > 0
+        union all
+        -- A new type of a column may change all books.
+        select concat('column ', attrelid, ' ', attname, ' ', xmin) from pg_attribute
+        where attrelid = any (books) and attname in ('id', 'title', 'author', 'year')
         union all
         select concat('default ', oid) from pg_attrdef where adrelid in (state, changes)
         union all

@@ -40,30 +40,40 @@ const STATE_COLUMNS = {
 const NOW_MS = "cast(round((julianday('now') - 2440587.5) * 86400000) as integer)";
 const NONCE = `random() & ${Number.MAX_SAFE_INTEGER}`;
 
-const record = (row: 'old' | 'new', type: string) => `
-    insert into book_changes (id, type, at, title, author, year, nonce)
-    values (${row}.id, '${type}', ${NOW_MS}, cast(coalesce(${row}.title, '') as text),
-      cast(coalesce(${row}.author, '') as text), cast(coalesce(${row}.year, 0) as integer), ${NONCE});`;
+const COLUMNS = '(id, type, at, title, author, year, nonce)';
+const valuesOf = (row: 'old' | 'books', type: string) =>
+  `${row}.id, '${type}', ${NOW_MS}, cast(coalesce(${row}.title, '') as text),
+      cast(coalesce(${row}.author, '') as text), cast(coalesce(${row}.year, 0) as integer), ${NONCE}`;
+
+/**
+ * These record what the book is when they run. For example, another trigger on inserts that changes each new title to capitals may
+ * run first: its update is recorded before the insert, which must not record the former title.
+ */
+const recordNew = (type: string) => `
+    insert into book_changes ${COLUMNS} select ${valuesOf('books', type)} from books where id = new.id;`;
+const RECORD_DELETED = `
+    insert into book_changes ${COLUMNS} select ${valuesOf('old', 'deleted')}
+    where not exists (select 1 from books where id = old.id);`;
 
 /** The text of a statement behind `create`: SQLite keeps it as it is from the name on. */
 type Definition = readonly [kind: 'table' | 'index' | 'trigger', text: string];
 
 /** What records the books. A new id is a trigger of its own, so that other updates need not look for it. */
 const RECORDERS: readonly Definition[] = [
-  ['trigger', `book_history_insert after insert on books begin ${record('new', 'created')} end`],
+  ['trigger', `book_history_insert after insert on books begin ${recordNew('created')} end`],
   [
     'trigger',
     `book_history_update after update on books
     when old.id = new.id and (coalesce(old.title, '') <> coalesce(new.title, '')
       or coalesce(old.author, '') <> coalesce(new.author, '') or coalesce(old.year, 0) <> coalesce(new.year, 0))
-    begin ${record('new', 'updated')} end`,
+    begin ${recordNew('updated')} end`,
   ],
   [
     'trigger',
     `book_history_move after update of id on books when old.id <> new.id
-    begin ${record('old', 'deleted')} ${record('new', 'created')} end`,
+    begin ${RECORD_DELETED} ${recordNew('created')} end`,
   ],
-  ['trigger', `book_history_delete after delete on books begin ${record('old', 'deleted')} end`],
+  ['trigger', `book_history_delete after delete on books begin ${RECORD_DELETED} end`],
 ];
 
 /** The hash of those of version 0.1, which record all but the nonces. */
