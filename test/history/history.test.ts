@@ -311,6 +311,20 @@ function suite(engine: Engine): void {
     );
   });
 
+  test('lets books be written soon after its log was dropped, also if they were written before', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    await store.create(DUNE);
+    await query(address.dbUrl, `drop table ${log}`);
+    const ending = history.last().catch(() => {});
+    const { id } = await whenAvailable(() => store.create(DUNE));
+    await ending;
+    await whenAvailable(() => history.last());
+    await store.update(id, { year: 1 });
+    assert.equal((await historyOf(history, id))[0], `updated ${id} Dune 1`);
+  });
+
   for (const trigger of ['insert', 'update', 'delete']) {
     test(`is put right without a restart when the trigger of ${trigger} was dropped, and followers begin anew`, async () => {
       await using address = await engine.createAddress();

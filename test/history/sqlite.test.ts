@@ -190,6 +190,23 @@ describe('The history on SQLite', () => {
     assert.equal((await readAll(history)).length, 4);
   });
 
+  test('of a table that was dropped is not that of other books, whose changes have the same positions', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await using opened = await openWithHistory(`sqlite:${path}`);
+    const { store, history } = opened;
+    await createMany(store, [DUNE, DUNE, DUNE]);
+    // What the service does when 1,000 changes wait to be indexed.
+    execute(
+      path,
+      'insert into book_changes_by_book select id, note from book_changes; drop table book_changes',
+    );
+    await whenAvailable(() => history.last());
+    await createMany(store, [DUNE, DUNE, DUNE]);
+    execute(path, 'update book_history set indexed = (select max(note) from book_changes)');
+    for (const id of [1, 2, 3]) assert.deepEqual((await readPage(history, { id })).changes, []);
+  });
+
   for (const isOn of [true, false]) {
     test(`does not hinder a start ${isOn ? 'with' : 'without'} it when its tables were dropped`, async () => {
       await using folder = await createFolder();

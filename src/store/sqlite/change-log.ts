@@ -208,8 +208,10 @@ export function recordBooks(database: DatabaseSync, days: number): void {
   if (!hasState(database))
     database.exec('insert into book_history (log, removed) values (lower(hex(randomblob(8))), 0)');
   drop(database, IDS);
-  if (!INDEXES.every((definition) => isDefined(database, definition)))
+  if (!INDEXES.every((definition) => isDefined(database, definition))) {
+    drop(database, INDEXES);
     database.exec('update book_history set indexed = 0');
+  }
   define(database, HISTORY);
   if (!isContinued) {
     database.exec(`${DATE_IDS}; ${NOTE_GAP}`);

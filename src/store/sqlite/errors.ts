@@ -44,6 +44,11 @@ export function isSyncFailure(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && [1_034, 1_290].includes(Number(error.errcode));
 }
 
+/** SQLite has no code of its own for this. */
+function isTableMissing(error: unknown): boolean {
+  return resultCode(error) === 1 && (error as Error).message.startsWith('no such table: ');
+}
+
 export function isConstraintViolation(error: unknown): boolean {
   return resultCode(error) === 19;
 }
@@ -67,6 +72,6 @@ export function reasonOf(error: unknown): string | undefined {
 
 /** An error in terms of the BookStore interface: StoreUnavailable, or the error itself. */
 export function toStoreError(error: unknown): unknown {
-  const name = UNAVAILABLE.get(resultCode(error) ?? 0);
+  const name = isTableMissing(error) ? 'a table is missing' : UNAVAILABLE.get(resultCode(error) ?? 0);
   return name ? new StoreUnavailable(name) : error;
 }
