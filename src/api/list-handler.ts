@@ -8,6 +8,11 @@ import type { HttpResult } from '../http/response.ts';
 /** The memory that is reserved for a longer list, of which only one page is in memory at a time. */
 const LIST_BYTES_MAX = 256 * 1_024;
 
+/** The most books in the first page of the whole list, so that the response begins soon. */
+const FIRST_PAGE_BOOKS_MAX = 500;
+/** The most books in a later page; it bounds the latency of other calls and the garbage that a list creates. */
+const LATER_PAGE_BOOKS_MAX = 2_000;
+
 /** Turns of the event loop for other requests between two pages of the whole list. */
 const TURNS_BETWEEN_PAGES = 4;
 
@@ -28,7 +33,7 @@ export class ListHandler {
     const unread = new Reservation(this.#unread, reply.raw);
     if (!unread.tryResize(this.#listBytes)) return { outcome: 'serviceUnavailable' };
     // The first page is read before the headers are sent, so that an unavailable store is still a 503.
-    const first = await this.#store.list();
+    const first = await this.#store.list(undefined, FIRST_PAGE_BOOKS_MAX);
     if (!unread.tryResize(Math.max(this.#listBytes, first.json.length)))
       return { outcome: 'serviceUnavailable' };
     if (first.last === undefined) {
@@ -40,21 +45,32 @@ export class ListHandler {
   };
 
   async *#allPages(first: BookPage, unread: Reservation): AsyncGenerator<Uint8Array> {
-    yield first.json;
-    let { last } = first;
-    let length = first.json.length;
-    while (last !== undefined) {
+    let page = first;
+    let limit = FIRST_PAGE_BOOKS_MAX;
+    let { length } = first.json;
+    while (page.last !== undefined) {
+      const { json, last } = page;
+      limit = nextLimit(limit, json.length);
+      yield json;
       for (let turn = 0; turn < TURNS_BETWEEN_PAGES; turn++) await nextTurn();
-      const page = await this.#store.list(last);
+      page = await this.#store.list(last, limit);
       unread.resize(Math.max(this.#listBytes, page.json.length));
-      yield page.json;
-      last = page.last;
       length += page.json.length;
     }
+    yield page.json;
     this.#rememberLength(length);
   }
 
   #rememberLength(listBytes: number): void {
     this.#listBytes = Math.min(LIST_BYTES_MAX, listBytes);
   }
+}
+
+/**
+ * Pages grow while the next one probably fits into {@link LIST_BYTES_MAX}: 500, 1,000, 2,000, 2,000, … books of 100 bytes, but
+ * 500, 500, … of 300 bytes.
+ */
+function nextLimit(limit: number, pageBytes: number): number {
+  if (pageBytes > LIST_BYTES_MAX) return FIRST_PAGE_BOOKS_MAX;
+  return 2 * pageBytes <= LIST_BYTES_MAX ? Math.min(2 * limit, LATER_PAGE_BOOKS_MAX) : limit;
 }

@@ -51,8 +51,9 @@ export interface BookStore extends AsyncDisposable {
    * book that exists throughout exactly once.
    *
    * @param after the `last` of the previous page; absent for the first page
+   * @param limit the most books of the page, which has fewer where books are long; the store has a default
    */
-  list(after?: number): Promise<BookPage>;
+  list(after?: number, limit?: number): Promise<BookPage>;
 
   /**
    * Changes the given fields of a book; the others keep their stored values, also those of concurrent calls.
@@ -100,7 +101,7 @@ export interface UpdateFault {
 /** The bytes of text that the books of {@link BookStore.updateMany} may have before it. */
 export const UPDATED_BYTES_MAX = 16 * 1_024 * 1_024;
 
-/** A page of all books, rendered by the engine. */
+/** A page of all books. */
 export interface BookPage {
   /** JSON objects separated by commas, in UTF-8; empty when there are none. */
   readonly json: Uint8Array;

@@ -1,6 +1,6 @@
 import type { BookPage } from '../book/book-store.ts';
 
-/** The most books in a page of the list; it bounds the latency of other calls and the garbage that a list creates. */
+/** The most books in a page of the list, unless its caller gives another number. */
 export const PAGE_BOOKS_MAX = 500;
 /** The most bytes of text in a page of several books. */
 export const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
@@ -16,15 +16,31 @@ export interface PageRow {
 /** Reads up to `limit` books after an id; a single book is rendered whatever its length. */
 type ReadRow = (after: number, limit: number) => Promise<PageRow>;
 
-/** Reads the pages of one batch, equal ones once. @returns the pages in the order of `afters` */
+/** A page of up to `limit` books after an id. */
+export interface PageRequest {
+  readonly after: number;
+  readonly limit: number;
+}
+
+/**
+ * Reads the pages of one batch, equal ones once.
+ *
+ * @param limitMin replaces lower limits
+ * @returns the pages in the order of the requests
+ */
 export async function readPages(
-  afters: readonly number[],
+  requests: readonly PageRequest[],
   read: ReadRow,
-  booksMax = PAGE_BOOKS_MAX,
+  limitMin = 1,
 ): Promise<BookPage[]> {
-  const pages = new Map<number, BookPage>();
-  for (const after of new Set(afters)) pages.set(after, await readPage(after, read, booksMax));
-  return afters.map((after) => pages.get(after) as BookPage);
+  const pages = new Map<string, BookPage>();
+  const keyOf = ({ after, limit }: PageRequest) => `${after} ${limit}`;
+  for (const request of requests) {
+    const key = keyOf(request);
+    if (!pages.has(key))
+      pages.set(key, await readPage(request.after, read, Math.max(request.limit, limitMin)));
+  }
+  return requests.map((request) => pages.get(keyOf(request)) as BookPage);
 }
 
 /** Reads one page, of fewer books where books are long. */

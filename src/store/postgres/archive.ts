@@ -108,7 +108,7 @@ class PostgresArchive implements BookArchive {
   async #readRow(after: number, limit: number): Promise<PageRow> {
     const rows =
       this.#citusPages?.read(after, limit) ??
-      this.#query<sql.RenderedRow>(sql.SELECT_PAGE.text, [after, limit]);
+      this.#query<sql.ColumnsRow>(sql.SELECT_PAGE.text, [after, limit]);
     return sql.toPageRow(await rows);
   }
 

@@ -5,7 +5,7 @@ import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS, textLength } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { type PageRow, readPages } from '../page.ts';
+import { PAGE_BOOKS_MAX, type PageRequest, type PageRow, readPages } from '../page.ts';
 import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import {
   deleteBooks,
@@ -25,7 +25,7 @@ import { Hosts } from './hosts/hosts.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
 import { prepareSchema } from './schema.ts';
-import { matchIds, type RenderedRow, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
+import { type ColumnsRow, matchIds, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<OpenStore> {
   let shards: Shards | undefined;
@@ -52,7 +52,7 @@ class PostgresBookStore implements OpenStore {
   /** They share a connection, and so a queue. */
   readonly #many: BatchQueue<() => Promise<ManyResult>, ManyResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<number, BookPage>;
+  readonly #lists: BatchQueue<PageRequest, BookPage>;
   readonly #updates: BatchQueue<Update, Book | undefined>;
   readonly #deletes: BatchQueue<number, boolean>;
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
@@ -94,8 +94,8 @@ class PostgresBookStore implements OpenStore {
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
     this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
-    this.#lists = queueOf('list', (afters) =>
-      readPages(afters, (after, limit) => this.#selectPage(after, limit), shards && CITUS_PAGE_BOOKS),
+    this.#lists = queueOf('list', (requests) =>
+      readPages(requests, (after, limit) => this.#selectPage(after, limit), shards && CITUS_PAGE_BOOKS),
     );
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
@@ -133,8 +133,8 @@ class PostgresBookStore implements OpenStore {
     return this.#finds.add(id);
   }
 
-  list(after = -ID_MAX - 1): Promise<BookPage> {
-    return this.#lists.add(after);
+  list(after = -ID_MAX - 1, limit = PAGE_BOOKS_MAX): Promise<BookPage> {
+    return this.#lists.add({ after, limit });
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {
@@ -167,6 +167,6 @@ class PostgresBookStore implements OpenStore {
   }
 
   async #selectPage(after: number, limit: number): Promise<PageRow> {
-    return toPageRow(await this.#database.query<RenderedRow>(SELECT_PAGE, [after, limit]));
+    return toPageRow(await this.#database.query<ColumnsRow>(SELECT_PAGE, [after, limit]));
   }
 }

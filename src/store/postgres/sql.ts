@@ -123,10 +123,11 @@ export const SELECT_PAGE: Statement = {
     from (select ${BOOK_COLUMNS} from books where id > $1 order by id limit $2) as page
   )
   select count, last, (
-    select string_agg(row_to_json(page)::text, ',' order by id)
-    from (select ${BOOK_COLUMNS} from books where id > $1 and id <= last) as page
+    -- JSON arrays of the columns take the server about half the time of JSON objects of the books.
+    select case when count(*) > 0 then json_build_array(json_agg(id), json_agg(title), json_agg(author), json_agg(year)) end
+    from (select ${BOOK_COLUMNS} from books where id > $1 and id <= last order by id) as page
     where bytes <= ${PAGE_TEXT_BYTES_MAX} or $2 = 1
-  ) as json
+  ) as columns
   from extent
 `,
 };
@@ -277,7 +278,7 @@ export function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
 }
 
 /** The fields of books as arrays, one for each column; an absent field is null. */
-export function columnsOf(books: readonly Partial<BookFields>[]): unknown[] {
+export function columnsOf(books: readonly Partial<BookFields>[]): unknown[][] {
   return [
     books.map(({ title = null }) => title),
     books.map(({ author = null }) => author),
@@ -294,16 +295,25 @@ export function matchIds<Row extends { readonly id: number }>(
 }
 
 /** The row of {@link SELECT_PAGE}. */
-export interface RenderedRow {
+export interface ColumnsRow {
   readonly count: number;
   readonly last: number;
-  json: string | null;
+  /** Ids, titles, authors and years; null when there are no books, or their texts exceed the limit of one page. */
+  columns: readonly [readonly number[], ...(readonly (readonly unknown[])[])] | null;
 }
 
-export function toPageRow([row]: readonly RenderedRow[]): PageRow {
+export function toPageRow([row]: readonly ColumnsRow[]): PageRow {
   if (!row) throw new Error('a page without a row');
-  const { count, last, json } = row;
-  // The results of a list reference each other until a full garbage collection: 50 MB if they keep their text.
-  row.json = null;
-  return { count, last, json: json === null ? null : Buffer.from(json) };
+  const { count, last, columns } = row;
+  // The results of a list reference each other until a full garbage collection: 50 MB if they keep their texts.
+  row.columns = null;
+  if (!columns) return { count, last, json: null };
+  const [ids, titles = [], authors = [], years = []] = columns;
+  const books = ids.map((id, index) => ({
+    id,
+    title: titles[index],
+    author: authors[index],
+    year: years[index],
+  }));
+  return { count, last, json: Buffer.from(JSON.stringify(books)).subarray(1, -1) };
 }

@@ -5,11 +5,10 @@ import { BatchQueue } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS, performUntilTextMax } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { type PageRow, readPages } from '../page.ts';
+import { PAGE_BOOKS_MAX, type PageRequest, type PageRow, readPages } from '../page.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
-import type { PageRequest } from './threads/list-thread.ts';
 import { WriterInPrimary } from './threads/shared-writer.ts';
 import { LazyThread } from './threads/thread-client.ts';
 import { createWriteQueue, startWriteThread, type Writer } from './threads/write-queue.ts';
@@ -43,7 +42,7 @@ class SqliteBookStore implements OpenStore {
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
   readonly #finds: BatchQueue<number, Book | undefined>;
-  readonly #lists: BatchQueue<number, BookPage>;
+  readonly #lists: BatchQueue<PageRequest, BookPage>;
 
   constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.connection = { engine: 'sqlite', path };
@@ -56,7 +55,7 @@ class SqliteBookStore implements OpenStore {
     this.#writes = createWriteQueue(writer, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
-    this.#lists = new BatchQueue((afters) => readPages(afters, readPage), { ...options, name: 'list' });
+    this.#lists = new BatchQueue((requests) => readPages(requests, readPage), { ...options, name: 'list' });
   }
 
   create(fields: BookFields): Promise<Book> {
@@ -79,8 +78,8 @@ class SqliteBookStore implements OpenStore {
     return this.#finds.add(id);
   }
 
-  list(after = -Number.MAX_VALUE): Promise<BookPage> {
-    return this.#lists.add(after);
+  list(after = -Number.MAX_VALUE, limit = PAGE_BOOKS_MAX): Promise<BookPage> {
+    return this.#lists.add({ after, limit });
   }
 
   update(id: number, fields: Partial<BookFields>): Promise<Book | undefined> {

@@ -1,8 +1,8 @@
 import { type Book, ID_MAX } from '../../../book/book.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../../page.ts';
-import { type RenderedRow, SELECT, type Statement, TEXT_BYTES } from '../sql.ts';
+import { type ColumnsRow, columnsOf, idsOf, SELECT, type Statement, TEXT_BYTES } from '../sql.ts';
 
-/** The most books in a page of the list: a statement on all shards costs as much as reading thousands of books. */
+/** The least limit of a page of the list: a statement on all shards costs as much as reading thousands of books. */
 export const CITUS_PAGE_BOOKS = 2_500;
 
 /** Books with more text are read by their ids: every shard may return a whole page to the coordinator. */
@@ -42,16 +42,15 @@ export class CitusPages {
   }
 
   /** @returns the row of `SELECT_PAGE` */
-  async read(after: number, limit: number): Promise<RenderedRow[]> {
+  async read(after: number, limit: number): Promise<ColumnsRow[]> {
     const books = await this.#window.read(Math.max(after, 0), limit, (end) =>
       this.#query<ReadBook>(SELECT_WINDOW, [after, end, limit]),
     );
     const bytes = books.reduce((sum, book) => sum + book.bytes, 0);
     const page = { count: books.length, last: books.at(-1)?.id ?? 0 };
-    if (bytes > PAGE_TEXT_BYTES_MAX && limit > 1) return [{ ...page, json: null }];
+    if (bytes > PAGE_TEXT_BYTES_MAX && limit > 1) return [{ ...page, columns: null }];
     const filled = (await readLongTexts(books, this.#query)).filter(({ title }) => title !== null);
-    const json = filled.map(({ id, title, author, year }) => JSON.stringify({ id, title, author, year }));
-    return [{ ...page, json: json.join(',') }];
+    return [{ ...page, columns: [idsOf(filled), ...columnsOf(filled as Book[])] }];
   }
 }
 

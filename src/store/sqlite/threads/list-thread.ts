@@ -1,12 +1,7 @@
-import type { PageRow } from '../../page.ts';
+import type { PageRequest, PageRow } from '../../page.ts';
 import { openConnection } from '../files/connection.ts';
 import { SELECT_PAGE } from '../sql.ts';
 import { serveRequests } from './thread-client.ts';
-
-export interface PageRequest {
-  readonly after: number;
-  readonly limit: number;
-}
 
 await serveRequests<PageRequest, PageRow>(async (path) => {
   const database = await openConnection(path);

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Book } from '../../src/book/book.ts';
+import { engines } from '../support/engines.ts';
+import { createMany, openStoreAt } from '../support/stores.ts';
+import { type Service, startServiceOn } from './service.ts';
+
+for (const engine of engines) {
+  describe(`GET /books on ${engine.name}`, () => {
+    test('reads 500 books first, then up to 2,000 at once while they are short', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const limits: (number | undefined)[] = [];
+      const list = store.list.bind(store);
+      store.list = (after, limit) => {
+        limits.push(limit);
+        return list(after, limit);
+      };
+      await using service = await startServiceOn(store);
+      // In a response, a book has about 60 bytes more than its title.
+      for (const [count, titleLength, expected] of [
+        [4_000, 30, [500, 1_000, 2_000, 2_000]],
+        // The last page is empty.
+        [3_000, 600, [500, 1_000, 2_000, 2_000, 500, 500, 500, 500]],
+      ] as const) {
+        await createMany(store, makeBooks(count, titleLength));
+        limits.length = 0;
+        await readBooks(service);
+        assert.deepEqual(limits, expected);
+      }
+    });
+
+    test('returns every book that exists throughout once, in ascending order of id, while others write', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      await using service = await startServiceOn(store);
+      const ids = (await createMany(store, makeBooks(8_000, 30))).map(({ id }) => id);
+      const staying = ids.filter((id) => id % 3 !== 0);
+
+      const writing = new AbortController();
+      const write = async () => {
+        for (let start = 0; start < ids.length; start += 80) {
+          const some = ids.slice(start, start + 80);
+          await Promise.all([
+            store.create({ title: 'new', author: '', year: 0 }),
+            ...some.map((id) =>
+              id % 3 === 0 ? store.delete(id) : store.update(id, { title: 'x'.repeat(id % 300) }),
+            ),
+          ]);
+        }
+      };
+      const written = write().finally(() => writing.abort());
+      do {
+        const met = (await readBooks(service)).map(({ id }) => id);
+        assert.deepEqual(
+          met,
+          [...new Set(met)].toSorted((a, b) => a - b),
+        );
+        const isMet = new Set(met);
+        assert.deepEqual(
+          staying.filter((id) => !isMet.has(id)),
+          [],
+        );
+      } while (!writing.signal.aborted);
+      await written;
+    });
+  });
+}
+
+function makeBooks(count: number, titleLength: number): object[] {
+  return Array.from({ length: count }, (_, year) => ({ title: 'x'.repeat(titleLength), author: '', year }));
+}
+
+async function readBooks(service: Service): Promise<Book[]> {
+  const { data } = (await (await service.fetch('GET', '/books')).json()) as { data: Book[] };
+  return data;
+}
