@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCluster } from '../test/support/cluster.ts';
+import { startCluster } from '../testkit/cluster.ts';
 import { BOOKS } from './books.ts';
 import { assertContract } from './contract.ts';
 import { measureCosts } from './extras/costs.ts';

@@ -1,6 +1,6 @@
 import { makeToken } from '../conformance/tokens.ts';
 import type { Book } from '../src/book/book.ts';
-import { Connection, Cut, type RawResponse, request } from '../test/http/connection.ts';
+import { Connection, Cut, type RawResponse, request } from '../testkit/connection.ts';
 import type { Journal, Operation, Outcome } from './journal.ts';
 
 /** Where a service listens on loopback, and the secret of its tokens. */

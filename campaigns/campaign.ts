@@ -1,4 +1,4 @@
-import type { Engine } from '../test/support/engines.ts';
+import type { Engine } from '../testkit/engines.ts';
 
 /**
  * A long test with faults, load or attacks against a running service, which checks the service after every round. Each is

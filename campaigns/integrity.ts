@@ -1,6 +1,6 @@
 import { parseConninfo } from '../src/store/postgres/hosts/conninfo.ts';
 import { Hosts } from '../src/store/postgres/hosts/hosts.ts';
-import { query } from '../test/support/sql.ts';
+import { query } from '../testkit/sql.ts';
 
 /**
  * Runs the engine's own integrity checks, on a separate connection, while the service runs.

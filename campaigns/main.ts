@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { globalSetup, globalTeardown } from '../test/support/global-setup.ts';
+import { globalSetup, globalTeardown } from '../testkit/global-setup.ts';
 import type { Campaign, EngineName, Figures } from './campaign.ts';
 
 /** Runs a campaign at full length: `npm run campaign -- NAME`. */

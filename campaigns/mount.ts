@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { run } from '../test/support/run-program.ts';
+import { run } from '../testkit/run-program.ts';
 
 /** A mounted file system. Disposing unmounts it. */
 export class Mount implements AsyncDisposable {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Connection } from '../test/http/connection.ts';
+import type { Connection } from '../testkit/connection.ts';
 import type { Random } from './random.ts';
 
 /** The longest message that is sent byte by byte. */

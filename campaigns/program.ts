@@ -4,8 +4,8 @@ import { closeSync, openSync } from 'node:fs';
 import { access, chown, constants, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { type Janitor, startJanitor } from '../test/support/cluster-janitor.ts';
-import { run } from '../test/support/run-program.ts';
+import { type Janitor, startJanitor } from '../testkit/cluster-janitor.ts';
+import { run } from '../testkit/run-program.ts';
 
 /** The user of the programs if this process is root: PostgreSQL and PgBouncer do not run as root. */
 const USER = 'postgres';

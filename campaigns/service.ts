@@ -1,7 +1,7 @@
-import { PASSWORD, SECRET } from '../test/http/service.ts';
-import { ServiceProcess } from '../test/process/service-process.ts';
-import { type Address, engines } from '../test/support/engines.ts';
-import { createFolder } from '../test/support/folder.ts';
+import { type Address, engines } from '../testkit/engines.ts';
+import { createFolder } from '../testkit/folder.ts';
+import { PASSWORD, SECRET } from '../testkit/service.ts';
+import { ServiceProcess } from '../testkit/service-process.ts';
 import type { EngineName } from './campaign.ts';
 
 /** Creates an empty store. Disposing deletes it. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { Random } from '../../campaigns/random.ts';
-import { startCluster } from '../../test/support/cluster.ts';
+import { startCluster } from '../../testkit/cluster.ts';
 import { makeBooks } from '../books.ts';
 import { chooseGenerator } from '../load/generator.ts';
 import { describeMachine } from '../machine.ts';

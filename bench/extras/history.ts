@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startCluster } from '../../test/support/cluster.ts';
+import { startCluster } from '../../testkit/cluster.ts';
 import { chooseGenerator } from '../load/generator.ts';
 import { decimal, table } from '../markdown.ts';
 import { Meter } from '../measure.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCluster } from '../../test/support/cluster.ts';
+import { startCluster } from '../../testkit/cluster.ts';
 import { decimal, table } from '../markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { type ServiceName, startService } from '../services/service.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../campaigns/random.ts';
-import { startCluster } from '../../test/support/cluster.ts';
+import { startCluster } from '../../testkit/cluster.ts';
 import { BOOKS, makeBooks } from '../books.ts';
 import { chooseGenerator } from '../load/generator.ts';
 import { decimal, megabytes, table } from '../markdown.ts';

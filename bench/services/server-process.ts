@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, truncateSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { findFreePort } from '../../test/support/free-port.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, SECRET, USERNAME } from './credentials.ts';
 import { sendRequest } from './send-request.ts';
 

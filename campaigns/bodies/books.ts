@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readLoginRequest } from '../../src/auth/credentials.ts';
 import { type Book, readBookFields, readBookId } from '../../src/book/book.ts';
 import { Invalid } from '../../src/json/invalid.ts';
-import type { RawResponse } from '../../test/http/connection.ts';
-import { LOGIN } from '../../test/http/service.ts';
+import type { RawResponse } from '../../testkit/connection.ts';
+import { LOGIN } from '../../testkit/service.ts';
 import type { HostileRequest } from './requests.ts';
 import { assertFound } from './searches.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import * as fc from 'fast-check';
-import { assertEnvelope } from '../../test/http/assertions.ts';
-import type { RawResponse } from '../../test/http/connection.ts';
-import { type Service, startService } from '../../test/http/service.ts';
-import { engines } from '../../test/support/engines.ts';
+import { assertEnvelope } from '../../testkit/assertions.ts';
+import type { RawResponse } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { add } from '../figures.ts';
 import { areSingleBytes, splitRandomly } from '../pieces.ts';

@@ -1,5 +1,5 @@
-import { Connection, type RawResponse } from '../../test/http/connection.ts';
-import type { Service } from '../../test/http/service.ts';
+import { Connection, type RawResponse } from '../../testkit/connection.ts';
+import type { Service } from '../../testkit/service.ts';
 import { sendInPieces } from '../pieces.ts';
 
 /** A client of one service that keeps its connection until the service closes it. */

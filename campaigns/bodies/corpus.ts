@@ -1,4 +1,4 @@
-import { LOGIN } from '../../test/http/service.ts';
+import { LOGIN } from '../../testkit/service.ts';
 
 /** Literals of JSON, valid and invalid. */
 export const LITERALS: readonly string[] = [

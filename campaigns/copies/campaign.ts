@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createFolder } from '../../test/support/folder.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
-import { createDatabase, startCluster } from '../../test/support/postgres.ts';
-import { addStandby } from '../../test/support/standby.ts';
-import { withHosts } from '../../test/support/with-hosts.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { addStandby } from '../../testkit/standby.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import type { Clients } from '../clients.ts';
 import { add, raise } from '../figures.ts';

@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFolder } from '../../test/support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import { BookClient } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { newFields } from '../clients.ts';

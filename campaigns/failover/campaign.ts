@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { findFreePort } from '../../test/support/free-port.ts';
-import { createDatabase, startCluster } from '../../test/support/postgres.ts';
-import { Relay } from '../../test/support/relay.ts';
-import { addStandby } from '../../test/support/standby.ts';
-import { withHosts } from '../../test/support/with-hosts.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { Relay } from '../../testkit/relay.ts';
+import { addStandby } from '../../testkit/standby.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { describeWaits } from '../outage/campaign.ts';
 import { runOutage } from '../outage/run-outage.ts';

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { isDeepStrictEqual } from 'node:util';
 import type { Book } from '../../src/book/book.ts';
 import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../src/client/index.ts';
-import { PASSWORD, SECRET } from '../../test/http/service.ts';
+import { PASSWORD, SECRET } from '../../testkit/service.ts';
 import { countIn, nameOf } from './writers.ts';
 
 /** A way to follow the changes. */

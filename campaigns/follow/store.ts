@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createFolder } from '../../test/support/folder.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
-import { type Cluster, startCluster } from '../../test/support/postgres.ts';
-import { run } from '../../test/support/run-program.ts';
-import { query } from '../../test/support/sql.ts';
-import { addStandby } from '../../test/support/standby.ts';
-import { withHosts } from '../../test/support/with-hosts.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { type Cluster, startCluster } from '../../testkit/postgres.ts';
+import { run } from '../../testkit/run-program.ts';
+import { query } from '../../testkit/sql.ts';
+import { addStandby } from '../../testkit/standby.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 import type { EngineName } from '../campaign.ts';
 import { createAddress } from '../service.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
-import { createFolder } from '../../test/support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import { BookClient } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { newFields } from '../clients.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { assertError, assertSuccess } from '../../test/http/assertions.ts';
-import type { RawResponse } from '../../test/http/connection.ts';
-import { LOGIN, startService, WRONG_LOGIN } from '../../test/http/service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import type { RawResponse } from '../../testkit/connection.ts';
+import { LOGIN, startService, WRONG_LOGIN } from '../../testkit/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Client } from './client.ts';
 

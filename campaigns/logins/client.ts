@@ -1,5 +1,5 @@
-import { Connection, type RawResponse, request } from '../../test/http/connection.ts';
-import { LOGIN, type Service } from '../../test/http/service.ts';
+import { Connection, type RawResponse, request } from '../../testkit/connection.ts';
+import { LOGIN, type Service } from '../../testkit/service.ts';
 
 /** How many requests are sent before their responses are read. */
 const PIPELINED = 50;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDatabase, startCluster } from '../../test/support/postgres.ts';
-import { Relay } from '../../test/support/relay.ts';
-import { query } from '../../test/support/sql.ts';
-import { withHosts } from '../../test/support/with-hosts.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { Relay } from '../../testkit/relay.ts';
+import { query } from '../../testkit/sql.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { raise } from '../figures.ts';
 import { describeWaits } from '../outage/campaign.ts';

@@ -1,4 +1,4 @@
-import type { Relay } from '../../test/support/relay.ts';
+import type { Relay } from '../../testkit/relay.ts';
 import type { Outage } from '../outage/run-outage.ts';
 import type { Random } from '../random.ts';
 import type { Link, Loss } from './link.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { run } from '../../test/support/run-program.ts';
+import { run } from '../../testkit/run-program.ts';
 
 /** Where packets are lost: those sent from this side, those sent from the other side, or both. */
 export type Loss = 'here' | 'there' | 'both';

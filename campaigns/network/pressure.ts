@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
-import { scrape } from '../../test/metrics/scrape.ts';
-import { send } from '../../test/process/service-process.ts';
+import { scrape } from '../../testkit/scrape.ts';
+import { send } from '../../testkit/service-process.ts';
 import { raise } from '../figures.ts';
 import { Loops } from '../loops.ts';
 import type { Trial } from '../trial.ts';

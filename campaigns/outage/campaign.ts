@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createDatabase, startCluster } from '../../test/support/postgres.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { raise } from '../figures.ts';
 import { Trial } from '../trial.ts';

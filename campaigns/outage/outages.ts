@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Cluster, StopMode } from '../../test/support/postgres.ts';
-import { query } from '../../test/support/sql.ts';
+import type { Cluster, StopMode } from '../../testkit/postgres.ts';
+import { query } from '../../testkit/sql.ts';
 import type { Outage } from './run-outage.ts';
 
 /**

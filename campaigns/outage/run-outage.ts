@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
-import { LOGIN } from '../../test/http/service.ts';
-import { send } from '../../test/process/service-process.ts';
+import { LOGIN } from '../../testkit/service.ts';
+import { send } from '../../testkit/service-process.ts';
 import type { Journal, TimedCall } from '../journal.ts';
 import type { Trial } from '../trial.ts';
 

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ResponseReader } from '../../bench/load/response-reader.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
-import { request } from '../../test/http/connection.ts';
+import { request } from '../../testkit/connection.ts';
 
 /** Requests of many clients. */
 export interface Load {

@@ -5,7 +5,7 @@ import { readBooks } from '../../console/src/state/files/check-file.ts';
 import { importBatches, type Phase } from '../../console/src/state/files/import-batches.ts';
 import { openRowFile } from '../../console/src/state/files/row-file.ts';
 import { createClient } from '../../src/client/index.ts';
-import { PASSWORD, USERNAME } from '../../test/http/service.ts';
+import { PASSWORD, USERNAME } from '../../testkit/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Random } from '../random.ts';
 import { createAddress } from '../service.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { median } from '../../bench/statistics.ts';
-import { parseLog } from '../../test/http/log.ts';
-import { createFolder } from '../../test/support/folder.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { parseLog } from '../../testkit/log.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Haproxy } from '../copies/haproxy.ts';
 import { add } from '../figures.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Janitor } from '../../test/support/cluster-janitor.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
+import type { Janitor } from '../../testkit/cluster-janitor.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
 import { createProgramFolder, Program } from '../program.ts';
 
 /** An etcd of one member on loopback. Disposing stops it and deletes its data. */

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { childrenOf } from '../../bench/services/usage.ts';
-import type { Janitor } from '../../test/support/cluster-janitor.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
+import type { Janitor } from '../../testkit/cluster-janitor.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
 import { createProgramFolder, Program } from '../program.ts';
 
 /** The common settings of the members of a cluster. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { run } from '../../test/support/run-program.ts';
-import { withHosts } from '../../test/support/with-hosts.ts';
+import { run } from '../../testkit/run-program.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 import { Etcd } from './etcd.ts';
 import { Member } from './member.ts';
 import { findPrograms } from './programs.ts';

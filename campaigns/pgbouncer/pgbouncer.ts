@@ -2,9 +2,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import type { Janitor } from '../../test/support/cluster-janitor.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
-import { run } from '../../test/support/run-program.ts';
+import type { Janitor } from '../../testkit/cluster-janitor.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { run } from '../../testkit/run-program.ts';
 import { createProgramFolder, missingPrograms, Program } from '../program.ts';
 
 /** The first version that supports prepared statements in transaction mode. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createFolder } from '../../test/support/folder.ts';
-import { run } from '../../test/support/run-program.ts';
-import { query } from '../../test/support/sql.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { run } from '../../testkit/run-program.ts';
+import { query } from '../../testkit/sql.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Mount } from '../mount.ts';
 import { Random } from '../random.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Book } from '../../src/book/book.ts';
-import { Connection } from '../../test/http/connection.ts';
-import { type Service, startService } from '../../test/http/service.ts';
+import { Connection } from '../../testkit/connection.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { areSingleBytes, sendInPieces, splitRandomly } from '../pieces.ts';
 import { Random } from '../random.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { assertError } from '../../test/http/assertions.ts';
-import { request } from '../../test/http/connection.ts';
-import { BAD_CHUNKS, MALFORMED } from '../../test/http/malformed.ts';
-import { LOGIN } from '../../test/http/service.ts';
+import { assertError } from '../../testkit/assertions.ts';
+import { request } from '../../testkit/connection.ts';
+import { BAD_CHUNKS, MALFORMED } from '../../testkit/malformed.ts';
+import { LOGIN } from '../../testkit/service.ts';
 import { type Exchange, hasToken } from './exchanges.ts';
 
 /** Requests after which the service closes the connection, by name: it ignores what follows. */

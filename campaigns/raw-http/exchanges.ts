@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Book } from '../../src/book/book.ts';
-import { assertError, assertSuccess } from '../../test/http/assertions.ts';
-import { type RawResponse, request } from '../../test/http/connection.ts';
-import { LOGIN } from '../../test/http/service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { type RawResponse, request } from '../../testkit/connection.ts';
+import { LOGIN } from '../../testkit/service.ts';
 import type { Random } from '../random.ts';
 
 /** A request, and the check of its response, which no other one passes. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFolder } from '../../test/support/folder.ts';
-import { findFreePort } from '../../test/support/free-port.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
 import { BookClient, type Target } from '../book-client.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { listBooks, newFields } from '../clients.ts';

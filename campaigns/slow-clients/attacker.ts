@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Place } from '../../test/http/connection.ts';
+import type { Place } from '../../testkit/connection.ts';
 import type { Attack } from './attacks.ts';
 
 /** The result of an attacker. */

@@ -1,5 +1,5 @@
-import { request } from '../../test/http/connection.ts';
-import { LOGIN } from '../../test/http/service.ts';
+import { request } from '../../testkit/connection.ts';
+import { LOGIN } from '../../testkit/service.ts';
 
 /** An attack that keeps a service waiting. */
 export interface Attack {

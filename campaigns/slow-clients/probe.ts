@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { percentile } from '../../bench/statistics.ts';
-import { Connection, request } from '../../test/http/connection.ts';
+import { Connection, request } from '../../testkit/connection.ts';
 import { authorizationLine, type Target } from '../book-client.ts';
 
 const CLIENTS = 8;

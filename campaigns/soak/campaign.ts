@@ -6,9 +6,9 @@ import { PASSWORD, SECRET, USERNAME } from '../../bench/services/credentials.ts'
 import type { ServerProcess } from '../../bench/services/server-process.ts';
 import { startService } from '../../bench/services/service.ts';
 import { readMemoryBytes } from '../../bench/services/usage.ts';
-import { assertNothingConfidentialInLog } from '../../test/http/log.ts';
-import { createFolder } from '../../test/support/folder.ts';
-import { createDatabase } from '../../test/support/postgres.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { assertNothingConfidentialInLog } from '../../testkit/log.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { type Access, Clients } from './clients.ts';
 import { trendOf } from './trend.ts';

@@ -1,6 +1,6 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection } from '../../test/http/connection.ts';
+import { Connection } from '../../testkit/connection.ts';
 import type { Target } from '../book-client.ts';
 import { Loops } from '../loops.ts';
 import { Random } from '../random.ts';

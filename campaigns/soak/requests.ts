@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { makeToken } from '../../conformance/tokens.ts';
-import { type RawResponse, request } from '../../test/http/connection.ts';
+import { type RawResponse, request } from '../../testkit/connection.ts';
 import { newFields } from '../clients.ts';
 import type { Random } from '../random.ts';
 import type { Exchange } from '../raw-http/exchanges.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertEnvelope } from '../../test/http/assertions.ts';
-import { Connection, Cut, request } from '../../test/http/connection.ts';
+import { assertEnvelope } from '../../testkit/assertions.ts';
+import { Connection, Cut, request } from '../../testkit/connection.ts';
 import { authorizationLine, type Target } from '../book-client.ts';
 import type { Random } from '../random.ts';
 

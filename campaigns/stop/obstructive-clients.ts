@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, request } from '../../test/http/connection.ts';
+import { Connection, request } from '../../testkit/connection.ts';
 import { authorizationLine, type Target } from '../book-client.ts';
 
 /** Clients that try to keep a service from exiting. Disposing closes their connections. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { Secret } from '../../src/secret.ts';
-import { Connection, request } from '../../test/http/connection.ts';
-import { SECRET, type Service, startService } from '../../test/http/service.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { SECRET, type Service, startService } from '../../testkit/service.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { add } from '../figures.ts';
 import { Random } from '../random.ts';

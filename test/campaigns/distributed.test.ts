@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runDistributed } from '../../campaigns/distributed/campaign.ts';
-import { emulateCitus, engines } from '../support/engines.ts';
+import { emulateCitus, engines } from '../../testkit/engines.ts';
 
 test('contract and additions work with the statements for Citus, and their rates are measured', async () => {
   emulateCitus();

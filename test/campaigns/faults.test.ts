@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Trial, withFault } from '../../campaigns/trial.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
 
 /** The violations that a planted fault may cause, whichever request shows it first. */
 const VIOLATIONS: Readonly<Record<string, RegExp>> = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyLoad } from '../../campaigns/memory/campaign.ts';
 import { loads } from '../../campaigns/memory/loads.ts';
-import { engines } from '../support/engines.ts';
+import { engines } from '../../testkit/engines.ts';
 
 for (const { name: engine } of engines) {
   for (const name of ['POST /book of 1 MiB, mixed', 'POST /books of 15 MiB, 16 books, mixed']) {

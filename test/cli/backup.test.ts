@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
-import { createBook, startService, tokenFrom } from '../process/service-process.ts';
-import { createFolder } from '../support/folder.ts';
+import { runCommand, startCommand } from '../../testkit/command.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createBook, startService, tokenFrom } from '../../testkit/service-process.ts';
 import { booksAt, putBooks } from './books.ts';
-import { runCommand, startCommand } from './command.ts';
 
 describe('bookkeeping backup', { concurrency: 2 }, () => {
   test('copies all acknowledged books while a service writes', async () => {

@@ -1,5 +1,5 @@
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
+import { listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 
 /** All books of a store, in the order of their ids. */
 export async function booksAt(dbUrl: string): Promise<Book[]> {

@@ -3,12 +3,12 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
-import { startService } from '../process/service-process.ts';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { openStoreAt } from '../support/stores.ts';
-import { type Ending, runCommand } from './command.ts';
+import { type Ending, runCommand } from '../../testkit/command.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { startService } from '../../testkit/service-process.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 const SECRETS = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
 

@@ -9,10 +9,10 @@ import { type Command, parseArguments } from '../../src/cli/command.ts';
 import { COMMANDS, type CommandName } from '../../src/cli/commands.ts';
 import { formatOf } from '../../src/cli/files.ts';
 import { helpOf } from '../../src/cli/help.ts';
-import { readEnvironmentFile, ServiceProcess } from '../process/service-process.ts';
+import { BOOKKEEPING, runCommand, startCommand } from '../../testkit/command.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { readEnvironmentFile, ServiceProcess } from '../../testkit/service-process.ts';
 import { ROOT, readPackage } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
-import { BOOKKEEPING, runCommand, startCommand } from './command.ts';
 
 const here = { folder: ROOT };
 

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
 import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
+import { runCommand, startCommand } from '../../testkit/command.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import { SPECIAL_TEXTS } from '../store/texts.ts';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
 import { booksAt, putBooks } from './books.ts';
-import { runCommand, startCommand } from './command.ts';
 
 const CELL_TEXTS = [
   ...Object.values(SPECIAL_TEXTS),

@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { SECRET, type Service, startService } from '../http/service.ts';
-import { createFolder } from '../support/folder.ts';
-import { runCommand, startCommand } from './command.ts';
+import { runCommand, startCommand } from '../../testkit/command.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { SECRET, type Service, startService } from '../../testkit/service.ts';
 
 const variables = { SECRET_TOKEN: SECRET, AUTH_PASSWORD: 'unused' };
 const KEY = Buffer.alloc(32, 7);

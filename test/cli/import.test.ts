@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { runCommand } from '../../testkit/command.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 import { booksAt, putBooks, tallyOf } from './books.ts';
-import { runCommand } from './command.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -720 };

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBook, startService, tokenFrom } from '../process/service-process.ts';
-import { type Engine, engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { BOOKKEEPING, runCommand, startCommand } from '../../testkit/command.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createBook, startService, tokenFrom } from '../../testkit/service-process.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 import { booksAt, tallyOf } from './books.ts';
-import { BOOKKEEPING, runCommand, startCommand } from './command.ts';
 
 const ROWS = 20_000;
 

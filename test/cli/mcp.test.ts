@@ -7,12 +7,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Tokens } from '../../src/auth/tokens.ts';
 import type { Book } from '../../src/client/index.ts';
 import { Secret } from '../../src/secret.ts';
-import { SECRET, type Service, startService } from '../http/service.ts';
-import { startService as startProcess } from '../process/service-process.ts';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { BOOKKEEPING, runCommand } from './command.ts';
+import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { SECRET, type Service, startService } from '../../testkit/service.ts';
+import { startService as startProcess } from '../../testkit/service-process.ts';
 
 type SeenBook = Book & { readonly etag: string };
 

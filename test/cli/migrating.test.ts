@@ -6,12 +6,12 @@ import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
+import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 import { readText } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { openStoreAt } from '../support/stores.ts';
 import { booksAt, putBooks } from './books.ts';
-import { BOOKKEEPING, runCommand } from './command.ts';
 
 const GUIDE = 'docs/migrating.md';
 

@@ -5,10 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import type { BookFields } from '../../src/book/book.ts';
 import { openConnection } from '../../src/store/sqlite/files/connection.ts';
-import { createBook, startService, tokenFrom } from '../process/service-process.ts';
-import { createFolder } from '../support/folder.ts';
+import { type Ending, runCommand } from '../../testkit/command.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createBook, startService, tokenFrom } from '../../testkit/service-process.ts';
 import { booksAt, putBooks } from './books.ts';
-import { type Ending, runCommand } from './command.ts';
 
 const BOOKS: readonly BookFields[] = Array.from({ length: 2_000 }, (_, year) => ({
   title: `Book ${year}`,

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { perform } from '../../src/cli/commands/token.ts';
 import { Secret } from '../../src/secret.ts';
-import { readEnvironmentFile, send, startService } from '../process/service-process.ts';
-import { createFolder } from '../support/folder.ts';
-import { runCommand } from './command.ts';
+import { runCommand } from '../../testkit/command.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { readEnvironmentFile, send, startService } from '../../testkit/service-process.ts';
 
 const SECRET_TOKEN = 'k'.repeat(32);
 const variables = { SECRET_TOKEN, AUTH_PASSWORD: 'hunter2' };

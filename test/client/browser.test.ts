@@ -8,9 +8,9 @@ import { join, normalize } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type * as clientModule from '../../src/client/index.ts';
-import { PASSWORD, startService, USERNAME } from '../http/service.ts';
+import { TestBrowser } from '../../testkit/browser.ts';
+import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';
-import { TestBrowser } from '../support/browser.ts';
 
 describe('A client in a browser, on a page of another origin', () => {
   let browser: TestBrowser;

@@ -7,7 +7,7 @@ import {
   NoResponseError,
   RefusedError,
 } from '../../src/client/index.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
 import { CREDENTIALS, hasty } from './clients.ts';
 import { type Reaction, ScriptedServer, type SeenRequest } from './scripted-server.ts';
 

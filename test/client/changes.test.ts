@@ -6,9 +6,9 @@ import { setTimeout } from 'node:timers/promises';
 import { createClientWith } from '../../src/client/client.ts';
 import { type BookChange, ChangesRemovedError, createClient, RefusedError } from '../../src/client/index.ts';
 import { DEPENDENCIES } from '../../src/client/retries.ts';
-import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
-import { engines } from '../support/engines.ts';
-import { query } from '../support/sql.ts';
+import { engines } from '../../testkit/engines.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
+import { query } from '../../testkit/sql.ts';
 import { hasty } from './clients.ts';
 import { ScriptedServer } from './scripted-server.ts';
 

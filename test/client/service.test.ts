@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { createClientWith } from '../../src/client/client.ts';
 import { type Book, createClient, RefusedError } from '../../src/client/index.ts';
 import { DEPENDENCIES } from '../../src/client/retries.ts';
-import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
-import { engines } from '../support/engines.ts';
+import { engines } from '../../testkit/engines.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const CREDENTIALS = { username: USERNAME, password: PASSWORD };

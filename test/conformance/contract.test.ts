@@ -6,8 +6,8 @@ import { rules } from '../../conformance/rules.ts';
 import type { ServiceOptions } from '../../conformance/service.ts';
 import { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { assertDescribed } from '../openapi/described.ts';
-import { type Engine, engines } from '../support/engines.ts';
+import { assertDescribed } from '../../testkit/described.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
 import { CREDENTIALS } from './credentials.ts';
 
 const needsHistory = ({ needs }: Rule) => needs === 'history';

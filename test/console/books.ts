@@ -1,5 +1,5 @@
 import type { BookFields } from '../../src/client/index.ts';
-import type { Service } from '../http/service.ts';
+import type { Service } from '../../testkit/service.ts';
 
 /** Books in the public domain. */
 export const CLASSICS: readonly BookFields[] = [

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
-import { TestBrowser } from '../support/browser.ts';
+import { TestBrowser } from '../../testkit/browser.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
 
 /** The viewports of the tests. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
 import { assertAccessible, ConsolePages, failedRequests, signIn, waitForCount } from './console-pages.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import type { Service } from '../http/service.ts';
+import type { Service } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 import {
   assertAccessible,

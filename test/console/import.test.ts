@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { createClient } from '../../src/client/index.ts';
-import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
-import { ServiceProcess } from '../process/service-process.ts';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
+import { ServiceProcess } from '../../testkit/service-process.ts';
 import {
   assertAccessible,
   ConsolePages,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';
 import { store } from './books.ts';
 import { ConsolePages, chooseInMenu } from './console-pages.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { manyBooks, store } from './books.ts';
 import { ConsolePages, rowOf, SIZES, signIn, waitForCount } from './console-pages.ts';
 

@@ -4,10 +4,10 @@ import { cp, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { PASSWORD } from '../http/service.ts';
-import { ServiceProcess } from '../process/service-process.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { PASSWORD } from '../../testkit/service.ts';
+import { ServiceProcess } from '../../testkit/service-process.ts';
 import { ROOT } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
 
 /** The sources of the console, without the build. */
 const CONSOLE = ['index.html', 'package.json', 'src', 'vite.config.ts'].map((name) => `console/${name}`);

@@ -1,9 +1,9 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
+import { PATIENCE_MS, startBrowser } from '../../testkit/browser.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';
-import { PATIENCE_MS, startBrowser } from '../support/browser.ts';
 import { CLASSICS, store } from './books.ts';
 import { button, chooseInMenu, openBook, rowOf, signIn, waitForCount } from './console-pages.ts';
 

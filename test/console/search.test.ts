@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type Service, startService } from '../http/service.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, manyBooks, store } from './books.ts';
 import { ConsolePages, failedRequests, rowOf, signIn, titlesOf, waitForCount } from './console-pages.ts';
 

@@ -5,8 +5,8 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { assertError } from '../http/assertions.ts';
-import { type BareServer, startBareServer } from '../openapi/server.ts';
+import { assertError } from '../../testkit/assertions.ts';
+import { type BareServer, startBareServer } from '../../testkit/bare-server.ts';
 import { ROOT } from '../project/files.ts';
 
 const FOLDER = join(ROOT, 'console/dist');

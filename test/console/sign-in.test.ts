@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { PASSWORD, startService, USERNAME } from '../http/service.ts';
-import { ServiceProcess } from '../process/service-process.ts';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
+import { ServiceProcess } from '../../testkit/service-process.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 import {
   ConsolePages,

@@ -9,7 +9,7 @@ import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
 import { type Book, createClient } from '../../src/client/index.ts';
-import { PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
+import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 
 const VIEW: View = { q: '', from: undefined, to: undefined, sort: 'id', book: undefined };

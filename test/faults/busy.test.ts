@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Connection, request } from '../http/connection.ts';
-import { LOGIN, type Service, startService } from '../http/service.ts';
-import { engines } from '../support/engines.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { LOGIN, type Service, startService } from '../../testkit/service.ts';
 import { sendRequest } from './send-request.ts';
 
 const HOLDER = join(import.meta.dirname, 'lock-holder.ts');

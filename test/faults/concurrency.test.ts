@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
-import { type Service, startService } from '../http/service.ts';
-import { engines } from '../support/engines.ts';
+import { engines } from '../../testkit/engines.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { findViolation, type Operation } from './history.ts';
 
 for (const engine of engines) {

@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import { failInRelay } from '../../campaigns/network/campaign.ts';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { Relay } from '../support/relay.ts';
-import { openStoreAt } from '../support/stores.ts';
-import { withHosts } from '../support/with-hosts.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { Relay } from '../../testkit/relay.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 const TITUS = {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Book } from '../../src/book/book.ts';
-import { type Service, startService } from '../http/service.ts';
-import { createDatabase, startCluster } from '../support/postgres.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { sendRequest } from './send-request.ts';
 
 test('when PostgreSQL crashes while the id sequence advances past ids used by others, requests get 503, and succeed afterwards', async () => {

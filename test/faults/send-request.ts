@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { outcomes } from '../../src/http/outcomes.ts';
-import type { Service } from '../http/service.ts';
+import type { Service } from '../../testkit/service.ts';
 
 export interface Outcome {
   readonly status: number;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
-import { parseLog } from '../http/log.ts';
-import { type Service, startService } from '../http/service.ts';
-import { createDatabase, type Database } from '../support/postgres.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { createDatabase, type Database } from '../../testkit/postgres.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 
 /** The attempts of the service. */
 const ATTEMPTS = 5;

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { Secret } from '../../src/secret.ts';
-import { SECRET, type Service, type ServiceOptions, startService } from '../http/service.ts';
-import { engines } from '../support/engines.ts';
-import { query } from '../support/sql.ts';
+import { engines } from '../../testkit/engines.ts';
+import { SECRET, type Service, type ServiceOptions, startService } from '../../testkit/service.ts';
+import { query } from '../../testkit/sql.ts';
 
 const BOOK = { title: 'Emma', author: 'Jane Austen', year: 1815 };
 

@@ -8,9 +8,9 @@ import { Tokens } from '../../src/auth/tokens.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { Followers } from '../../src/history/followers.ts';
 import { Secret } from '../../src/secret.ts';
-import { PASSWORD, SECRET } from '../http/service.ts';
-import { startService as startProcess } from '../process/service-process.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { PASSWORD, SECRET } from '../../testkit/service.ts';
+import { startService as startProcess } from '../../testkit/service-process.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
 /** The length of a title that fits into a body. */

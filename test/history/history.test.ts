@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
-import { type Engine, engines } from '../support/engines.ts';
-import { query } from '../support/sql.ts';
-import { assertSameJson, createMany, listBooks, type SearchableStore } from '../support/stores.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
+import { query } from '../../testkit/sql.ts';
+import { assertSameJson, createMany, listBooks, type SearchableStore } from '../../testkit/stores.ts';
 import {
   DUNE,
   describeChanges,

@@ -9,9 +9,9 @@ import type { StoreConnection } from '../../src/store/engine.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
 import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';
-import { createDatabase, type Database, startCluster } from '../support/postgres.ts';
-import { addStandby } from '../support/standby.ts';
-import { assertSameJson, createMany, openStoreAt } from '../support/stores.ts';
+import { createDatabase, type Database, startCluster } from '../../testkit/postgres.ts';
+import { addStandby } from '../../testkit/standby.ts';
+import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
 import {
   DUNE,
   describeChanges,

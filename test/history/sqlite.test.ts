@@ -10,8 +10,8 @@ import { ChangeReader } from '../../src/history/sqlite/change-reader.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { recordBooks, stopRecording } from '../../src/store/sqlite/change-log.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
-import { createFolder } from '../support/folder.ts';
-import { assertSameJson, createMany, openStoreAt } from '../support/stores.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
 import {
   DUNE,
   describeChanges,

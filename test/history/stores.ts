@@ -8,7 +8,7 @@ import type {
 } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/open-history.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { openStoreAt, type SearchableStore } from '../support/stores.ts';
+import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
 export const DUNE = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store.ts';
 import type { BookSearch } from '../../src/search/book-search.ts';
-import { engines } from '../support/engines.ts';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { type Service, startService, startServiceOn, TITLE } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { type Service, startService, startServiceOn, TITLE } from '../../testkit/service.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
 const SEARCHES_MAX = 500;

@@ -1,4 +1,4 @@
-import { emulateCitus } from '../support/engines.ts';
+import { emulateCitus } from '../../testkit/engines.ts';
 
 // The searches run once more with the statements for Citus, like the suites in `test/store/citus.test.ts`.
 emulateCitus();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { LOGIN, startService } from './service.ts';
+import { assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { LOGIN, startService } from '../../testkit/service.ts';
 
 describe('A service that is stopping', () => {
   test('responds to one more request on each open connection, with Connection: close', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
-import { assertNothingConfidential } from './confidential.ts';
+import { assertNothingConfidential } from '../../testkit/confidential.ts';
 
 describe('The assertion that a text has nothing confidential', () => {
   for (const [what, text] of Object.entries({

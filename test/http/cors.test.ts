@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { LOGIN, startService, TITLE } from './service.ts';
+import { LOGIN, startService, TITLE } from '../../testkit/service.ts';
 
 const ORIGIN = 'https://books.example';
 const OTHER_ORIGIN = 'http://localhost:5173';

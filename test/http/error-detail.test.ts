@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { Secret } from '../../src/secret.ts';
-import { SECRET, startService } from './service.ts';
+import { SECRET, startService } from '../../testkit/service.ts';
 
 const YEAR = 'year must be an integer from -9007199254740991 to 9007199254740991';
 const TITLE = 'title must be a string, without U+0000 and without lone surrogates';

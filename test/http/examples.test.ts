@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { createFolder } from '../../testkit/folder.ts';
+import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { readText } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
-import { PASSWORD, startService, USERNAME } from './service.ts';
 
 const DOCUMENT = readText('docs/examples.md');
 

@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BookPage, type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import type { BookSearch } from '../../src/search/book-search.ts';
-import { assertError } from './assertions.ts';
-import { Connection, Cut, type RawResponse, request } from './connection.ts';
-import { parseLog } from './log.ts';
-import { LOGIN, type Service, startService, startServiceOn, TITLE } from './service.ts';
+import { assertError } from '../../testkit/assertions.ts';
+import { Connection, Cut, type RawResponse, request } from '../../testkit/connection.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { LOGIN, type Service, startService, startServiceOn, TITLE } from '../../testkit/service.ts';
 
 const BODY = JSON.stringify({ title: TITLE });
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
-import { createDatabase, startCluster } from '../support/postgres.ts';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, type RawResponse, request } from './connection.ts';
-import { parseLog } from './log.ts';
-import { type Service, startService, startServiceOn } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, type RawResponse, request } from '../../testkit/connection.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { type Service, startService, startServiceOn } from '../../testkit/service.ts';
 
 const READY = [200, 'Service is ready'] as const;
 const ALIVE = [200, 'Service is alive'] as const;

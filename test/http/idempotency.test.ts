@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { engines } from '../support/engines.ts';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { type Service, startService, TITLE } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { type Service, startService, TITLE } from '../../testkit/service.ts';
 
 const BODY = JSON.stringify({ title: TITLE, author: 'Mervyn Peake', year: 1946 });
 const CREATED = 'Book created successfully';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeToken } from '../../conformance/tokens.ts';
-import { scrape } from '../metrics/scrape.ts';
-import { engines } from '../support/engines.ts';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, Cut, type RawResponse, request } from './connection.ts';
-import { parseLog } from './log.ts';
-import { LOGIN, SECRET, type Service, startService, TITLE } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, Cut, type RawResponse, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { scrape } from '../../testkit/scrape.ts';
+import { LOGIN, SECRET, type Service, startService, TITLE } from '../../testkit/service.ts';
 
 const MEBIBYTE = 1_024 * 1_024;
 

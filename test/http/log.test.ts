@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Connection, request } from '../../testkit/connection.ts';
+import { assertNothingConfidentialInLog, parseLog } from '../../testkit/log.ts';
+import { LOGIN, startService, TITLE, WRONG_LOGIN } from '../../testkit/service.ts';
 import { readText } from '../project/files.ts';
-import { Connection, request } from './connection.ts';
-import { assertNothingConfidentialInLog, parseLog } from './log.ts';
-import { LOGIN, startService, TITLE, WRONG_LOGIN } from './service.ts';
 
 // Each test of this folder asserts that its log contains nothing confidential. These tests cover what a log contains.
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { makeToken } from '../../conformance/tokens.ts';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { BAD_CHUNKS, MALFORMED } from './malformed.ts';
-import { SECRET, shareService, startService } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { BAD_CHUNKS, MALFORMED } from '../../testkit/malformed.ts';
+import { SECRET, shareService, startService } from '../../testkit/service.ts';
 
 describe('One 400 Bad request and the end of the connection follow', () => {
   const sharedService = shareService();

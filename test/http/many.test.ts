@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BOOKS_MAX } from '../../src/api/many-books.ts';
 import type { Book, BookFields } from '../../src/book/book.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { type Service, startService, TITLE } from '../../testkit/service.ts';
 import { SPECIAL_TEXTS } from '../store/texts.ts';
-import { engines } from '../support/engines.ts';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { type Service, startService, TITLE } from './service.ts';
 
 const CREATED = 'Books created successfully';
 const UPDATED = 'Books updated successfully';

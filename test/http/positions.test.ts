@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
-import { engines } from '../support/engines.ts';
-import * as sql from '../support/sql.ts';
-import { CORPUS, LONG, makeBooks, ORDERS } from './search-corpus.ts';
-import { expectedBooks, type Parameters } from './search-reference.ts';
+import { engines } from '../../testkit/engines.ts';
+import { CORPUS, LONG, makeBooks, ORDERS } from '../../testkit/search-corpus.ts';
+import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
+import { type Service, startService } from '../../testkit/service.ts';
+import * as sql from '../../testkit/sql.ts';
 import { booksIn, createBooks, idsOf, linkOf, pathOf, walk } from './search-responses.ts';
-import { type Service, startService } from './service.ts';
 
 const FILTERS: readonly Parameters[] = [{}, { year_to: '1910' }, { title: 'r', year_from: '1900' }];
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Tokens } from '../../src/auth/tokens.ts';
 import { Secret } from '../../src/secret.ts';
-import { readDocument } from '../openapi/document.ts';
-import { engines } from '../support/engines.ts';
-import { Connection, request } from './connection.ts';
-import { LOGIN, SECRET, startService } from './service.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { readDocument } from '../../testkit/document.ts';
+import { engines } from '../../testkit/engines.ts';
+import { LOGIN, SECRET, startService } from '../../testkit/service.ts';
 
 /** Every operation that needs a token, with the id of a book. */
 const PROTECTED = Object.entries((await readDocument()).paths).flatMap(([path, methods]) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { parseLog } from './log.ts';
-import { LOGIN, shareService, startService, TITLE } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { LOGIN, shareService, startService, TITLE } from '../../testkit/service.ts';
 
 const BODY = JSON.stringify({ title: TITLE });
 const MEBIBYTE = 1_024 * 1_024;

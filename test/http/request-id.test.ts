@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { REQUEST_ID } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { type LogLine, parseLog } from './log.ts';
-import { LOGIN, type Service, startService, TITLE, WRONG_LOGIN } from './service.ts';
+import { REQUEST_ID } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { type LogLine, parseLog } from '../../testkit/log.ts';
+import { LOGIN, type Service, startService, TITLE, WRONG_LOGIN } from '../../testkit/service.ts';
 
 const BOOK = JSON.stringify({ title: TITLE });
 

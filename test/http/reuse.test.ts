@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { type Service, startService, TITLE, WRONG_LOGIN } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { type Service, startService, TITLE, WRONG_LOGIN } from '../../testkit/service.ts';
 
 type InvalidRequest = readonly [bytes: string, status: number, message: string];
 

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { LazyThread } from '../../src/store/sqlite/threads/thread-client.ts';
-import { scrape } from '../metrics/scrape.ts';
-import { type Engine, engines } from '../support/engines.ts';
-import * as sql from '../support/sql.ts';
-import { parseLog } from './log.ts';
-import { type Service, startService } from './service.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { scrape } from '../../testkit/scrape.ts';
+import { type Service, startService } from '../../testkit/service.ts';
+import * as sql from '../../testkit/sql.ts';
 
 for (const engine of engines) {
   suite(`The limits of a search, on ${engine.name}`, () => {

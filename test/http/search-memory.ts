@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import { createFolder } from '../support/folder.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 const QUERY = {
   sort: 'id',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { expectedBooks, type Parameters } from './search-reference.ts';
-import type { Service } from './service.ts';
+import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
+import type { Service } from '../../testkit/service.ts';
 
 /** Asserts that a service returns the books of the reference, in one response and in pages. */
 export async function assertList(

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createDatabase } from '../support/postgres.ts';
-import { CORPUS, EXAMPLES, makeBooks } from './search-corpus.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { CORPUS, EXAMPLES, makeBooks } from '../../testkit/search-corpus.ts';
+import { startService } from '../../testkit/service.ts';
 import { assertList, createBooks } from './search-responses.ts';
-import { startService } from './service.ts';
 
 describe('A PostgreSQL role that cannot create tables, triggers and indexes', () => {
   test('can search', async () => {

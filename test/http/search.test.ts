@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import { engines } from '../support/engines.ts';
-import * as sql from '../support/sql.ts';
-import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from './search-corpus.ts';
-import { expectedBooks } from './search-reference.ts';
+import { engines } from '../../testkit/engines.ts';
+import { CORPUS, EXAMPLES, LONG, makeBooks, PARAMETERS } from '../../testkit/search-corpus.ts';
+import { expectedBooks } from '../../testkit/search-reference.ts';
+import { startService } from '../../testkit/service.ts';
+import * as sql from '../../testkit/sql.ts';
 import {
   assertList,
   booksIn,
@@ -15,7 +16,6 @@ import {
   walk,
   walkFrom,
 } from './search-responses.ts';
-import { startService } from './service.ts';
 
 for (const engine of engines) {
   suite(`GET /books with a query, on ${engine.name}`, () => {

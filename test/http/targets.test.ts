@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { METHODS } from 'node:http';
 import { describe, test } from 'node:test';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { parseLog } from './log.ts';
-import { shareService, startService } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { shareService, startService } from '../../testkit/service.ts';
 
 describe('Unsupported methods', () => {
   const sharedService = shareService();

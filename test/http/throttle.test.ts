@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, request } from './connection.ts';
-import { LOGIN, type Service, startService, WRONG_LOGIN } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { LOGIN, type Service, startService, WRONG_LOGIN } from '../../testkit/service.ts';
 
 const FAILURES_MAX = 5;
 const throttleLimits = { failuresMax: FAILURES_MAX, windowSeconds: 60 };

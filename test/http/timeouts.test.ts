@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { assertError, assertSuccess } from './assertions.ts';
-import { Connection, Cut, type RawResponse, request } from './connection.ts';
-import { parseLog } from './log.ts';
-import { type Service, startService, TITLE } from './service.ts';
+import { assertError, assertSuccess } from '../../testkit/assertions.ts';
+import { Connection, Cut, type RawResponse, request } from '../../testkit/connection.ts';
+import { parseLog } from '../../testkit/log.ts';
+import { type Service, startService, TITLE } from '../../testkit/service.ts';
 
 const LIMITS = { headersMs: 300, requestMs: 600, stallMs: 60_000, checkingIntervalMs: 50 };
 const TRICKLE_MS = 20;

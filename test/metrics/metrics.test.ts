@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Connection, request } from '../http/connection.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { sumOf } from '../../testkit/exposition.ts';
+import { scrape, scrapeText } from '../../testkit/scrape.ts';
 import {
   LOGIN,
   PASSWORD,
@@ -10,9 +12,7 @@ import {
   TITLE,
   USERNAME,
   WRONG_LOGIN,
-} from '../http/service.ts';
-import { sumOf } from './exposition.ts';
-import { scrape, scrapeText } from './scrape.ts';
+} from '../../testkit/service.ts';
 
 const BOOK = JSON.stringify({ title: TITLE });
 const REQUESTS = 'bookkeeping_http_requests_total';

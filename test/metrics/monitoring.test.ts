@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { VARIABLES } from '../../src/config/variables.ts';
 import { FORMER_NAMES } from '../../src/metrics/metrics.ts';
-import { Connection } from '../http/connection.ts';
-import { type Service, startService } from '../http/service.ts';
+import { Connection } from '../../testkit/connection.ts';
+import type { Metric } from '../../testkit/exposition.ts';
+import { scrape } from '../../testkit/scrape.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { readYaml } from '../project/deployment.ts';
 import { readText } from '../project/files.ts';
 import { codeIn, rowsUnder } from '../project/markdown.ts';
-import type { Metric } from './exposition.ts';
-import { scrape } from './scrape.ts';
 
 interface Panel {
   readonly id: number;

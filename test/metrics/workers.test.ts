@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBook, send } from '../process/service-process.ts';
+import { type Metric, sumOf } from '../../testkit/exposition.ts';
+import { scrape } from '../../testkit/scrape.ts';
+import { createBook, send } from '../../testkit/service-process.ts';
 import { startTwoWorkers, type TwoWorkers, waitForProcesses } from '../process/worker-processes.ts';
-import { type Metric, sumOf } from './exposition.ts';
-import { scrape } from './scrape.ts';
 
 const REQUESTS = 'bookkeeping_http_requests_total';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assertDescribed, type ReceivedResponse, type SentRequest } from './described.ts';
-import { SentRequests } from './sent-requests.ts';
+import { assertDescribed, type ReceivedResponse, type SentRequest } from '../../testkit/described.ts';
+import { SentRequests } from '../../testkit/sent-requests.ts';
 
 const FIND: SentRequest = { method: 'GET', target: '/book/1?x=y' };
 const BOOK = { id: 1, title: '', author: '', year: 0 };

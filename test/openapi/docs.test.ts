@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { assertError } from '../http/assertions.ts';
+import { assertError } from '../../testkit/assertions.ts';
+import { type BareServer, startBareServer } from '../../testkit/bare-server.ts';
 import { ROOT } from '../project/files.ts';
-import { type BareServer, startBareServer } from './server.ts';
 
 const FOLDER = join(ROOT, 'src/web/docs');
 const FILES = globSync('*.{css,js,svg}', { cwd: FOLDER });

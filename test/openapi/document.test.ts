@@ -10,10 +10,10 @@ import { readLoginRequest } from '../../src/auth/credentials.ts';
 import { readBook, readBookFields } from '../../src/book/book.ts';
 import { outcomes } from '../../src/http/outcomes.ts';
 import { Invalid } from '../../src/json/invalid.ts';
+import { startBareServer } from '../../testkit/bare-server.ts';
+import { examplesOf, type OperationObject, readDocument } from '../../testkit/document.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import { ROOT, readPackage } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
-import { examplesOf, type OperationObject, readDocument } from './document.ts';
-import { startBareServer } from './server.ts';
 
 const document = await readDocument();
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>

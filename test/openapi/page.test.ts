@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { LOGIN, PASSWORD, type Service, startService, USERNAME } from '../http/service.ts';
-import { TestBrowser } from '../support/browser.ts';
-import { examplesOf, readDocument } from './document.ts';
+import { TestBrowser } from '../../testkit/browser.ts';
+import { examplesOf, readDocument } from '../../testkit/document.ts';
+import { LOGIN, PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 
 /** HTML that must stay text. */
 const TITLE = 'The "Odyssey" <img src=x>';

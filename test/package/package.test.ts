@@ -7,10 +7,10 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { build } from 'vite';
 import { createClient } from '../../src/client/index.ts';
-import { PASSWORD, startService, USERNAME } from '../http/service.ts';
-import { ServiceProcess } from '../process/service-process.ts';
+import { engines } from '../../testkit/engines.ts';
+import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
+import { ServiceProcess } from '../../testkit/service-process.ts';
 import { readPackage, readText } from '../project/files.ts';
-import { engines } from '../support/engines.ts';
 import { Project } from './project.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { createFolder } from '../../testkit/folder.ts';
 import { ROOT } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
 
 const run = promisify(execFile);
 

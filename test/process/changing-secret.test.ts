@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createFolder } from '../../testkit/folder.ts';
+import { send, signIn, startService, type Variables } from '../../testkit/service-process.ts';
 import { readText } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
-import { send, signIn, startService, type Variables } from './service-process.ts';
 
 const OLD = 'the old secret, which has 32 bytes or more';
 const NEW = 'the new secret, which has 32 bytes or more';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import {
   createBook,
   listTitles,
@@ -11,7 +11,7 @@ import {
   signIn,
   startService,
   tokenFrom,
-} from './service-process.ts';
+} from '../../testkit/service-process.ts';
 
 describe('The first start in an empty folder', { concurrency: 2 }, () => {
   test('generates the unset secrets and writes them to .env with mode 0600', async () => {

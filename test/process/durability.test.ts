@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import {
   createBook,
   listTitles,
@@ -10,7 +10,7 @@ import {
   send,
   startService,
   tokenFrom,
-} from './service-process.ts';
+} from '../../testkit/service-process.ts';
 
 const CLIENTS = 16;
 const ROUNDS = 2;

@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { Connection, request } from '../http/connection.ts';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { Connection, request } from '../../testkit/connection.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
 import { WITH_PROCESS_IDS, waitForProcesses } from './worker-processes.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');

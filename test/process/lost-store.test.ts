@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { copyFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createFolder } from '../support/folder.ts';
-import { createBook, send, startService, tokenFrom } from './service-process.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createBook, send, startService, tokenFrom } from '../../testkit/service-process.ts';
 
 /** Losses of the files of a running service. */
 const LOSSES: Readonly<Record<string, (path: string) => Promise<void>>> = {

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { rename } from 'node:fs/promises';
 import { describe, test } from 'node:test';
+import {
+  createBook,
+  type Envelope,
+  listTitles,
+  type ServiceProcess,
+  send,
+} from '../../testkit/service-process.ts';
 import { findViolation, type Operation } from '../faults/history.ts';
-import { createBook, type Envelope, listTitles, type ServiceProcess, send } from './service-process.ts';
 import { startTwoWorkers, waitForProcesses } from './worker-processes.ts';
 
 describe('Two workers on one SQLite file', { concurrency: 2 }, () => {

@@ -4,10 +4,10 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { ServiceProcess, type Variables } from './service-process.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { ServiceProcess, type Variables } from '../../testkit/service-process.ts';
 
 const COMPLETE = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
 

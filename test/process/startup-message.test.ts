@@ -3,9 +3,14 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify, stripVTControlCharacters } from 'node:util';
+import { createFolder } from '../../testkit/folder.ts';
+import {
+  readEnvironmentFile,
+  type ServiceProcess,
+  startService,
+  type Variables,
+} from '../../testkit/service-process.ts';
 import { ROOT } from '../project/files.ts';
-import { createFolder } from '../support/folder.ts';
-import { readEnvironmentFile, type ServiceProcess, startService, type Variables } from './service-process.ts';
 
 /** Options of `node` that make its standard output look like a terminal. */
 const ON_TERMINAL = [

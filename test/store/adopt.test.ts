@@ -6,8 +6,8 @@ import { after, describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
-import { createFolder } from '../support/folder.ts';
-import { createDatabase, type Database } from '../support/postgres.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createDatabase, type Database } from '../../testkit/postgres.ts';
 import {
   assertNotReady,
   assertSameJson,
@@ -16,7 +16,7 @@ import {
   openArchiveAt,
   openStoreAt,
   textOf,
-} from '../support/stores.ts';
+} from '../../testkit/stores.ts';
 
 /** The table that GORM creates. */
 const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';

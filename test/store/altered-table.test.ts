@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDatabase } from '../support/postgres.ts';
-import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 test('After an ALTER TABLE in PostgreSQL, an open store reads and writes as before', async () => {
   await using database = await createDatabase();

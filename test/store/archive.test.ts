@@ -4,8 +4,8 @@ import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import type { BookArchive } from '../../src/store/book-archive.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
-import { engines } from '../support/engines.ts';
-import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { engineAt, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 /** All books of an archive. */

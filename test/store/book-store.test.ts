@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import { engines } from '../support/engines.ts';
-import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { assertSameJson, createMany, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };

@@ -8,9 +8,9 @@ import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
 import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/updates.ts';
-import { engines } from '../support/engines.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { createMany, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { createMany, openStoreAt } from '../../testkit/stores.ts';
 
 const { batchItemsMax, queueItemsMax } = BATCH_LIMITS;
 const EXCESS = 100;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Client } from 'pg';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import { engines } from '../support/engines.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { listBooks, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 const HOLDER = join(import.meta.dirname, '..', 'faults', 'lock-holder.ts');
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
 import { hashOf, Shards } from '../../src/store/postgres/citus/shards.ts';
-import { emulateCitus } from '../support/engines.ts';
-import { createDatabase } from '../support/postgres.ts';
+import { emulateCitus } from '../../testkit/engines.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
 
 // These suites run once more with the statements for Citus; the campaign `distributed` runs them on a cluster.
 emulateCitus();

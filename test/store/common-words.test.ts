@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, BookQuery } from '../../src/search/book-search.ts';
 import { compareSortKeys, sortKeyOf } from '../../src/search/folding.ts';
-import { engines } from '../support/engines.ts';
-import { createMany, openStoreAt, type SearchableStore, textOf } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
 
 /** More than a statement compares. */
 const BOOKS = 21_000;

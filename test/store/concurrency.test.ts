@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book, BookFields } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
-import { engines } from '../support/engines.ts';
-import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 const ROUNDS = 20;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { engines } from '../support/engines.ts';
-import { createDatabase } from '../support/postgres.ts';
-import * as sql from '../support/sql.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import * as sql from '../../testkit/sql.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 const BY_TITLE = { sort: 'title', isDescending: false, yearFrom: -10_000, yearTo: 10_000 } as const;
 

@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { createFolder } from '../support/folder.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { assertNotReady } from '../support/stores.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { assertNotReady } from '../../testkit/stores.ts';
 
 // Messages of PostgreSQL (its documentation, "Message Formats") that the test server does not send.
 const NO_TLS = Buffer.from('N');

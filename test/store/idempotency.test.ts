@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book, BookFields } from '../../src/book/book.ts';
-import { engines } from '../support/engines.ts';
-import { query } from '../support/sql.ts';
-import { assertSameJson, listBooks, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { query } from '../../testkit/sql.ts';
+import { assertSameJson, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };

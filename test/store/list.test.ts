@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { type Book, type BookFields, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPage, BookStore } from '../../src/book/book-store.ts';
 import { PAGE_BOOKS_MAX } from '../../src/store/page.ts';
-import { engines } from '../support/engines.ts';
-import { listBooks, openStoreAt, renderList, textOf } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { listBooks, openStoreAt, renderList, textOf } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 const EMPTY_PAGE: BookPage = { json: new Uint8Array(), last: undefined };

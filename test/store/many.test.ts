@@ -5,9 +5,9 @@ import { Client } from 'pg';
 import type { Book, BookFields, BookUpdate } from '../../src/book/book.ts';
 import { UPDATED_BYTES_MAX } from '../../src/book/book-store.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
-import { engines } from '../support/engines.ts';
-import { createDatabase, type Database } from '../support/postgres.ts';
-import { query } from '../support/sql.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createDatabase, type Database } from '../../testkit/postgres.ts';
+import { query } from '../../testkit/sql.ts';
 import {
   assertSameJson,
   createMany,
@@ -15,7 +15,7 @@ import {
   listBooks,
   openStoreAt,
   updateMany,
-} from '../support/stores.ts';
+} from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };

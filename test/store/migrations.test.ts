@@ -6,9 +6,9 @@ import * as postgres from '../../src/store/postgres/schema.ts';
 import { openConnection, transact } from '../../src/store/sqlite/files/connection.ts';
 import { MIGRATIONS as SQLITE_MIGRATIONS } from '../../src/store/sqlite/migrations.ts';
 import * as sqlite from '../../src/store/sqlite/schema.ts';
-import { engines } from '../support/engines.ts';
-import { query } from '../support/sql.ts';
-import { assertNotReady, engineAt, listBooks, openArchiveAt, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { query } from '../../testkit/sql.ts';
+import { assertNotReady, engineAt, listBooks, openArchiveAt, openStoreAt } from '../../testkit/stores.ts';
 
 /** The schema before migrations were recorded. */
 const UNRECORDED = {

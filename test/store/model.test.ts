@@ -7,8 +7,8 @@ import * as fc from 'fast-check';
 import { type Book, type BookFields, type BookUpdate, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookStore } from '../../src/book/book-store.ts';
 import { entityTag } from '../../src/book/entity-tag.ts';
-import { engines } from '../support/engines.ts';
-import { assertSameJson, createMany, listBooks, openStoreAt, updateMany } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { assertSameJson, createMany, listBooks, openStoreAt, updateMany } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 /** An operation on a store. `nth` is the number of a book in the order of creation; it can exist, be deleted, or not exist. */

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { type Book, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookQuery } from '../../src/search/book-search.ts';
 import { compareSortKeys, sortKeyOf } from '../../src/search/folding.ts';
-import { engines } from '../support/engines.ts';
-import { createMany, openStoreAt, type SearchableStore, textOf } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createMany, openStoreAt, type SearchableStore, textOf } from '../../testkit/stores.ts';
 
 const BOOKS = 1_200;
 /** The books that change all the time. */

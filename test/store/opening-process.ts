@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { openStoreAt } from '../support/stores.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 // A separate process that waits for a message, opens the store, creates one book and exits.
 const [, , dbUrl = '', title = ''] = process.argv;

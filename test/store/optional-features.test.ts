@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
-import { createDatabase, createUser } from '../support/postgres.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { createDatabase, createUser } from '../../testkit/postgres.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 const ALL = { yearFrom: -10_000, yearTo: 10_000, sort: 'title', isDescending: false } as const;

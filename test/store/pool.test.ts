@@ -5,9 +5,9 @@ import { toStoreError } from '../../src/store/postgres/errors.ts';
 import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
 import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { Relay } from '../support/relay.ts';
-import { withHosts } from '../support/with-hosts.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { Relay } from '../../testkit/relay.ts';
+import { withHosts } from '../../testkit/with-hosts.ts';
 
 test('A timeout while all connections are in use does not probe the hosts again', async () => {
   await using database = await createDatabase();

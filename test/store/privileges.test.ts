@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
-import { createDatabase, createUser, type Database } from '../support/postgres.ts';
-import { assertNotReady, engineAt, listBooks, openStoreAt } from '../support/stores.ts';
+import { createDatabase, createUser, type Database } from '../../testkit/postgres.ts';
+import { assertNotReady, engineAt, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 /** The table that GORM creates. */
 const GORM_TABLE = 'create table books (id bigserial primary key, title text, author text, year bigint)';

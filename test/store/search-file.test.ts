@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
-import { createFolder } from '../support/folder.ts';
-import { createMany, openStoreAt, type SearchableStore } from '../support/stores.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };

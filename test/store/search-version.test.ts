@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import { createDatabase, type Database } from '../support/postgres.ts';
-import { openStoreAt, type SearchableStore } from '../support/stores.ts';
+import { createDatabase, type Database } from '../../testkit/postgres.ts';
+import { openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
 const QUERY = { sort: 'id', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q: 'iliad' } as const;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
-import { openStoreAt } from '../support/stores.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 // A separate process that searches until it is killed, with a user id if it has the right to set it.
 const [, , dbUrl = '', userId] = process.argv;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import { openSharedWriter } from '../../src/store/load-engine.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
 
 test('The writer for several workers queues long batches of all, beyond the limit of one queue', async () => {
   await using folder = await createFolder();

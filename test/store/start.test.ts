@@ -7,11 +7,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { openConnection } from '../../src/store/sqlite/files/connection.ts';
-import { engines } from '../support/engines.ts';
-import { createFolder } from '../support/folder.ts';
-import { findFreePort } from '../support/free-port.ts';
-import { createDatabase } from '../support/postgres.ts';
-import { assertNotReady, listBooks, openStoreAt } from '../support/stores.ts';
+import { engines } from '../../testkit/engines.ts';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
+import { assertNotReady, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 const PROCESSES = 8;
 

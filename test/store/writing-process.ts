@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openStoreAt } from '../support/stores.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 
 // A separate process that creates, updates and deletes books of one author until it is disconnected.
 const [, , dbUrl = '', author = ''] = process.argv;

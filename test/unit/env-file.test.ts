@@ -7,7 +7,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ENV_FILE, generateMissing, readEnvFile, withoutEmpty } from '../../src/config/env-file.ts';
-import { createFolder } from '../support/folder.ts';
+import { createFolder } from '../../testkit/folder.ts';
 
 const LOCK = `${ENV_FILE}.lock`;
 const NAMES = ['SECRET_TOKEN', 'AUTH_USERNAME', 'AUTH_PASSWORD'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { counter, exposition, type Family, gauge, merge, withoutGauges } from '../../src/metrics/family.ts';
 import { Histogram, histogram } from '../../src/metrics/histogram.ts';
-import { readExposition, sumOf } from '../metrics/exposition.ts';
+import { readExposition, sumOf } from '../../testkit/exposition.ts';
 
 /** A histogram of these values. */
 function histogramOf(...values: number[]): Histogram {

@@ -1,4 +1,4 @@
-import { startBareServer } from './server.ts';
+import { startBareServer } from './bare-server.ts';
 
 /** The part of OpenAPI 3.1 that the tests read. */
 export interface OpenApi {

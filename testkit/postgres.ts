@@ -51,7 +51,7 @@ export async function createUser(
 
 function sharedServer(): string {
   const url = process.env.TEST_POSTGRES_URL;
-  if (url === undefined) throw new Error('run with --test-global-setup=test/support/global-setup.ts');
+  if (url === undefined) throw new Error('run with --test-global-setup=testkit/global-setup.ts');
   return url;
 }
 

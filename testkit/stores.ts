@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import type { Book, BookUpdate } from '../../src/book/book.ts';
-import type { BookPage, BookStore, UpdateFault } from '../../src/book/book-store.ts';
-import type { BookSearch } from '../../src/search/book-search.ts';
-import { openSearch } from '../../src/search/open-search.ts';
-import { parseStoreAddress } from '../../src/store/address.ts';
-import type { BookArchive } from '../../src/store/book-archive.ts';
-import type { Engine, OpenStore } from '../../src/store/engine.ts';
-import { StoreNotReady } from '../../src/store/errors.ts';
-import { loadEngine } from '../../src/store/load-engine.ts';
-import type { StoreObserver } from '../../src/store/observer.ts';
+import type { Book, BookUpdate } from '../src/book/book.ts';
+import type { BookPage, BookStore, UpdateFault } from '../src/book/book-store.ts';
+import type { BookSearch } from '../src/search/book-search.ts';
+import { openSearch } from '../src/search/open-search.ts';
+import { parseStoreAddress } from '../src/store/address.ts';
+import type { BookArchive } from '../src/store/book-archive.ts';
+import type { Engine, OpenStore } from '../src/store/engine.ts';
+import { StoreNotReady } from '../src/store/errors.ts';
+import { loadEngine } from '../src/store/load-engine.ts';
+import type { StoreObserver } from '../src/store/observer.ts';
 
 /** The engine of a `DB_URL`. */
 export function engineAt(dbUrl: string): Promise<Engine> {

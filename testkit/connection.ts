@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { ReceivedResponse, SentRequest } from '../openapi/described.ts';
-import { SentRequests } from '../openapi/sent-requests.ts';
 import { assertNothingConfidential } from './confidential.ts';
+import type { ReceivedResponse, SentRequest } from './described.ts';
+import { SentRequests } from './sent-requests.ts';
 
 /** A response as it was received. */
 export interface RawResponse {

@@ -13,7 +13,7 @@ export async function globalSetup(): Promise<void> {
     process.exit(1);
   }
   // Test files run in separate processes: a shared compile cache halves the cost of imports. It is that of the service.
-  process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/compiled');
+  process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/compiled');
   process.env.TEST_POSTGRES_URL = cluster.url;
   process.env.TEST_POSTGRES_PROGRAMS = cluster.programs;
 }

@@ -6,10 +6,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
-import { assertNothingConfidential } from '../http/confidential.ts';
-import { assertNothingConfidentialInLog } from '../http/log.ts';
+import { assertNothingConfidential } from './confidential.ts';
+import { assertNothingConfidentialInLog } from './log.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
+const MAIN = join(import.meta.dirname, '..', 'bin', 'bookkeeping.mjs');
 
 /** Variables of the environment of a process. */
 export type Variables = Readonly<Record<string, string>>;

@@ -1,18 +1,18 @@
 import diagnostics from 'node:diagnostics_channel';
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import { createServer } from '../../src/api/server.ts';
-import { Credentials } from '../../src/auth/credentials.ts';
-import { LoginThrottle, THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
-import { Tokens } from '../../src/auth/tokens.ts';
-import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { readVersion } from '../../src/config/version.ts';
-import type { BookHistory } from '../../src/history/book-history.ts';
-import { serveHistory } from '../../src/history/routes.ts';
-import { FIXED_LIMITS } from '../../src/http/limits.ts';
-import type { BookSearch } from '../../src/search/book-search.ts';
-import { SearchHandler } from '../../src/search/search-handler.ts';
-import { Secret } from '../../src/secret.ts';
+import { createServer } from '../src/api/server.ts';
+import { Credentials } from '../src/auth/credentials.ts';
+import { LoginThrottle, THROTTLE_LIMITS } from '../src/auth/throttle.ts';
+import { Tokens } from '../src/auth/tokens.ts';
+import { type BookStore, StoreUnavailable } from '../src/book/book-store.ts';
+import { readConfig } from '../src/config/config.ts';
+import { readVersion } from '../src/config/version.ts';
+import type { BookHistory } from '../src/history/book-history.ts';
+import { serveHistory } from '../src/history/routes.ts';
+import { FIXED_LIMITS } from '../src/http/limits.ts';
+import type { BookSearch } from '../src/search/book-search.ts';
+import { SearchHandler } from '../src/search/search-handler.ts';
+import { Secret } from '../src/secret.ts';
 
 /** A server with an unavailable store, for everything except books. */
 export interface BareServer extends AsyncDisposable {

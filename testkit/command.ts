@@ -3,10 +3,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { parseStoreAddress } from '../../src/store/address.ts';
+import { parseStoreAddress } from '../src/store/address.ts';
 
 /** The command of a clone. */
-export const BOOKKEEPING = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
+export const BOOKKEEPING = join(import.meta.dirname, '..', 'bin', 'bookkeeping.mjs');
 
 /** The option in its first line. */
 const MEMORY_OPTION = '--max-semi-space-size=16';

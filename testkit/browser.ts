@@ -10,7 +10,8 @@ import {
   chromium,
   type LaunchOptions,
 } from 'playwright-core';
-import { ROOT } from '../project/files.ts';
+
+const ROOT = join(import.meta.dirname, '..');
 
 /** The names of installed browsers on the path. */
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { outcomes } from '../../src/http/outcomes.ts';
+import { outcomes } from '../src/http/outcomes.ts';
 import { assertNothingConfidential } from './confidential.ts';
 import type { RawResponse } from './connection.ts';
 

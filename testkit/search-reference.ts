@@ -1,5 +1,5 @@
-import type { Book } from '../../src/book/book.ts';
-import { SORT_KEY_LENGTH } from '../../src/search/book-search.ts';
+import type { Book } from '../src/book/book.ts';
+import { SORT_KEY_LENGTH } from '../src/search/book-search.ts';
 
 /** The parameters of `GET /books` as text. */
 export type Parameters = Readonly<Record<string, string>>;
