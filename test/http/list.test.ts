@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
-import { engines } from '../support/engines.ts';
-import { createMany, openStoreAt } from '../support/stores.ts';
-import { type Service, startServiceOn } from './service.ts';
+import { engines } from '../../testkit/engines.ts';
+import { type Service, startServiceOn } from '../../testkit/service.ts';
+import { createMany, openStoreAt } from '../../testkit/stores.ts';
 
 for (const engine of engines) {
   describe(`GET /books on ${engine.name}`, () => {
