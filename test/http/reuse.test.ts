@@ -28,7 +28,7 @@ function invalidRequests({ authorization }: Service): InvalidRequest[] {
     [request('GET /book/1', [authorization], body), 404, 'Book not found'],
     [request('GET /books', [], body), 401, 'Authorization token required'],
     [request('POST /nowhere', [], body), 404, 'Not found'],
-    [request('PATCH /books', [chunked]) + chunks, 405, 'Method not allowed'],
+    [request('PATCH /book/1', [chunked]) + chunks, 405, 'Method not allowed'],
     [request('QUERY /books', [], megabytes), 405, 'Method not allowed'],
   ];
 }
