@@ -135,7 +135,14 @@ export class Cluster implements AsyncDisposable {
 
   /** Continues a frozen server. */
   thaw(): void {
-    for (const pid of this.#halted.splice(0)) process.kill(pid, 'SIGCONT');
+    for (const pid of this.#halted.splice(0)) {
+      try {
+        process.kill(pid, 'SIGCONT');
+      } catch (error) {
+        // A server that is being stopped ends its processes as soon as it continues itself.
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {
