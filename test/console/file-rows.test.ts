@@ -107,7 +107,9 @@ test('The error of a row names the field that is invalid', async () => {
   const { loadWithTexts } = (await import(`${folder}/language/texts.ts`)) as {
     loadWithTexts: (load: () => Promise<unknown>) => Promise<unknown>;
   };
-  const { explainRowError } = (await loadWithTexts(() => import(`${folder}/features/files/row-error.ts`))) as {
+  const { explainRowError } = (await loadWithTexts(
+    () => import(`${folder}/features/files/row-error.ts`),
+  )) as {
     explainRowError: (error: RowError) => string;
   };
   assert.match(explainRowError({ kind: 'year', value: 'x' }), /^The year .*“x”$/);
