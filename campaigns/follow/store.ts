@@ -46,7 +46,8 @@ export async function openStore(engine: EngineName, resources: AsyncDisposableSt
       // A server that is killed may show commits that its standby does not have.
       await former.freeze();
       await standby.promote();
-      await former[Symbol.asyncDispose]();
+      // Its folder stays until the end, as the standby runs the programs in it.
+      await former.stop('immediate');
       vacantPort = former.port;
       return 'failovers';
     },
