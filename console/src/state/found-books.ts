@@ -4,7 +4,7 @@ import type { Book, BookClient } from '../../../src/client/index.ts';
 import type { BookList } from './book-list.ts';
 import type { ShownView } from './view.ts';
 
-/** What is told about a search beside its matches. */
+/** What a search reports beside its matches. */
 export class FoundBooks {
   /** The number of all books, also those that do not match; undefined while it is unknown. */
   readonly all = signal<number | undefined>(undefined);

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { BookChange } from '../../../src/client/index.ts';
 
-/** What the service tells of its history and of the changes of others. */
+/** The history of the service, and the changes of others. */
 export class History {
   /** Whether the service records the history of its books; false until that is known. */
   readonly isKept = signal(false);
