@@ -89,7 +89,7 @@ export async function readChangePages(
   return results;
 }
 
-/** The error while another process has turned the history off. */
+/** The error while another process has turned the history off, or until what records the changes is put right. */
 export function notRecorded(): StoreUnavailable {
-  return new StoreUnavailable('another process has turned the history off');
+  return new StoreUnavailable('changes are not recorded');
 }
