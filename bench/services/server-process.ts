@@ -9,10 +9,8 @@ import { PASSWORD, SECRET, USERNAME } from './credentials.ts';
 import { sendRequest } from './send-request.ts';
 
 export interface Program {
-  /** The main module. */
-  readonly file: string;
-  /** Options of `node`. */
-  readonly options?: readonly string[];
+  /** A program and its arguments. */
+  readonly command: readonly string[];
   /** The working directory, also of the log. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
@@ -38,18 +36,12 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Starts a server on loopback, and waits for any response to `GET /book/1`. */
-  static async start({
-    file,
-    options = [],
-    folder,
-    variables = {},
-    launcher = [],
-  }: Program): Promise<ServerProcess> {
+  static async start({ command, folder, variables = {}, launcher = [] }: Program): Promise<ServerProcess> {
     const port = await findFreePort();
     const logFile = join(folder, 'log');
     const log = openSync(logFile, 'a');
     // env(1) executes the program in its own process.
-    const child = spawn('env', [...launcher, process.execPath, ...options, file], {
+    const child = spawn('env', [...launcher, ...command], {
       cwd: folder,
       env: {
         HOST: '127.0.0.1',

@@ -4,14 +4,16 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { openPostgresTable } from '../tables/postgres.ts';
 import { openSqliteTable } from '../tables/sqlite.ts';
 import type { BookTable } from '../tables/table.ts';
+import { installPeer } from './peers.ts';
 import { type Program, ServerProcess } from './server-process.ts';
-import { installTextbook, TEXTBOOK } from './textbook.ts';
 
 /** The titles of the compared services, by their names on the command line, in the order of the tables. */
 export const services = {
   floor: 'floor',
   sqlite: 'bookkeeping, SQLite',
   postgres: 'bookkeeping, PostgreSQL',
+  'elysia-sqlite': 'Elysia, SQLite',
+  'elysia-postgres': 'Elysia, PostgreSQL',
   textbook: 'textbook, PostgreSQL',
 } as const;
 
@@ -73,39 +75,48 @@ interface Plan {
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
-/** The program of `npm start`. */
-const BOOKKEEPING = {
-  file: join(ROOT, 'bin', 'bookkeeping.mjs'),
-  options: packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--')),
-};
-const FLOOR = join(import.meta.dirname, 'floor.ts');
+/** `npm start`. */
+const BOOKKEEPING = [
+  process.execPath,
+  ...packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--')),
+  join(ROOT, 'bin', 'bookkeeping.mjs'),
+];
+const FLOOR = [process.execPath, join(import.meta.dirname, 'floor.ts')];
 
 const plans: Record<ServiceName, (dependencies: Dependencies) => Promise<Plan>> = {
-  async floor({ folder }) {
-    return { program: { file: FLOOR, folder } };
-  },
-  async sqlite({ folder }) {
-    const path = join(folder, 'books.db');
-    return {
-      program: { ...BOOKKEEPING, folder, variables: { DB_URL: `sqlite:${path}` } },
-      openTable: async () => openSqliteTable(path),
-    };
-  },
-  async postgres({ folder, createDatabase }) {
-    const url = await createDatabase();
-    return {
-      program: { ...BOOKKEEPING, folder, variables: { DB_URL: url } },
-      openTable: () => openPostgresTable(url),
-      databaseUrl: url,
-    };
-  },
-  async textbook({ folder, createDatabase }) {
-    installTextbook();
-    const url = await createDatabase();
-    return {
-      program: { file: TEXTBOOK, folder, variables: { DB_URL: url, NODE_ENV: 'production' } },
-      openTable: () => openPostgresTable(url),
-      databaseUrl: url,
-    };
-  },
+  floor: async ({ folder }) => ({ program: { command: FLOOR, folder } }),
+  sqlite: (dependencies) => onSqlite(BOOKKEEPING, dependencies),
+  postgres: (dependencies) => onPostgres(BOOKKEEPING, dependencies),
+  'elysia-sqlite': (dependencies) => onSqlite(elysia(), dependencies),
+  'elysia-postgres': (dependencies) => onPostgres(elysia(), dependencies),
+  textbook: (dependencies) =>
+    onPostgres([process.execPath, join(installPeer('textbook'), 'server.mjs')], dependencies),
 };
+
+function elysia(): string[] {
+  const folder = installPeer('elysia');
+  return [join(folder, 'node_modules', '.bin', 'bun'), join(folder, 'server.mjs')];
+}
+
+async function onSqlite(command: readonly string[], { folder }: Dependencies): Promise<Plan> {
+  const path = join(folder, 'books.db');
+  return {
+    program: { command, folder, variables: { ...PRODUCTION, DB_URL: `sqlite:${path}` } },
+    openTable: async () => openSqliteTable(path),
+  };
+}
+
+async function onPostgres(
+  command: readonly string[],
+  { folder, createDatabase }: Dependencies,
+): Promise<Plan> {
+  const url = await createDatabase();
+  return {
+    program: { command, folder, variables: { ...PRODUCTION, DB_URL: url } },
+    openTable: () => openPostgresTable(url),
+    databaseUrl: url,
+  };
+}
+
+/** For the peers; the service reads it only when a secret is missing. */
+const PRODUCTION = { NODE_ENV: 'production' };

@@ -28,12 +28,12 @@ export function listConsoleSources(): string[] {
   return globSync('console/src/**/*.{ts,tsx}', { cwd: ROOT }).toSorted();
 }
 
-/** The paths of all modules of the project, tests and scripts, except `bench/textbook`, which has its own package.json. */
+/** The paths of all modules of the project, tests and scripts, except `bench/peers`, which have their own package.json. */
 export function listModules(): string[] {
   const folders = '{src,console,mcp,test,testkit,campaigns,conformance,bench,scripts,bin}';
   return globSync(`${folders}/**/*.{ts,tsx,mjs,js}`, {
     cwd: ROOT,
-    exclude: ['**/node_modules', '**/dist', 'bench/textbook'],
+    exclude: ['**/node_modules', '**/dist', 'bench/peers'],
   }).toSorted();
 }
 

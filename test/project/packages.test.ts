@@ -50,8 +50,12 @@ describe('A package that package.json or that of a workspace names', () => {
 });
 
 describe('The lock files', () => {
-  test('are those of the project and of the textbook service', () => {
-    assert.deepEqual(listLockFiles(), ['bench/textbook/package-lock.json', 'package-lock.json']);
+  test('are those of the project and of the services that the benchmark compares it with', () => {
+    assert.deepEqual(listLockFiles(), [
+      'bench/peers/elysia/package-lock.json',
+      'bench/peers/textbook/package-lock.json',
+      'package-lock.json',
+    ]);
   });
 });
 
