@@ -31,7 +31,7 @@ test('Cells are edited one after another with the keyboard', async (context) => 
   // The second cell is saved while the first one is.
   const { promise: isSecondEdited, resolve: releaseFirst } = Promise.withResolvers<void>();
   await page.route(
-    '**/book/1',
+    '**/books',
     async (route) => {
       await isSecondEdited;
       await route.continue();
@@ -94,7 +94,7 @@ test('A text that cannot be stored is kept in the dialog', async (context) => {
   const { page, service } =
     (await pages.openConsole(context, { expectedMessages: failedRequests(503) })) ?? {};
   if (!page || !service) return;
-  await page.route('**/book/*', (route) =>
+  await page.route('**/books', (route) =>
     route.fulfill({ status: 503, json: { status: 503, message: 'Service unavailable', data: null } }),
   );
   await rowOf(page, 'Emma').locator('.year').dblclick();
@@ -102,7 +102,7 @@ test('A text that cannot be stored is kept in the dialog', async (context) => {
   await page.keyboard.press('Enter');
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Not saved yet.').waitFor();
-  await page.unroute('**/book/*');
+  await page.unroute('**/books');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
   await rowOf(page, 'Emma').getByText('1816').waitFor();

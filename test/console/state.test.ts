@@ -135,7 +135,7 @@ describe('An operation', () => {
 
   test('that an error ends keeps the rest, and is forgotten with the session', async () => {
     const { operations, selection, isSignedIn, client, list } = console;
-    const broken = { ...client, update: () => Promise.reject(new Error('defect')) };
+    const broken = { ...client, updateMany: () => Promise.reject(new Error('defect')) };
     const failing = new Operations(broken, list, selection, isSignedIn, signal(false));
     const { done, left, error } = await failing.run('edited', [changed(bookAt(console, 3), { year: 1 })]);
     assert.deepEqual([done.length, left.length, (error as Error).message], [0, 1, 'defect']);

@@ -200,7 +200,7 @@ test('A user edits a book while another user edits a different field: both chang
   if (!page || !service) return;
   const sent: unknown[] = [];
   page.on('request', (request) => {
-    if (request.method() === 'PUT') sent.push(request.postDataJSON());
+    if (request.method() === 'PATCH') sent.push(request.postDataJSON());
   });
   await openBook(page, 'Emma');
   await field(page, 'Title').fill('Emma Woodhouse');
@@ -210,7 +210,10 @@ test('A user edits a book while another user edits a different field: both chang
   await rowOf(page, 'Emma Woodhouse').getByText('J. A.').waitFor();
   const expected = { id: EMMA, title: 'Emma Woodhouse', author: 'J. A.', year: 1815 };
   assert.deepEqual(await findBook(service, EMMA), expected);
-  assert.deepEqual(sent, [{ title: 'Emma Woodhouse' }, { title: 'Emma Woodhouse' }]);
+  const [{ ifMatch: first }, { ifMatch: second }] = sent.flat() as [{ ifMatch: string }, { ifMatch: string }];
+  const change = { id: EMMA, title: 'Emma Woodhouse' };
+  assert.deepEqual(sent, [[{ ...change, ifMatch: first }], [{ ...change, ifMatch: second }]]);
+  assert.notEqual(first, second);
 });
 
 test('A user edits the same field as another user, and chooses a version; changes to other fields are kept', async (context) => {
@@ -322,15 +325,15 @@ test('The URL of a book opens it; the URL of a missing book says so', async (con
 
 test('A deletion of a book that another user has changed is not done; one that fails can be tried again', async (context) => {
   const { page, service } =
-    (await pages.openConsole(context, { expectedMessages: failedRequests(500) })) ?? {};
+    (await pages.openConsole(context, { expectedMessages: failedRequests(412, 500) })) ?? {};
   if (!page || !service) return;
   await service.fetch('PUT', `/book/${EMMA}`, '{"year":1900}');
   await rowOf(page, 'Emma').locator('.author').click();
   await page.keyboard.press('Delete');
   await page.getByText('“Emma” was changed by another user.').waitFor();
   await rowOf(page, 'Emma').getByText('1900').waitFor();
-  await page.route('**/book/1', (route) =>
-    route.request().method() === 'DELETE'
+  await page.route('**/books', (route) =>
+    route.request().method() === 'PATCH'
       ? route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } })
       : route.continue(),
   );
@@ -338,7 +341,7 @@ test('A deletion of a book that another user has changed is not done; one that f
   await page.keyboard.press('Delete');
   await page.getByText('Not all books are done.').waitFor();
   await waitForCount(page, '43 books');
-  await page.unroute('**/book/1');
+  await page.unroute('**/books');
   await button(page, 'Try again').click();
   await waitForCount(page, '42 books');
 });

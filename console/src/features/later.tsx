@@ -2,6 +2,7 @@
 import '../style/later.css';
 
 /** The entry of the code that is loaded after the first books. */
+export { BookWriter } from '../state/book-writer.ts';
 export { Chart } from './chart.tsx';
 export { Empty } from './empty.tsx';
 export { FileDrop } from './file-drop.tsx';

@@ -10,6 +10,11 @@ export interface Change {
   readonly after: Book | undefined;
 }
 
+/** The book that a change is about. */
+export function bookOf({ before, after }: Change): Book {
+  return (before ?? after) as Book;
+}
+
 /** The largest page of the service. */
 const PAGE_BOOKS = 1_000;
 /** The first page is short, to fill a screen quickly. */

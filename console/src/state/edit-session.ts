@@ -1,14 +1,9 @@
 import { signal } from '@preact/signals';
-import {
-  type Book,
-  type BookClient,
-  type BookFields,
-  RefusedError,
-  type VersionedBook,
-} from '../../../src/client/index.ts';
-import type { BookList } from './book-list.ts';
+import type { Book, BookClient, BookFields } from '../../../src/client/index.ts';
+import type { BookList, Change } from './book-list.ts';
 import { changesOf, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';
+import type { Failure } from './selection.ts';
 
 /**
  * The state of an edit.
@@ -37,21 +32,16 @@ export class EditSession {
   readonly error = signal<unknown>(undefined);
   /** What another user has changed since the book was loaded: other fields, which are shown, or the same. */
   readonly otherChange = signal<'otherFields' | 'sameField' | undefined>(undefined);
-  base: VersionedBook | undefined;
+  base: Book | undefined;
   readonly #app: BookWriting;
-  /** Whether `base` is the version in the list, whose entity tag is unknown. */
-  #isListed = false;
-  /** The last new book: a retry with the same content has the same key, and is stored once. */
-  #created = { content: '', key: '' };
 
   /** @param listed the version that is shown, which can be edited at once */
   constructor(app: BookWriting, id: number | 'new', listed?: Book) {
     this.#app = app;
     this.id = id;
     if (listed) {
-      this.base = { ...listed, etag: undefined };
-      this.#isListed = true;
-      this.draft.value = formFieldsOf(this.base);
+      this.base = listed;
+      this.draft.value = formFieldsOf(listed);
       this.continueEditing();
     } else void this.load();
   }
@@ -83,11 +73,7 @@ export class EditSession {
   async save(fields: FormFields = this.draft.value): Promise<void> {
     this.draft.value = fields;
     this.otherChange.value = undefined;
-    const { base } = this;
-    const { title, author } = fields;
-    const year = yearOf(fields);
-    if (this.problem || year === undefined) return;
-    await this.#attempt('saving', () => (base ? this.#update(base) : this.#create({ title, author, year })));
+    if (!this.problem) await this.#attempt('saving', () => this.#write());
   }
 
   /** Takes over what another user has changed. A conflict is left to {@link save}. */
@@ -116,49 +102,33 @@ export class EditSession {
     this.continueEditing();
   }
 
-  async #create(fields: BookFields): Promise<EditState> {
-    const content = JSON.stringify(fields);
-    // `crypto.randomUUID` is undefined without TLS.
-    const key = crypto.getRandomValues(new Uint32Array(4)).join('-');
-    if (content !== this.#created.content) this.#created = { content, key };
-    const { client, list, operations } = this.#app;
-    const book = await client.create(fields, { idempotencyKey: this.#created.key });
-    operations.record('added', [{ before: undefined, after: book }]);
-    void list.refresh();
-    return { kind: 'saved', book };
+  /** Saves the fields that differ from the base; a new book has none. */
+  async #write(): Promise<EditState> {
+    const { base, draft } = this;
+    const { list, operations } = this.#app;
+    const former = base ?? { id: 0, title: '', author: '', year: 0 };
+    const after = { ...former, ...changesOf(draft.value, former) };
+    if (base && isSame<BookFields>(base, after)) return { kind: 'saved', book: base };
+    const results: (Change | Failure)[] = [];
+    const writer = await operations.loadWriter();
+    await writer.write([{ before: base, after }], (_, each) => results.push(each));
+    const [result = { before: base, after }] = results;
+    if ('reason' in result) return this.#resolve(result, former);
+    if (base) list.apply([result]);
+    else void list.refresh();
+    operations.record(base ? 'edited' : 'added', [result]);
+    return { kind: 'saved', book: result.after ?? after };
   }
 
-  /** Saves the fields that differ from the base, merged with concurrent changes of other users. */
-  async #update(base: VersionedBook): Promise<EditState> {
-    const { id, etag = '*' } = base;
-    const changes = changesOf(this.draft.value, base);
-    if (Object.keys(changes).length === 0) return { kind: 'saved', book: base };
-    if (this.#isListed) return this.#updateCurrent(base);
-    try {
-      const book = await this.#app.client.update(id, changes, { ifMatch: etag });
-      if (!book) return this.#missing(id);
-      const change = { before: base, after: book };
-      this.#app.list.apply([change]);
-      this.#app.operations.record('edited', [change]);
-      return { kind: 'saved', book };
-    } catch (error) {
-      if (!(error instanceof RefusedError && error.status === 412)) throw error;
-      return this.#updateCurrent(base, error);
-    }
-  }
-
-  /** Loads the current version, and saves the fields of the draft that another user has not changed since `base`. */
-  async #updateCurrent(base: VersionedBook, refusal?: RefusedError): Promise<EditState> {
-    const current = await this.#app.client.find(base.id);
-    if (!current) return this.#missing(base.id);
-    // A retry with the same version would fail again.
-    if (refusal && current.etag === base.etag) throw refusal;
-    if (!isSame(current, base)) this.#app.list.apply([{ before: base, after: current }]);
-    const { mine, theirs, isConflict } = merge(this.draft.value, base, current);
-    this.#isListed = false;
-    this.base = current;
+  /** Continues after another user has deleted the book or changed the same field. @throws any other reason */
+  #resolve({ reason, now }: Failure, base: Book): EditState | Promise<EditState> {
+    if (reason === 'missing') return this.#missing(base.id);
+    if (!now) throw reason;
+    this.#app.list.apply([{ before: base, after: now }]);
+    const { mine, theirs, isConflict } = merge(this.draft.value, base, now);
+    this.base = now;
     this.draft.value = mine;
-    return isConflict ? { kind: 'conflict', theirs } : this.#update(current);
+    return isConflict ? { kind: 'conflict', theirs } : this.#write();
   }
 
   #missing(id: number): EditState {

@@ -1,15 +1,11 @@
 import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
-import { type Book, type BookClient, type BookFields, RefusedError } from '../../../src/client/index.ts';
-import { FIELDS } from '../../../src/formats/row.ts';
-import type { BookList, Change } from './book-list.ts';
-import { differingFields, isNameless, isSame } from './fields.ts';
+import type { Book, BookClient } from '../../../src/client/index.ts';
+import { type BookList, bookOf, type Change } from './book-list.ts';
+import type { BookWriter } from './book-writer.ts';
 import type { Failure, Selection } from './selection.ts';
 
 /** The limit of an operation, which has its books in memory, with their former versions for the undo. */
 export const OPERATION_BOOKS_MAX = 100_000;
-
-/** Calls in flight; browsers open 6 connections, and other calls need some. */
-const CONCURRENCY = 4;
 
 export type OperationKind = 'added' | 'edited' | 'deleted' | 'imported' | 'restored';
 
@@ -54,10 +50,10 @@ export class Operations {
   /** What the last operation has done, to tell the user. */
   readonly report = signal<Report | undefined>(undefined);
   readonly canUndo = computed(() => this.all.value.some(({ isUndone }) => !isUndone));
-  readonly #client: BookClient;
+  /** What writes the books; it is loaded with the code of the commands. */
+  readonly loadWriter: () => Promise<BookWriter>;
   readonly #list: BookList;
   readonly #selection: Selection;
-  readonly #hasHistory: ReadonlySignal<boolean>;
   #controller = new AbortController();
   #last = Promise.resolve();
 
@@ -68,10 +64,14 @@ export class Operations {
     isSignedIn: ReadonlySignal<boolean>,
     hasHistory: ReadonlySignal<boolean>,
   ) {
-    this.#client = client;
+    let writer: BookWriter | undefined;
+    this.loadWriter = async () => {
+      const { BookWriter: Writer } = await import('./book-writer.ts');
+      writer ??= new Writer(client, hasHistory);
+      return writer;
+    };
     this.#list = list;
     this.#selection = selection;
-    this.#hasHistory = hasHistory;
     effect(() => {
       if (isSignedIn.value) return;
       this.stop();
@@ -176,20 +176,12 @@ export class Operations {
   async #perform(step: Progress['step'], changes: readonly Change[]): Promise<Omit<Report, 'operation'>> {
     const results = new Map<Change, Change | Failure>();
     await this.#inTurn(step, changes.length, async (stop) => {
-      const queue = changes.values();
-      const errors: unknown[] = [];
-      const workInTurn = async () => {
-        for (const change of queue) {
-          if (errors.length > 0 || stop.aborted) return;
-          await this.#write(change, stop).then(
-            (result) => results.set(change, result),
-            (error: unknown) => errors.push(error),
-          );
-          this.#showDone(results.size);
-        }
+      const report = (change: Change, result: Change | Failure) => {
+        results.set(change, result);
+        this.#showDone(results.size);
       };
-      await Promise.all(Array.from({ length: CONCURRENCY }, workInTurn));
-      if (errors.length > 0) throw errors[0];
+      const writer = await this.loadWriter();
+      await writer.write(changes, report, stop);
     });
     const ordered = changes.map((change) => results.get(change));
     const done = ordered.filter((result): result is Change => result !== undefined && !('reason' in result));
@@ -236,60 +228,6 @@ export class Operations {
     if (first?.after && done.length === 1) await this.#list.reveal(first.after, { isNear: true });
   }
 
-  async #write(change: Change, stop: AbortSignal): Promise<Change | Failure> {
-    const { before, after } = change;
-    const book = bookOf(change);
-    try {
-      if (after && isNameless(after) && !(before && isNameless(before))) return { book, reason: 'nameless' };
-      if (!before) return { before, after: await this.#create(book) };
-      return after ? await this.#update(before, after, stop) : await this.#delete(before, stop);
-    } catch (error) {
-      // Other errors end the operation.
-      const isOfBook =
-        error instanceof RefusedError && error.status < 500 && ![401, 429].includes(error.status);
-      if (isOfBook) return { book, reason: error.status === 409 ? 'changed' : error };
-      throw error;
-    }
-  }
-
-  /** Stores a book, under its number if it is a deleted one whose history is kept. */
-  async #create({ id, title, author, year }: Book): Promise<Book> {
-    const fields = { title, author, year };
-    const restored = this.#hasHistory.value && id > 0 ? await this.#client.restore(id) : undefined;
-    if (!restored) return await this.#client.create(fields);
-    if (isSame<BookFields>(restored, fields)) return restored;
-    const { etag = '*' } = restored;
-    return (await this.#client.update(id, fields, { ifMatch: etag })) ?? restored;
-  }
-
-  /** Deletes a book, unless it has been changed since it was read. */
-  async #delete(before: Book, stop: AbortSignal): Promise<Change | Failure> {
-    for (;;) {
-      const now = await this.#client.find(before.id, { signal: stop });
-      if (!now) return { before, after: undefined };
-      if (!isSame<BookFields>(now, before)) return { book: before, reason: 'changed', now };
-      const { etag = '*' } = now;
-      if (await met(this.#client.delete(before.id, { ifMatch: etag }))) return { before, after: undefined };
-    }
-  }
-
-  /** Changes fields of a book, unless another user has changed them since it was read; changes of other fields are kept. */
-  async #update(before: Book, after: Book, stop: AbortSignal): Promise<Change | Failure> {
-    const changes = differingFields(after, before);
-    const fields = FIELDS.filter((field) => field in changes);
-    for (;;) {
-      const now = await this.#client.find(before.id, { signal: stop });
-      if (!now) return { book: before, reason: 'missing' };
-      if (fields.every((field) => now[field] === changes[field])) return { before, after: now };
-      if (fields.some((field) => now[field] !== before[field]))
-        return { book: before, reason: 'changed', now };
-      const { etag = '*' } = now;
-      const update = await met(this.#client.update(before.id, changes, { ifMatch: etag }));
-      if (update)
-        return update.value ? { before: now, after: update.value } : { book: before, reason: 'missing' };
-    }
-  }
-
   #showDone(done: number): void {
     if (this.progress.value) this.progress.value = { ...this.progress.value, done };
   }
@@ -325,19 +263,4 @@ export class Operations {
 /** The changes that undo these, the last one first. */
 function inverseOf(changes: readonly Change[]): readonly Change[] {
   return changes.map(({ before, after }) => ({ before: after, after: before })).toReversed();
-}
-
-/** The book that a change is about. */
-export function bookOf({ before, after }: Change): Book {
-  return (before ?? after) as Book;
-}
-
-/** The result of a conditional call; undefined when the book has changed since its condition was read. */
-async function met<Value>(call: Promise<Value>): Promise<{ readonly value: Value } | undefined> {
-  try {
-    return { value: await call };
-  } catch (error) {
-    if (!(error instanceof RefusedError && error.status === 412)) throw error;
-    return undefined;
-  }
 }

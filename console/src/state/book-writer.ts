@@ -1,0 +1,193 @@
+import { batch, type ReadonlySignal } from '@preact/signals';
+import {
+  type Book,
+  type BookClient,
+  type BookFields,
+  RefusedError,
+  type VersionedBook,
+} from '../../../src/client/index.ts';
+import { FIELDS } from '../../../src/formats/row.ts';
+import { bookOf, type Change } from './book-list.ts';
+import { entityTag } from './entity-tag.ts';
+import { differingFields, isNameless, isSame } from './fields.ts';
+import type { Failure } from './selection.ts';
+
+/** What the service takes in one request, all or none. */
+const REQUEST_BOOKS_MAX = 10_000;
+
+/** Calls in flight; browsers open 6 connections, and other calls need some. */
+const CONCURRENCY = 4;
+
+/** Gets what became of a change: the change with the book as it was stored, or why it was not made. */
+export type Report = (change: Change, result: Change | Failure) => void;
+
+/** A change of a stored book, of the version with the entity tag `ifMatch`. */
+interface Update extends Change {
+  /** The change as it was wanted, of an earlier version. */
+  readonly change: Change;
+  readonly before: Book;
+  readonly ifMatch: string;
+}
+
+/** Writes books, many of them in one request. */
+export class BookWriter {
+  readonly #client: BookClient;
+  readonly #hasHistory: ReadonlySignal<boolean>;
+  /** The new books of the last request: after an error they are sent again with the same key, and are stored once. */
+  #created = { content: '', key: '' };
+
+  constructor(client: BookClient, hasHistory: ReadonlySignal<boolean>) {
+    this.#client = client;
+    this.#hasHistory = hasHistory;
+  }
+
+  /**
+   * Makes changes. Fields that another user has changed since are left as they are, and reported as a failure.
+   *
+   * @param report is called for each change that was made or that failed, request by request
+   * @param stop ends the work after the requests in flight
+   * @throws errors that are not about a single book
+   */
+  async write(changes: readonly Change[], report: Report, stop?: AbortSignal): Promise<void> {
+    const [deleted, created, updates]: [Change[], Change[], Update[]] = [[], [], []];
+    for (const change of changes) {
+      const { before, after } = change;
+      if (after && isNameless(after) && !(before && isNameless(before)))
+        report(change, { book: bookOf(change), reason: 'nameless' });
+      else if (before) updates.push({ change, before, after, ifMatch: entityTag(before) });
+      else (this.#hasHistory.value && bookOf(change).id > 0 ? deleted : created).push(change);
+    }
+    created.push(...(await this.#restore(deleted, report, stop)));
+    await inRequests(
+      created,
+      stop,
+      (part) => this.#create(part, report),
+      async (change, reason) => {
+        report(change, { book: bookOf(change), reason });
+        return [];
+      },
+    );
+    await inRequests(
+      updates,
+      stop,
+      (part) => this.#update(part, report),
+      async (update, refusal) => {
+        const next = await this.#resolve(update, refusal);
+        if ('ifMatch' in next) return [next];
+        report(update.change, next);
+        return [];
+      },
+    );
+  }
+
+  /** Stores deleted books again, each by a request. @returns those that the history does not have */
+  async #restore(changes: readonly Change[], report: Report, stop?: AbortSignal): Promise<readonly Change[]> {
+    const unknown: Change[] = [];
+    const restore = async (change: Change) => {
+      const book = bookOf(change);
+      try {
+        const restored = await this.#client.restore(book.id);
+        if (restored) report(change, { before: undefined, after: await this.#withFields(restored, book) });
+        else unknown.push(change);
+      } catch (error) {
+        if (!(error instanceof RefusedError && error.status === 409)) throw error;
+        report(change, { book, reason: 'changed' });
+      }
+    };
+    for (let start = 0; start < changes.length; start += CONCURRENCY) {
+      if (stop?.aborted) break;
+      const calls = await Promise.allSettled(changes.slice(start, start + CONCURRENCY).map(restore));
+      for (const call of calls) if (call.status === 'rejected') throw call.reason;
+    }
+    return unknown;
+  }
+
+  /** Changes a restored book to what it was some time before its deletion. */
+  async #withFields(restored: VersionedBook, { title, author, year }: Book): Promise<Book> {
+    const fields = { title, author, year };
+    if (isSame<BookFields>(restored, fields)) return restored;
+    return (await this.#client.update(restored.id, fields, { ifMatch: restored.etag ?? '' })) ?? restored;
+  }
+
+  async #create(changes: readonly Change[], report: Report): Promise<void> {
+    const books = changes.map(bookOf).map(({ title, author, year }) => ({ title, author, year }));
+    const content = JSON.stringify(books);
+    // `crypto.randomUUID` is undefined without TLS.
+    const key = crypto.getRandomValues(new Uint32Array(4)).join('-');
+    if (this.#created.content !== content) this.#created = { content, key };
+    const stored = await this.#client.createMany(books, { idempotencyKey: this.#created.key });
+    this.#created = { content: '', key: '' };
+    batch(() => {
+      for (const [index, change] of changes.entries())
+        report(change, { before: undefined, after: stored[index] });
+    });
+  }
+
+  async #update(updates: readonly Update[], report: Report): Promise<void> {
+    const stored = await this.#client.updateMany(
+      updates.map(({ before, after, ifMatch }) => {
+        const { id } = before;
+        return after ? { id, ...differingFields(after, before), ifMatch } : { id, deleted: true, ifMatch };
+      }),
+    );
+    batch(() => {
+      for (const [index, { change, before }] of updates.entries())
+        report(change, { before, after: stored[index] ?? undefined });
+    });
+  }
+
+  /** Finds out why an update was refused. @returns the update of the current version, or what became of the change */
+  async #resolve(update: Update, refusal: RefusedError): Promise<Update | Change | Failure> {
+    const { change, before, after, ifMatch } = update;
+    if (refusal.status !== 404 && refusal.status !== 412) return { book: before, reason: refusal };
+    const found = refusal.status === 404 ? undefined : await this.#client.find(before.id);
+    if (!found) return after ? { book: before, reason: 'missing' } : { before, after };
+    const { etag = '', ...now } = found;
+    if (etag === ifMatch) return { book: before, reason: refusal };
+    const fields = FIELDS.filter((field) => after?.[field] !== before[field]);
+    if (fields.some((field) => now[field] !== before[field] && now[field] !== after?.[field]))
+      return { book: before, reason: 'changed', now };
+    // Other fields, which another user has changed, also remain after an undo.
+    const merge = (book: Book) => ({
+      ...now,
+      ...Object.fromEntries(fields.map((field) => [field, book[field]])),
+    });
+    const merged = after && merge(after);
+    if (merged && isSame(merged, now)) return { before: merge(before), after: now };
+    return { change, before: now, after: merged, ifMatch: etag };
+  }
+}
+
+/**
+ * Sends items in as few requests as the service takes, each all or none.
+ *
+ * @param resolve is called when a request was refused because of an item, instead of which its result is sent
+ */
+async function inRequests<Item>(
+  items: readonly Item[],
+  stop: AbortSignal | undefined,
+  send: (part: readonly Item[]) => Promise<void>,
+  resolve: (item: Item, refusal: RefusedError) => Promise<readonly Item[]>,
+): Promise<void> {
+  const queue = [...items];
+  let size = REQUEST_BOOKS_MAX;
+  while (queue.length > 0) {
+    if (stop?.aborted) return;
+    const part = queue.slice(0, size);
+    try {
+      await send(part);
+      queue.splice(0, part.length);
+      size = Math.min(2 * size, REQUEST_BOOKS_MAX);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      // A proxy may allow less in one request.
+      const isTooLong = error.status === 413;
+      const index = error.invalidIndex ?? (isTooLong && part.length === 1 ? 0 : -1);
+      const item = part[index];
+      if (item) queue.splice(index, 1, ...(await resolve(item, error)));
+      else if (!isTooLong) throw error;
+      // With fewer books, it is rarer that one of them is at fault.
+      size = Math.ceil(part.length / 2);
+    }
+  }
+}
