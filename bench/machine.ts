@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import { findPgbench } from './pgbench.ts';
+import { describePeers } from './services/peers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -26,6 +27,7 @@ export function describeMachine(folder: string): Machine {
     ['Node', process.version],
     ['SQLite', process.versions.sqlite ?? 'unknown'],
     ['PostgreSQL', describePostgres()],
+    ...describePeers(),
     ['pgbench', findPgbench() ?? 'not installed'],
   ];
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { SERVICE_NAMES, type ServiceName } from './services/service.ts';
+import { isPeer, SERVICE_NAMES, type ServiceName } from './services/service.ts';
 import { WORKLOAD_NAMES, type WorkloadName } from './workloads.ts';
 
 export interface Options {
@@ -21,13 +21,13 @@ export const TARGET_CONNECTIONS = 32;
 
 export const USAGE = `usage: npm run bench -- [options]
 
-  --rounds N              interleaved rounds (5)
-  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections (3); a third at others, except for lists
+  --rounds N              interleaved rounds (3)
+  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections, except on peers (2); others take 1 second
   --only A,B              services: ${SERVICE_NAMES.join(', ')}
   --workloads A,B         ${WORKLOAD_NAMES.join(', ')}
   --connections A,B       1, 32, 128
   --no-extras             without starts, memory, pgbench and the list of 1,000,000 books
-  --quick                 one round of one second at ${TARGET_CONNECTIONS} connections, without extras
+  --quick                 one round of one second at ${TARGET_CONNECTIONS} connections, without extras and peers
   --output FILE           the report; by default bench/RESULTS.md, and with other settings
                           bench/data/RESULTS.md
   --help`;
@@ -53,9 +53,11 @@ export function readOptions(args: string[]): Options | undefined {
   const isQuick = values.quick === true;
   const { output, ...settings } = values;
   return {
-    rounds: readCount('rounds', values.rounds ?? (isQuick ? '1' : '5')),
-    seconds: readCount('seconds', values.seconds ?? (isQuick ? '1' : '3')),
-    services: readNames('only', values.only, SERVICE_NAMES),
+    rounds: readCount('rounds', values.rounds ?? (isQuick ? '1' : '3')),
+    seconds: readCount('seconds', values.seconds ?? (isQuick ? '1' : '2')),
+    services: readNames('only', values.only, SERVICE_NAMES).filter(
+      (name) => !isQuick || values.only !== undefined || !isPeer(name),
+    ),
     workloads: readNames('workloads', values.workloads, WORKLOAD_NAMES),
     connections: (values.connections ?? (isQuick ? `${TARGET_CONNECTIONS}` : '1,32,128'))
       .split(',')

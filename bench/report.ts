@@ -2,6 +2,7 @@ import { renderExtras } from './extras/report.ts';
 import type { Machine } from './machine.ts';
 import { decimal, megabytes, percent, table } from './markdown.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
+import { renderPeers } from './peers-report.ts';
 import type { Results } from './results.ts';
 import { services } from './services/service.ts';
 import { reaches, type Target, targets } from './targets.ts';
@@ -23,6 +24,9 @@ export function renderReport(run: Run): string {
   const sections = [
     '# Benchmark results',
     `Written by \`npm run bench\`, on ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. All services ran on the same machine in the same run.`,
+    '## The service and its peers',
+    'The peers implement the contract in plain Go (`net/http`, pgx, go-sqlite3) and with Elysia on Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
+    renderPeers(results),
     '## Machine',
     table(
       ['', ''],
@@ -50,7 +54,7 @@ function renderMethod({ results, options, generator }: Run): string {
   const { rounds, seconds } = options;
   return [
     `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}. In each round, every service runs every workload on 10,000 books. Numbers are medians of the rounds; ratios are medians of the ratios within each round.`,
-    `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections and for lists, ${Math.ceil(seconds / 3)} s otherwise. Connections are kept alive, and each sends its next request after the response.`,
+    `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections, 1 s otherwise and on the peers. Connections are kept alive, and each sends its next request after the response.`,
     `- Load generator: ${generator}. ${renderCeiling(results)}`,
     '- After measurements that write, the table is restored to 10,000 books. For DELETE it has more books than can be deleted in the time.',
     '- Services run with default settings, and their output goes to a file. The floor is a bare `node:http` server that sends a fixed envelope of the same size, depending only on method and path.',
@@ -110,19 +114,22 @@ function renderMultiples({ results, options }: Run): string {
 
 function renderWorkload(workload: WorkloadName, { results, options }: Run): string {
   const rows = options.connections.flatMap((connections) =>
-    options.services.map((service) => {
+    options.services.flatMap((service) => {
       const series = { service, workload, connections };
       const floor = { service: 'floor', workload, connections } as const;
+      if (results.median(series, 'requestsPerSecond') === undefined) return [];
       return [
-        `${connections}`,
-        services[service],
-        decimal(results.median(series, 'requestsPerSecond')),
-        decimal(results.ratio(series, floor, 'requestsPerSecond'), 2),
-        decimal(results.median(series, 'p50Ms'), 2),
-        decimal(results.median(series, 'p99Ms'), 2),
-        decimal(results.median(series, 'cpuMicroseconds')),
-        megabytes(results.median(series, 'peakMemoryBytes')),
-        percent(results.median(series, 'generatorShare')),
+        [
+          `${connections}`,
+          services[service],
+          decimal(results.median(series, 'requestsPerSecond')),
+          decimal(results.ratio(series, floor, 'requestsPerSecond'), 2),
+          decimal(results.median(series, 'p50Ms'), 2),
+          decimal(results.median(series, 'p99Ms'), 2),
+          decimal(results.median(series, 'cpuMicroseconds')),
+          megabytes(results.median(series, 'peakMemoryBytes')),
+          percent(results.median(series, 'generatorShare')),
+        ],
       ];
     }),
   );

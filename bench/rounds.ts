@@ -1,8 +1,9 @@
 import type { Meter } from './measure.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
+import { PEER_CONNECTIONS, PEER_WORKLOADS } from './peers-report.ts';
 import { runPgbench } from './pgbench.ts';
 import type { Results } from './results.ts';
-import type { Service } from './services/service.ts';
+import { isPeer, type Service, type ServiceName } from './services/service.ts';
 import type { WorkloadName } from './workloads.ts';
 
 interface RoundOptions {
@@ -25,13 +26,16 @@ export async function measureRound(
   const ordered = [...services.slice(first), ...services.slice(0, first)];
   for (const workload of options.workloads) {
     for (const connections of options.connections) {
-      const seconds = secondsOf(workload, connections, options);
       for (const service of ordered) {
+        const { name } = service;
+        if (!isMeasured(name, workload, connections)) continue;
+        // Measurements without targets are shorter.
+        const seconds = connections === TARGET_CONNECTIONS && !isPeer(name) ? options.seconds : 1;
         const measurement = { round, ...(await meter.measure({ service, workload, connections, seconds })) };
         results.measurements.push(measurement);
         const { requestsPerSecond, p99Ms, failures } = measurement;
         progress(
-          `round ${round + 1} of ${options.rounds}: ${workload}, ${connections} connections, ${service.name}: ` +
+          `round ${round + 1} of ${options.rounds}: ${workload}, ${connections} connections, ${name}: ` +
             `${Math.round(requestsPerSecond)} requests/s, p99 ${p99Ms.toFixed(2)} ms${failures > 0 ? `, ${failures} FAILED` : ''}`,
         );
       }
@@ -47,8 +51,9 @@ export async function measureRound(
   }
 }
 
-/** Measurements without targets are shorter, except those of lists, which are slow. */
-function secondsOf(workload: WorkloadName, connections: number, { seconds }: Options): number {
-  const isShort = connections !== TARGET_CONNECTIONS && workload !== 'list';
-  return isShort ? Math.ceil(seconds / 3) : seconds;
+/** What no table of the report has is not measured. */
+function isMeasured(name: ServiceName, workload: WorkloadName, connections: number): boolean {
+  if (isPeer(name)) return PEER_WORKLOADS.includes(workload) && PEER_CONNECTIONS.includes(connections);
+  if (name === 'textbook' || !PEER_WORKLOADS.includes(workload)) return connections === TARGET_CONNECTIONS;
+  return true;
 }

@@ -13,7 +13,14 @@ import { Meter } from './measure.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
 import { Results } from './results.ts';
 import { measureRound } from './rounds.ts';
-import { type Dependencies, type Service, type ServiceName, startService } from './services/service.ts';
+import {
+  type Dependencies,
+  ENGINES,
+  type Engine,
+  type Service,
+  startIfInstalled,
+  startService,
+} from './services/service.ts';
 import { readMemoryBytes } from './services/usage.ts';
 import { createDatabase } from './tables/postgres.ts';
 
@@ -28,8 +35,6 @@ interface RunDependencies {
 /** The wait before memory is read. */
 const SETTLE_MS = 2_000;
 
-const WITH_TARGETS: ReadonlySet<ServiceName> = new Set(['sqlite', 'postgres']);
-
 /** Starts the services, measures the rounds and the extras, and stops the services. */
 export async function run(options: Options, tools: RunDependencies): Promise<Results> {
   const results = new Results();
@@ -43,7 +48,8 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
   const services: Service[] = [];
   for (const name of options.services) {
     tools.progress(`starting ${name}`);
-    services.push(stack.use(await startService(name, dependenciesOf(name))));
+    const service = await startIfInstalled(name, dependenciesOf(name));
+    if (service) services.push(stack.use(service));
   }
   for (const { table, server } of services) {
     await table?.fill(BOOKS);
@@ -68,8 +74,8 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
     results.startsMs.set(name, ms);
     results.memory.set(name, { idle: idleBytes, after, peak: results.peakMemoryBytes(name) });
   }
-  for (const name of options.services) {
-    if (!WITH_TARGETS.has(name)) continue;
+  for (const name of Object.keys(ENGINES) as Engine[]) {
+    if (!options.services.includes(name)) continue;
     tools.progress(`list of 1,000,000 books on ${name}`);
     await using service = await startService(name, dependenciesOf(`${name}-long-list`));
     results.longLists.set(name, await measureLongList(service, meter));

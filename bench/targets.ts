@@ -4,7 +4,7 @@ import type { Series } from './measure.ts';
 import { TARGET_CONNECTIONS } from './options.ts';
 import type { PgbenchWorkload } from './pgbench.ts';
 import type { Results } from './results.ts';
-import type { ServiceName } from './services/service.ts';
+import { ENGINES, type Engine, type ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
 import type { WorkloadName } from './workloads.ts';
 
@@ -23,9 +23,6 @@ export function reaches({ bound, limit }: Target, value: number): boolean {
   if (bound === 'at most') return value <= limit;
   return bound === 'at least' ? value >= limit : value > limit;
 }
-
-type Engine = Extract<ServiceName, 'sqlite' | 'postgres'>;
-const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const satisfies Record<Engine, string>;
 
 /** Targets that are rates assume this rate of the floor. */
 const FLOOR_RATE = 78_000;

@@ -14,6 +14,7 @@ import {
   type Service,
   type ServiceName,
   services,
+  startIfInstalled,
   startService,
 } from '../services/service.ts';
 import { readCpuSeconds, readMemoryBytes, readWrittenBytes, waitUntilIdle } from '../services/usage.ts';
@@ -37,7 +38,8 @@ export async function measureCosts(names: readonly ServiceName[], tools: CostToo
   const { meter, dependenciesOf, postgresPid } = tools;
   const rows: string[][] = [];
   for (const name of names) {
-    await using service = await startService(name, dependenciesOf(`${name}-costs`));
+    await using service = await startIfInstalled(name, dependenciesOf(`${name}-costs`));
+    if (!service) continue;
     const { server, table: books, databaseUrl } = service;
     if (!books) continue;
     await books.fill(BOOKS);

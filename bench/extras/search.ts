@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../../testkit/cluster.ts';
 import { decimal, table } from '../markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
-import { type ServiceName, startService } from '../services/service.ts';
+import { type Engine, startService } from '../services/service.ts';
 import { percentile } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
 
@@ -37,7 +37,7 @@ for (const name of ['sqlite', 'postgres'] as const) {
   if (only === undefined || only === name) await measure(name);
 }
 
-async function measure(engine: ServiceName): Promise<void> {
+async function measure(engine: Engine): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-search-'));
   await using cluster = engine === 'postgres' ? await startCluster() : undefined;
   {

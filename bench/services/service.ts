@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { openPostgresTable } from '../tables/postgres.ts';
 import { openSqliteTable } from '../tables/sqlite.ts';
 import type { BookTable } from '../tables/table.ts';
-import { installPeer } from './peers.ts';
+import { buildGoPeer, installPeer } from './peers.ts';
 import { type Program, ServerProcess } from './server-process.ts';
 
 /** The titles of the compared services, by their names on the command line, in the order of the tables. */
@@ -14,12 +14,26 @@ export const services = {
   postgres: 'bookkeeping, PostgreSQL',
   'elysia-sqlite': 'Elysia, SQLite',
   'elysia-postgres': 'Elysia, PostgreSQL',
+  'go-sqlite': 'Go, SQLite',
+  'go-postgres': 'Go, PostgreSQL',
   textbook: 'textbook, PostgreSQL',
 } as const;
 
 export type ServiceName = keyof typeof services;
 
 export const SERVICE_NAMES = Object.keys(services) as ServiceName[];
+
+export const ENGINES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
+/** Also the name of the service on it. */
+export type Engine = keyof typeof ENGINES;
+
+/** The services that implement the same contract with fast tools, without a log and limits. */
+export const PEERS = { elysia: 'Elysia', go: 'Go' } as const;
+export type Peer = keyof typeof PEERS;
+
+export function isPeer(name: ServiceName): boolean {
+  return Object.keys(PEERS).some((peer) => name.startsWith(`${peer}-`));
+}
 
 /** A running server. */
 export interface Service extends AsyncDisposable {
@@ -44,15 +58,40 @@ export interface Dependencies {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** Starts a service on an empty database, with default settings unless others are given. */
-export async function startService(name: ServiceName, dependencies: Dependencies): Promise<Service> {
-  await mkdir(dependencies.folder, { recursive: true });
-  const { openTable, databaseUrl, ...plan } = await plans[name](dependencies);
-  const { launcher } = dependencies;
-  const variables = { ...plan.program.variables, ...dependencies.variables };
-  const program = { ...plan.program, variables, ...(launcher && { launcher }) };
+/**
+ * Starts a service on an empty database, with default settings unless others are given.
+ *
+ * @returns undefined when it needs a program that is not installed
+ */
+export async function startIfInstalled(
+  name: ServiceName,
+  dependencies: Dependencies,
+): Promise<Service | undefined> {
+  const command = commands[name]();
+  if (!command) return undefined;
+  const { folder, createDatabase, launcher } = dependencies;
+  await mkdir(folder, { recursive: true });
+  const sqliteFile = join(folder, 'books.db');
+  const databaseUrl = engineOf(name) === 'postgres' ? await createDatabase() : undefined;
+  const program = {
+    command,
+    folder,
+    variables: {
+      // For the peers; the service reads it only when a secret is missing.
+      NODE_ENV: 'production',
+      DB_URL: databaseUrl ?? `sqlite:${sqliteFile}`,
+      ...dependencies.variables,
+    },
+    ...(launcher && { launcher }),
+  };
   const server = await ServerProcess.start(program);
-  const table = await openTable?.();
+  // The service has created the table.
+  const table =
+    databaseUrl !== undefined
+      ? await openPostgresTable(databaseUrl)
+      : name === 'floor'
+        ? undefined
+        : openSqliteTable(sqliteFile);
   return {
     name,
     program,
@@ -66,57 +105,44 @@ export async function startService(name: ServiceName, dependencies: Dependencies
   };
 }
 
-interface Plan {
-  readonly program: Program;
-  /** Call it after the start of the service, which creates the table. */
-  readonly openTable?: () => Promise<BookTable>;
-  readonly databaseUrl?: string;
+/** As {@link startIfInstalled}, for a service that needs no other program. */
+export async function startService(
+  name: Engine | 'floor' | 'textbook',
+  dependencies: Dependencies,
+): Promise<Service> {
+  const service = await startIfInstalled(name, dependencies);
+  if (!service) throw new Error(`${name} cannot run`);
+  return service;
 }
 
 const ROOT = join(import.meta.dirname, '..', '..');
+const NODE_OPTIONS = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
-/** `npm start`. */
-const BOOKKEEPING = [
-  process.execPath,
-  ...packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--')),
-  join(ROOT, 'bin', 'bookkeeping.mjs'),
-];
-const FLOOR = [process.execPath, join(import.meta.dirname, 'floor.ts')];
+/** As `npm start` does. */
+const bookkeeping = () => [process.execPath, ...NODE_OPTIONS, join(ROOT, 'bin', 'bookkeeping.mjs')];
 
-const plans: Record<ServiceName, (dependencies: Dependencies) => Promise<Plan>> = {
-  floor: async ({ folder }) => ({ program: { command: FLOOR, folder } }),
-  sqlite: (dependencies) => onSqlite(BOOKKEEPING, dependencies),
-  postgres: (dependencies) => onPostgres(BOOKKEEPING, dependencies),
-  'elysia-sqlite': (dependencies) => onSqlite(elysia(), dependencies),
-  'elysia-postgres': (dependencies) => onPostgres(elysia(), dependencies),
-  textbook: (dependencies) =>
-    onPostgres([process.execPath, join(installPeer('textbook'), 'server.mjs')], dependencies),
-};
-
-function elysia(): string[] {
+const elysia = () => {
   const folder = installPeer('elysia');
   return [join(folder, 'node_modules', '.bin', 'bun'), join(folder, 'server.mjs')];
-}
+};
 
-async function onSqlite(command: readonly string[], { folder }: Dependencies): Promise<Plan> {
-  const path = join(folder, 'books.db');
-  return {
-    program: { command, folder, variables: { ...PRODUCTION, DB_URL: `sqlite:${path}` } },
-    openTable: async () => openSqliteTable(path),
-  };
-}
+const go = () => {
+  const program = buildGoPeer();
+  return program === undefined ? undefined : [program];
+};
 
-async function onPostgres(
-  command: readonly string[],
-  { folder, createDatabase }: Dependencies,
-): Promise<Plan> {
-  const url = await createDatabase();
-  return {
-    program: { command, folder, variables: { ...PRODUCTION, DB_URL: url } },
-    openTable: () => openPostgresTable(url),
-    databaseUrl: url,
-  };
-}
+const commands: Record<ServiceName, () => readonly string[] | undefined> = {
+  floor: () => [process.execPath, join(import.meta.dirname, 'floor.ts')],
+  sqlite: bookkeeping,
+  postgres: bookkeeping,
+  'elysia-sqlite': elysia,
+  'elysia-postgres': elysia,
+  'go-sqlite': go,
+  'go-postgres': go,
+  textbook: () => [process.execPath, join(installPeer('textbook'), 'server.mjs')],
+};
 
-/** For the peers; the service reads it only when a secret is missing. */
-const PRODUCTION = { NODE_ENV: 'production' };
+function engineOf(name: ServiceName): Engine | undefined {
+  if (name === 'floor') return undefined;
+  return name.endsWith('sqlite') ? 'sqlite' : 'postgres';
+}

@@ -1,0 +1,51 @@
+import { decimal, table } from './markdown.ts';
+import type { Results } from './results.ts';
+import { ENGINES, type Engine, PEERS, type Peer } from './services/service.ts';
+import { type WorkloadName, workloads } from './workloads.ts';
+
+/** What is measured on the peers. */
+export const PEER_WORKLOADS: readonly WorkloadName[] = ['get', 'list', 'post', 'put', 'delete'];
+export const PEER_CONNECTIONS: readonly number[] = [1, 32];
+
+/** Compares the service with its peers: the first tables of the report. */
+export function renderPeers(results: Results): string {
+  const rateOf = (series: Cell) =>
+    Object.keys(PEERS).map((peer) =>
+      decimal(results.ratio(series, onPeer(peer as Peer, series), 'requestsPerSecond'), 2),
+    );
+  const p99Of = (series: Cell) =>
+    [series, ...Object.keys(PEERS).map((peer) => onPeer(peer as Peer, series))].map((one) =>
+      decimal(results.median(one, 'p99Ms'), 1),
+    );
+  const peers = Object.values(PEERS).join(' / ');
+  return [
+    `Rates of the service as a ratio to those of its peers on the same engine: ${peers}. Above 1, the service is faster.`,
+    renderCells(rateOf),
+    `p99 in milliseconds: the service / ${peers}.`,
+    renderCells(p99Of),
+  ].join('\n\n');
+}
+
+interface Cell {
+  readonly service: Engine;
+  readonly workload: WorkloadName;
+  readonly connections: number;
+}
+
+function onPeer(peer: Peer, { service: engine, ...rest }: Cell) {
+  return { ...rest, service: `${peer}-${engine}` } as const;
+}
+
+function renderCells(valuesOf: (cell: Cell) => readonly string[]): string {
+  const rows = PEER_CONNECTIONS.flatMap((connections) =>
+    (Object.keys(ENGINES) as Engine[]).map((service) => [
+      `${connections}`,
+      ENGINES[service],
+      ...PEER_WORKLOADS.map((workload) => valuesOf({ service, workload, connections }).join(' / ')),
+    ]),
+  );
+  return table(
+    ['>connections', 'engine', ...PEER_WORKLOADS.map((name) => `>${workloads[name].title}`)],
+    rows,
+  );
+}
