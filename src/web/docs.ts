@@ -1,30 +1,26 @@
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
 import { hasConsole } from './console.ts';
 import { serveFile } from './static-files.ts';
 
-/** The files of the page at `/docs`, which loads nothing from another host. */
-const FILES = [
-  'page.html',
-  'page.css',
-  'design.css',
-  'icon.svg',
-  ...['page', 'description', 'dom', 'json', 'operation', 'session', 'theme', 'trial'].map(
-    (name) => `${name}.js`,
-  ),
-];
+const compress = promisify(gzip);
 
-/** Serves the page at `/docs`, and the description of the API that it shows. @param openApi makes `/openapi.json` at each request */
+const SCRIPTS = 'page description dom fields json operation response session theme trial'.split(' ');
+
+/** The files of the page at `/docs`, which loads nothing from another host. */
+const FILES = ['page.html', 'page.css', 'design.css', 'icon.svg', ...SCRIPTS.map((name) => `${name}.js`)];
+
+/** Serves the page at `/docs`, and the description of the API that it shows. @param openApi makes `/openapi.json` */
 export function serveDocs(app: FastifyInstance, openApi: () => object): void {
-  serveFile(app, '/openapi.json', {
-    name: 'openapi.json',
-    read: () => Buffer.from(JSON.stringify(openApi())),
-  });
+  serve('/openapi.json', 'openapi.json', async () => Buffer.from(JSON.stringify(openApi())));
   for (const name of FILES) {
-    serveFile(app, name === 'page.html' ? '/docs' : `/docs/${name}`, {
-      name,
-      read: () => readDocsFile(name),
-    });
+    serve(name === 'page.html' ? '/docs' : `/docs/${name}`, name, () => readDocsFile(name));
+  }
+
+  function serve(path: string, name: string, read: () => Promise<Uint8Array>) {
+    serveFile(app, path, { name, read, codings: { gzip: async () => compress(await read()) } });
   }
 }
 

@@ -30,8 +30,11 @@ describe('/openapi.json and the files of /docs', () => {
 
   for (const path of PATHS) {
     test(`GET ${path} responds with the file and its type, without a token`, async () => {
-      const response = await fetch(server.url + path);
+      const response = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'identity' } });
       const content = await response.text();
+      const zipped = await fetch(server.url + path, { headers: { 'Accept-Encoding': 'gzip' } });
+      assert.equal(zipped.headers.get('content-encoding'), 'gzip');
+      assert.equal(await zipped.text(), content);
       assert.equal(response.status, 200);
       assert.equal(response.headers.get('content-type'), TYPES[path.split(/[/.]/).at(-1) ?? '']);
       assert.equal(response.headers.get('content-length'), String(Buffer.byteLength(content)));

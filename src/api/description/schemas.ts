@@ -189,12 +189,14 @@ export function responsesWith(data = nothing) {
 
 /** A value of a schema, made of its examples. */
 export function exampleOf(schema: Schema): unknown {
-  const { examples, items, properties } = schema as {
+  const { examples, anyOf, items, properties } = schema as {
     examples?: readonly unknown[];
+    anyOf?: readonly [Schema];
     items?: Schema;
     properties?: Readonly<Record<string, Schema>>;
   };
   if (examples) return examples[0];
+  if (anyOf) return exampleOf(anyOf[0]);
   if (items) return [exampleOf(items)];
   if (!properties) return null;
   return Object.fromEntries(

@@ -1,31 +1,38 @@
 /**
- * The parts of JSON Schema and OpenAPI that the page shows.
+ * What the page shows of a description in OpenAPI 3.1, with the targets of references in their places.
  *
- * @typedef {object} Schema
- * @property {string} [$ref]
+ * @typedef {object} Schema a part of JSON Schema
+ * @property {string} [title] of a target: its name
  * @property {string} [type]
+ * @property {string} [format]
  * @property {string} [description]
  * @property {Record<string, Schema>} [properties]
+ * @property {string[]} [required]
  * @property {Schema} [items]
+ * @property {Schema[]} [anyOf]
  * @property {unknown[]} [enum]
+ * @property {unknown} [const]
  * @property {unknown[]} [examples]
  * @property {unknown} [default]
  * @property {number} [minimum]
  * @property {number} [maximum]
+ * @property {number} [maxItems]
  *
- * @typedef {object} Parameter
+ * @typedef {object} Field a parameter, a header, or a property of an object
  * @property {string} name
- * @property {'path' | 'query' | 'header'} in
- * @property {string} [description]
- * @property {boolean} [required]
  * @property {Schema} schema
+ * @property {string | undefined} [description]
+ * @property {boolean} [required]
+ *
+ * @typedef {Field & { in: 'path' | 'query' | 'header' }} Parameter
  *
  * @typedef {object} Outcome a possible response of an operation
  * @property {number} status
  * @property {string} message
  * @property {string} [when]
+ * @property {Schema} [data] absent when it is null
+ * @property {Field[]} headers
  * @property {unknown} [example] absent without the envelope
- * @property {string[]} headers
  *
  * @typedef {object} Operation
  * @property {string} id
@@ -37,115 +44,113 @@
  * @property {boolean} isProtected
  * @property {Parameter[]} parameters
  * @property {Schema} [body]
- * @property {Outcome[]} outcomes
+ * @property {Outcome[]} outcomes without those that every operation has
+ *
+ * @typedef {object} Description
+ * @property {{ title: string, version: string, summary: string, description: string }} info
+ * @property {{ name: string, description: string }[]} tags
+ * @property {Operation[]} operations
+ * @property {Outcome[]} commonOutcomes those that every operation has
  */
 
-/** The content of `openapi.json`. */
-export class Description {
-  #document;
-
-  /** @param {any} document in OpenAPI 3.1 */
-  constructor(document) {
-    this.#document = document;
+/**
+ * @param {any} document the content of `openapi.json`
+ * @returns {Description}
+ */
+export function readDescription(document) {
+  const { info, tags, paths } = withTargets(document, document.components.schemas);
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => readOperation(path, method, operation)),
+  );
+  const commonOutcomes = (operations[0]?.outcomes ?? []).flatMap((outcome) => {
+    const all = operations.map(({ outcomes }) => outcomes.find(({ message }) => message === outcome.message));
+    const isHeaderOfAll = (/** @type {Field} */ header) =>
+      all.every((each) => each?.headers.some((other) => JSON.stringify(other) === JSON.stringify(header)));
+    return all.includes(undefined) ? [] : [{ ...outcome, headers: outcome.headers.filter(isHeaderOfAll) }];
+  });
+  const common = new Set(commonOutcomes.map(({ message }) => message));
+  for (const operation of operations) {
+    operation.outcomes = operation.outcomes.filter(({ message }) => !common.has(message));
   }
-
-  /** @returns {{ title: string, version: string, summary: string, description: string }} */
-  get info() {
-    return this.#document.info;
-  }
-
-  /** @returns {{ name: string, description: string }[]} */
-  get tags() {
-    return this.#document.tags;
-  }
-
-  /** @returns {Operation[]} */
-  get operations() {
-    return Object.entries(this.#document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) => this.#operation(path, method, operation)),
-    );
-  }
-
-  /**
-   * The responses that every operation can have.
-   *
-   * @returns {Outcome[]}
-   */
-  get commonOutcomes() {
-    const [first, ...others] = this.operations.map(({ outcomes }) => outcomes);
-    return (first ?? []).filter(({ message }) =>
-      others.every((outcomes) => outcomes.some((outcome) => outcome.message === message)),
-    );
-  }
-
-  /**
-   * The target of a reference, or the schema itself.
-   *
-   * @param {Schema} schema
-   * @returns {Schema}
-   */
-  resolve(schema) {
-    if (schema.$ref === undefined) return schema;
-    return schema.$ref
-      .split('/')
-      .slice(1)
-      .reduce((part, key) => part[key], this.#document);
-  }
-
-  /**
-   * A value of a schema, made of its examples.
-   *
-   * @param {Schema} schema
-   * @returns {unknown}
-   */
-  example(schema) {
-    const { examples, items, properties } = this.resolve(schema);
-    if (examples) return examples[0];
-    if (items) return [this.example(items)];
-    if (!properties) return null;
-    return Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, this.example(property)]),
-    );
-  }
-
-  /**
-   * @param {string} path
-   * @param {string} method
-   * @param {any} operation
-   * @returns {Operation}
-   */
-  #operation(path, method, operation) {
-    return {
-      id: operation.operationId,
-      tag: operation.tags[0],
-      method: method.toUpperCase(),
-      path,
-      summary: operation.summary,
-      description: operation.description ?? '',
-      isProtected: operation.security.length > 0,
-      parameters: operation.parameters ?? [],
-      body: operation.requestBody?.content['application/json'].schema,
-      outcomes: Object.entries(operation.responses).flatMap(([status, response]) =>
-        outcomesOf(status, response),
-      ),
-    };
-  }
+  return { info, tags, operations, commonOutcomes };
 }
 
 /**
- * @param {string} status
+ * A value of a schema, made of its examples. A property without an example is left out.
+ *
+ * @param {Schema} schema
+ * @returns {unknown}
+ */
+export function exampleOf({ examples, items, properties }) {
+  if (examples) return examples[0];
+  if (items) return [exampleOf(items)];
+  if (!properties) return undefined;
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, property]) => [name, exampleOf(property)]),
+  );
+}
+
+/**
+ * Replaces references with their targets, of which none contains itself.
+ *
+ * @param {any} value
+ * @param {Record<string, Schema>} schemas
+ * @returns {any}
+ */
+function withTargets(value, schemas) {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => withTargets(each, schemas));
+  const { $ref: reference, ...others } = value;
+  if (reference !== undefined) {
+    const title = reference.split('/').at(-1);
+    return { title, ...withTargets(schemas[title], schemas) };
+  }
+  return Object.fromEntries(Object.entries(others).map(([name, each]) => [name, withTargets(each, schemas)]));
+}
+
+/**
+ * @param {string} path
+ * @param {string} method
+ * @param {any} operation
+ * @returns {Operation}
+ */
+function readOperation(path, method, operation) {
+  const { operationId: id, tags, summary, description, security, parameters = [], responses } = operation;
+  const mediaTypes = Object.keys(responses[200]?.content ?? {});
+  const accept = { name: 'Accept', in: 'header', schema: { type: 'string', enum: mediaTypes } };
+  return {
+    id,
+    tag: tags[0],
+    method: method.toUpperCase(),
+    path,
+    summary,
+    description: description ?? `${summary}.`,
+    isProtected: security.length > 0,
+    parameters: mediaTypes.length > 1 ? [...parameters, accept] : parameters,
+    body: operation.requestBody?.content['application/json'].schema,
+    outcomes: Object.entries(responses).flatMap(([status, response]) =>
+      readOutcomes(Number(status), response),
+    ),
+  };
+}
+
+/**
+ * @param {number} status
  * @param {any} response
  * @returns {Outcome[]}
  */
-function outcomesOf(status, { description: meaning, headers = {}, content }) {
-  const names = Object.keys(headers);
-  const { examples } = content?.['application/json'] ?? {};
-  if (!examples) return [{ status: Number(status), message: meaning, headers: names }];
-  return Object.values(examples).map(({ value, description }) => ({
-    status: Number(status),
+function readOutcomes(status, { description, headers: byName = {}, content }) {
+  /** @type {Field[]} */
+  const headers = Object.entries(byName).map(([name, header]) => ({ name, ...header }));
+  const { schema, examples } = content?.['application/json'] ?? {};
+  if (!examples) return [{ status, message: description, headers }];
+  const { data } = schema.properties;
+  return Object.values(examples).map(({ value, description: when }) => ({
+    status,
     message: value.message,
-    when: description,
+    when,
+    headers,
     example: value,
-    headers: names,
+    ...(data.type !== 'null' && { data }),
   }));
 }

@@ -50,3 +50,35 @@ export function paragraphs(text) {
 export function phrases(text) {
   return text.split(/`([^`]*)`/).map((part, index) => (index % 2 === 1 ? element('code', {}, part) : part));
 }
+
+/**
+ * A block of code with a button that copies its text.
+ *
+ * @param {string} what the content, for the name of the button
+ * @param {HTMLPreElement} block
+ */
+export function copyable(what, block) {
+  const button = element(
+    'button',
+    { type: 'button', class: 'copy', 'aria-label': `Copy ${what}`, click },
+    'Copy',
+  );
+  return element('div', { class: 'copyable' }, block, button);
+
+  function click() {
+    void copy();
+  }
+
+  async function copy() {
+    // Without the clipboard, as on a page without TLS, the selected text is left to the user.
+    getSelection()?.selectAllChildren(block);
+    const isCopied = await navigator.clipboard?.writeText(block.textContent).then(
+      () => true,
+      () => false,
+    );
+    button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+    setTimeout(() => {
+      button.textContent = 'Copy';
+    }, 2000);
+  }
+}

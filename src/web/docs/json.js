@@ -22,3 +22,15 @@ export function json(value) {
   }
   return [...parts, text.slice(end)];
 }
+
+/**
+ * @param {string} text
+ * @returns {any} the value, or undefined when it is not JSON
+ */
+export function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,107 +1,75 @@
-import { element, paragraphs, phrases } from './dom.js';
+import { copyable, element, paragraphs, phrases } from './dom.js';
+import { fieldList, fieldsOf, typeOf } from './fields.js';
 import { json } from './json.js';
 import { trial } from './trial.js';
 
 /**
- * @import { Description, Operation, Outcome, Schema } from './description.js'
+ * @import { Operation, Outcome } from './description.js'
  * @import { Session } from './session.js'
  */
 
+const PLACES = { path: 'Path parameters', query: 'Query parameters', header: 'Request headers' };
+
 /**
- * Shows an operation: a summary that expands to its description and a form to send requests.
+ * Shows an operation: its description beside a form to send requests.
  *
  * @param {Operation} operation
- * @param {Description} description
  * @param {Session} session
  */
-export function showOperation(operation, description, session) {
-  const { id, method, path, summary, isProtected, parameters, body, outcomes } = operation;
-  const common = new Set(description.commonOutcomes.map(({ message }) => message));
-  const ownOutcomes = outcomes.filter(({ message }) => !common.has(message));
-  const needs = isProtected ? [element('span', { class: 'lock', title: 'Needs a token' }, 'token')] : [];
-  const facts = element('div', { class: 'facts' }, ...paragraphs(operation.description || `${summary}.`));
-  const rows = parameters.map(({ name, in: where, description: about = '', schema }) =>
-    field(name, { ...description.resolve(schema), description: about }, where),
+export function showOperation(operation, session) {
+  const { id, method, path, summary, description, isProtected, parameters, body, outcomes } = operation;
+  const title = element('h3', { id: `${id}-title` }, summary);
+  const line = element(
+    'p',
+    { class: 'line' },
+    element('span', { class: `method ${method}` }, method),
+    element('code', {}, path),
+    element('span', { class: 'hint' }, isProtected ? 'needs a token' : ''),
   );
-  if (rows.length > 0) facts.append(element('h3', {}, 'Parameters'), element('dl', {}, ...rows.flat()));
-  if (body) facts.append(element('h3', {}, 'Body'), ...fields(description.resolve(body)));
+  const facts = element('div', {}, title, line, ...paragraphs(description));
+  for (const [place, heading] of Object.entries(PLACES)) {
+    const fields = parameters.filter((parameter) => parameter.in === place);
+    if (fields.length > 0) facts.append(element('h4', {}, heading), ...fieldList(fields, true));
+  }
+  if (body) {
+    facts.append(
+      element('h4', {}, 'Body ', element('span', { class: 'hint' }, typeOf(body))),
+      ...paragraphs(body.description ?? body.items?.description ?? ''),
+      ...fieldList(fieldsOf(body), true),
+    );
+  }
   facts.append(
-    element('h3', {}, 'Responses'),
-    ...ownOutcomes.map(showOutcome),
-    element('p', { class: 'more' }, 'And the ', element('a', { href: '#any' }, 'common responses'), '.'),
+    element('h4', {}, 'Responses'),
+    ...outcomes.map(showOutcome),
+    element('p', { class: 'hint' }, 'And the ', element('a', { href: '#any' }, 'common responses'), '.'),
   );
-  return element(
-    'details',
-    { class: `card operation ${method.toLowerCase()}`, id },
-    element(
-      'summary',
-      { class: 'head' },
-      element('span', { class: 'method' }, method),
-      element('code', { class: 'path' }, path),
-      element('span', { class: 'title' }, summary),
-      ...needs,
-    ),
-    element('div', { class: 'columns' }, facts, trial(operation, description, session)),
-  );
-}
-
-/** @param {Schema} schema of an object */
-function fields({ description = '', properties = {} }) {
-  const rows = Object.entries(properties).map(([name, schema]) => field(name, schema));
-  return [...paragraphs(description), element('dl', {}, ...rows.flat())];
+  const attributes = { class: 'operation', id, 'aria-labelledby': title.id };
+  return element('section', attributes, facts, trial(operation, session));
 }
 
 /**
- * @param {string} name
- * @param {Schema} schema
- * @param {string} [where]
- */
-function field(name, schema, where) {
-  const { type = '', description = '', enum: choices = [], default: fallback, minimum, maximum } = schema;
-  const bounds = minimum === undefined || maximum === undefined ? '' : `${minimum} to ${maximum}`;
-  const remarks = [
-    where === undefined ? '' : `in the ${where}`,
-    bounds,
-    choices.map(String).join(', '),
-    fallback === undefined ? '' : `default: ${JSON.stringify(fallback)}`,
-  ].filter((remark) => remark !== '');
-  return [
-    element('dt', {}, element('code', {}, name), ' ', element('span', { class: 'type' }, type)),
-    element(
-      'dd',
-      {},
-      ...phrases(description),
-      ' ',
-      element('span', { class: 'bounds' }, remarks.join(' · ')),
-    ),
-  ];
-}
-
-/**
- * Shows a response: a summary that expands to an example.
+ * Shows a response: a summary that expands to its types and an example.
  *
  * @param {Outcome} outcome
  */
-export function showOutcome({ status, message, when, example, headers }) {
-  const line = element(
-    'summary',
-    { class: 'row' },
-    element('span', { class: `status s${Math.floor(status / 100)}` }, String(status)),
-    element(
-      'span',
-      {},
-      element('strong', {}, message),
-      ...(when === undefined ? [] : [': ', ...phrases(when)]),
-    ),
+export function showOutcome({ status, message, when, data, headers, example }) {
+  const reason = when === undefined ? [] : [': ', ...phrases(when)];
+  const shown = element(
+    'details',
+    { class: 'outcome', open: status < 300 },
+    element('summary', {}, showStatus(status), ' ', element('strong', {}, message), ...reason),
   );
-  const names = headers.map((name) => element('code', {}, name));
-  const headerLine =
-    names.length === 0 ? [] : [element('p', { class: 'hint' }, 'Headers: ', ...spaced(names))];
-  const content = example === undefined ? [] : [element('pre', {}, ...json(example))];
-  return element('details', { class: 'outcome' }, line, ...content, ...headerLine);
+  if (data) {
+    const field = { name: 'data', schema: data, description: data.description, required: true };
+    shown.append(...fieldList([field], false));
+  }
+  const heading = element('summary', {}, `Headers: ${headers.map(({ name }) => name).join(', ')}`);
+  shown.append(element('details', {}, heading, ...fieldList(headers, false)));
+  if (example !== undefined) shown.append(copyable('the example', element('pre', {}, ...json(example))));
+  return shown;
 }
 
-/** @param {readonly Node[]} nodes */
-function spaced(nodes) {
-  return nodes.flatMap((node, index) => (index === 0 ? [node] : [' ', node]));
+/** @param {number} status */
+export function showStatus(status) {
+  return element('span', { class: `status s${Math.floor(status / 100)}` }, String(status));
 }

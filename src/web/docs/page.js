@@ -1,107 +1,111 @@
-import { Description } from './description.js';
+import { readDescription } from './description.js';
 import { element, find, paragraphs, phrases } from './dom.js';
 import { showOperation, showOutcome } from './operation.js';
 import { Session } from './session.js';
 import { showTheme } from './theme.js';
 
-/** Shows `openapi.json`, with a form to try each operation. */
+/**
+ * Shows `openapi.json`, with a form to try each operation.
+ *
+ * @import { Description, Operation } from './description.js'
+ */
 
-const session = new Session();
-showTheme();
-showSignIn();
 const introduction = find('#introduction', HTMLElement);
+showTheme();
+const session = new Session();
 try {
   const response = await fetch('openapi.json');
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
-  show(new Description(await response.json()));
+  show(readDescription(await response.json()));
 } catch (error) {
-  introduction.replaceChildren(
-    element('p', { class: 'error' }, `Cannot read the description of the API: ${String(error)}`),
-  );
+  const text = `Cannot read the description of the API: ${String(error)}`;
+  introduction.replaceChildren(element('p', { class: 'error' }, text));
 }
 
 /** @param {Description} description */
-function show(description) {
-  const { title, version, summary, description: text } = description.info;
-  document.title = `${title} API`;
+function show({ info, tags, operations, commonOutcomes }) {
+  document.title = `${info.title} API`;
+  const version = element('span', { class: 'hint' }, `Version ${info.version}`);
   introduction.replaceChildren(
-    element(
-      'p',
-      { class: 'lead' },
-      summary,
-      ' ',
-      element('span', { class: 'version' }, `Version ${version}`),
-    ),
-    ...paragraphs(text),
+    element('p', { class: 'lead' }, info.summary, ' ', version),
+    ...paragraphs(info.description),
   );
-  const operations = description.operations.map((operation) => ({
-    tag: operation.tag,
-    card: showOperation(operation, description, session),
-  }));
-  for (const { name, description: about } of description.tags) {
-    const cards = operations.filter(({ tag }) => tag === name).map(({ card }) => card);
-    const heading = element('h2', {}, name);
+  for (const { name, description } of tags) {
+    const group = operations.filter(({ tag }) => tag === name);
     find('#operations', HTMLElement).append(
-      element('section', {}, heading, element('p', { class: 'hint' }, ...phrases(about)), ...cards),
+      element('h2', {}, name),
+      element('p', { class: 'hint' }, ...phrases(description)),
+      ...group.map((operation) => showOperation(operation, session)),
+    );
+    find('nav', HTMLElement).append(
+      element('section', {}, element('h2', {}, name), element('ul', {}, ...group.map(entryOf))),
     );
   }
-  find('#any', HTMLElement).append(...description.commonOutcomes.map(showOutcome));
-  window.addEventListener('hashchange', openTarget);
-  openTarget();
+  find('#common', HTMLElement).append(...commonOutcomes.map(showOutcome));
+  showContents(new Map(operations.map((operation) => [`#${operation.id}`, textOf(operation)])));
+  document.getElementById(location.hash.slice(1))?.scrollIntoView();
 }
 
-/** Opens the operation in the fragment of the URL. */
-function openTarget() {
-  const target = document.getElementById(location.hash.slice(1));
-  if (!(target instanceof HTMLDetailsElement)) return;
-  target.open = true;
-  target.scrollIntoView();
+/** @param {Operation} operation */
+function entryOf({ id, method, summary }) {
+  const label = element('span', { class: `method ${method}` }, method);
+  return element('li', {}, element('a', { href: `#${id}` }, summary, label));
 }
 
-function showSignIn() {
-  const pill = find('#session', HTMLElement);
-  const form = find('#sign-in form', HTMLFormElement);
-  const status = find('#sign-in [role=status]', HTMLElement);
-  const username = find('#sign-in [name=username]', HTMLInputElement);
-  const password = find('#sign-in [name=password]', HTMLInputElement);
-  const signOut = find('#sign-in [name=sign-out]', HTMLButtonElement);
+/**
+ * Lets the user search the list of operations, and marks the operation that is on the screen.
+ *
+ * @param {ReadonlyMap<string, string>} texts the text of each operation by its fragment
+ */
+function showContents(texts) {
+  const contents = find('#contents', HTMLDetailsElement);
+  const search = find('#contents input', HTMLInputElement);
+  const status = find('#contents [role=status]', HTMLElement);
+  const links = [...contents.querySelectorAll('a')];
 
-  form.addEventListener('submit', (event) => {
-    event.preventDefault();
-    void signIn();
-  });
-  signOut.addEventListener('click', () => {
-    session.signOut();
-    say('Signed out. The token has been deleted.');
-  });
-  session.addEventListener('change', showSession);
-  setInterval(showSession, 10_000);
-
-  async function signIn() {
-    try {
-      await session.signIn(username.value, password.value);
-      password.value = '';
-      say('Signed in. The token is sent with every request that needs one.');
-    } catch (error) {
-      say(error instanceof Error ? error.message : String(error), true);
+  search.addEventListener('input', () => {
+    const words = search.value.toLowerCase().split(/\s+/);
+    for (const link of links) {
+      const isMatch = words.every((word) => texts.get(link.hash)?.includes(word));
+      link.parentElement?.toggleAttribute('hidden', !isMatch);
     }
-  }
+    for (const section of contents.querySelectorAll('section')) {
+      section.hidden = section.querySelector('li:not([hidden])') === null;
+    }
+    const count = contents.querySelectorAll('li:not([hidden])').length;
+    status.textContent = search.value === '' ? '' : `${count} of ${links.length} operations`;
+  });
+  search.addEventListener('keydown', ({ key }) => {
+    if (key === 'Enter') links.find(({ parentElement }) => !parentElement?.hidden)?.click();
+  });
 
-  function showSession() {
-    const minutes = Math.ceil(session.secondsLeft / 60);
-    const isSignedIn = minutes > 0;
-    const expired = session.token === '' ? 'Not signed in' : 'Token expired';
-    pill.textContent = isSignedIn ? `Signed in, ${minutes} min left` : expired;
-    pill.classList.toggle('good', isSignedIn);
-    signOut.hidden = session.token === '';
-  }
+  const isWide = matchMedia('(width >= 60rem)');
+  const adapt = () => contents.toggleAttribute('open', isWide.matches);
+  isWide.addEventListener('change', adapt);
+  adapt();
+  for (const link of links) link.addEventListener('click', adapt);
 
-  /**
-   * @param {string} text
-   * @param {boolean} [isError]
-   */
-  function say(text, isError = false) {
-    status.textContent = text;
-    status.classList.toggle('error', isError);
-  }
+  const observer = new IntersectionObserver(
+    (entries) => {
+      for (const { target, isIntersecting } of entries) {
+        const link = links.find(({ hash }) => hash === `#${target.id}`);
+        if (isIntersecting) link?.setAttribute('aria-current', 'true');
+        else link?.removeAttribute('aria-current');
+      }
+    },
+    { rootMargin: '-20% 0px -79%' },
+  );
+  for (const section of document.querySelectorAll('.operation')) observer.observe(section);
+}
+
+/**
+ * The text of an operation for the search.
+ *
+ * @param {Operation} operation
+ */
+function textOf({ method, path, summary, description, parameters, body, outcomes }) {
+  const names = parameters.map(({ name }) => name);
+  const fields = Object.keys(body?.properties ?? body?.items?.properties ?? {});
+  const responses = outcomes.map(({ status, message }) => `${status} ${message}`);
+  return [method, path, summary, description, ...names, ...fields, ...responses].join(' ').toLowerCase();
 }
