@@ -3,7 +3,15 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, manyBooks, store } from './books.ts';
-import { ConsolePages, failedRequests, rowOf, signIn, titlesOf, waitForCount } from './console-pages.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  failedRequests,
+  rowOf,
+  signIn,
+  titlesOf,
+  waitForCount,
+} from './console-pages.ts';
 
 let pages: ConsolePages;
 let service: Service;
@@ -91,6 +99,29 @@ test('A number finds the book with this number, and is shown without separators'
   await page.getByRole('searchbox').fill('eighty');
   const id = page.locator('[data-index="0"]').getByRole('link', { name: 'No. 1044', exact: true });
   assert.equal(await id.innerText(), '1044');
+});
+
+test('A search of more than 32 words is not sent, and the field says why', async (context) => {
+  const words = Array.from({ length: 33 }, (_, index) => `w${index}`).join('-');
+  const page = await openConsole(context, `?q=${words}`);
+  if (!page) return;
+  const field = page.getByRole('searchbox');
+  assert.equal(await field.inputValue(), '');
+  const queries: string[] = [];
+  page.on('request', (request) => queries.push(new URL(request.url()).searchParams.get('q') ?? ''));
+  await field.fill('emma');
+  await rowOf(page, 'Emma').waitFor();
+  await field.fill(words);
+  await page.getByRole('alert').getByText('A search can have up to 32 words. Leave some out.').waitFor();
+  await page.keyboard.press('Enter');
+  assert.equal(await field.getAttribute('aria-invalid'), 'true');
+  await assertAccessible(page, 'too many words');
+  await field.fill(words.slice(0, -4));
+  await page.getByText('No books found.').waitFor();
+  assert.deepEqual(
+    queries.filter((q) => q.split('-').length > 32),
+    [],
+  );
 });
 
 test('While the service is away, the last books stay, in a lighter colour, until their search succeeds', async (context) => {

@@ -6,6 +6,7 @@ import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { ServiceProcess } from '../../testkit/service-process.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 import {
+  assertAccessible,
   ConsolePages,
   chooseInMenu,
   failedRequests,
@@ -280,4 +281,71 @@ describe('A token that expires', () => {
     await waitForCount(page, '0 books');
     assert.equal(await page.getByText('Please sign in again').count(), 0);
   });
+});
+
+test('A user who only looks has no control that changes anything, and is told why', async (context) => {
+  await using service = await startService({ hasHistory: true });
+  await store(service, CLASSICS);
+  await service.fetch('PUT', '/book/10', '{"year":1816}');
+  const page = await pages.open(context, `${service.url}/console/?book=new`, { service });
+  if (!page) return;
+  const changes: string[] = [];
+  page.on('request', (request) => {
+    if (!['GET', 'HEAD'].includes(request.method()) && !request.url().endsWith('/token'))
+      changes.push(request.url());
+  });
+  await page.getByLabel('Only look, change nothing').check();
+  await signIn(page);
+  await page.getByText('You signed in only to look: nothing can be changed.').waitFor();
+  await rowOf(page, 'The Iliad').waitFor();
+  await page.locator('.menu').waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await assertAccessible(page, 'a read-only session');
+  const buttons = async () => (await page.getByRole('button').allInnerTexts()).filter(Boolean);
+  assert.deepEqual(
+    (await buttons()).filter((text) => /add|import|delete|undo|set|restore|duplicates|save/i.test(text)),
+    [],
+  );
+  await page.locator('.menu summary').click();
+  assert.deepEqual(
+    (await page.locator('.menu').getByRole('button').allInnerTexts()).toSorted(),
+    ['Show the chart', 'Shortcuts', 'Sign out'].toSorted(),
+  );
+  await page.keyboard.press('Escape');
+
+  await rowOf(page, 'The Iliad').locator('.year').click();
+  for (const key of ['Delete', 'x', 'Insert', 'ControlOrMeta+Z', 'ControlOrMeta+Y'])
+    await page.keyboard.press(key);
+  await page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', '1');
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true }));
+  })()`);
+  assert.equal(await page.locator('.cell-editor, dialog').count(), 0);
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.getByText('43 selected').first().waitFor();
+  const selection = page.getByRole('region', { name: 'Selection' });
+  assert.deepEqual((await selection.getByRole('button').allInnerTexts()).toSorted(), ['Export', '✕']);
+
+  await rowOf(page, 'Emma').locator('.year').dblclick();
+  const dialog = page.getByRole('dialog', { name: 'Book' });
+  await dialog.getByLabel('Title').waitFor();
+  await assertAccessible(page, 'a book of a read-only session');
+  assert.equal(await dialog.getByLabel('Title').getAttribute('readonly'), '');
+  assert.deepEqual((await dialog.getByRole('button').allInnerTexts()).toSorted(), ['Close', 'History']);
+  await dialog.getByRole('button', { name: 'History' }).click();
+  await dialog.getByRole('columnheader', { name: 'Then' }).waitFor();
+  assert.equal(await dialog.getByRole('button', { name: /Restore/ }).count(), 0);
+
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.reload();
+  await page.getByText('You signed in only to look').waitFor();
+  assert.deepEqual(changes, []);
+  await chooseInMenu(page, 'Sign out');
+  assert.equal(await page.getByLabel('Only look, change nothing').isChecked(), false);
+  await signIn(page);
+  await page.getByRole('button', { name: 'Add a book' }).waitFor();
+  assert.equal(await page.getByText('You signed in only to look').count(), 0);
 });

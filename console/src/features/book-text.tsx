@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals';
 import type { TargetedPointerEvent } from 'preact';
 import { formatYear } from '../language/texts.ts';
-import { searchedWords } from '../state/found-books.ts';
+import { searchedWords } from '../state/view.ts';
 import { matchedParts } from '../ui/matched-parts.ts';
 import { visibleText } from '../ui/visible-text.ts';
 import { useApp } from './use-app.ts';

@@ -13,11 +13,12 @@ import { useApp } from './use-app.ts';
 const RETRY_MS = 5_000;
 
 export function CataloguePage() {
-  const { list, found, dialogs, isNarrow, preferences } = useApp();
+  const { list, found, dialogs, isNarrow, preferences, session } = useApp();
   const later = useLater();
   useShortcuts();
   const t = texts.value;
   const isChart = preferences.chart.value === 'shown';
+  const isReadOnly = session.isReadOnly.value;
   return (
     <>
       <button type="button" class="skip" onClick={() => focusBooks()}>
@@ -28,7 +29,9 @@ export function CataloguePage() {
         <h1>{t.catalogue}</h1>
         {!isNarrow.value && (
           <>
-            <LinkButton text={t.import} onClick={() => dialogs.show({ kind: 'import', files: [] })} />
+            {!isReadOnly && (
+              <LinkButton text={t.import} onClick={() => dialogs.show({ kind: 'import', files: [] })} />
+            )}
             <LinkButton
               text={t.export}
               onClick={() => dialogs.show({ kind: 'export', isSelection: false })}
@@ -36,11 +39,14 @@ export function CataloguePage() {
           </>
         )}
         {later ? <later.PageMenu /> : <span class="menu-place">{t.more}</span>}
-        <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
+        {!isReadOnly && (
+          <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
+        )}
       </header>
       <main>
         <Search />
         {later && isChart && <later.Chart />}
+        {isReadOnly && <p class="read-only quiet">{t.readOnly}</p>}
         <LoadError />
         <section id="books" aria-label={t.books}>
           <NumberedBook />

@@ -49,8 +49,9 @@ function explain({ missingWords, inOtherYears }: Explanation): string {
 }
 
 function NoBooks() {
-  const { dialogs } = useApp();
+  const { dialogs, session } = useApp();
   const t = allTexts.value;
+  if (session.isReadOnly.value) return <p class="lead">{t.noBooks}</p>;
   const importFiles = (files: readonly File[]) => dialogs.show({ kind: 'import', files });
   return (
     <>

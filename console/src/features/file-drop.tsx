@@ -4,11 +4,11 @@ import { texts } from '../language/texts.ts';
 import { useApp } from './use-app.ts';
 
 /**
- * Opens the import for a file that is dropped on the page. While another dialog is open, the drop is ignored; the browser
- * would otherwise navigate to the file.
+ * Opens the import for a file that is dropped on the page. While another dialog is open, and in a read-only session, the drop is
+ * ignored; the browser would otherwise navigate to the file.
  */
 export function FileDrop() {
-  const { dialogs } = useApp();
+  const { dialogs, session } = useApp();
   const isOver = useSignal(false);
   useEffect(() => {
     const controller = new AbortController();
@@ -17,7 +17,7 @@ export function FileDrop() {
     listen('dragover', (event) => {
       if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
-      isOver.value = canDrop();
+      isOver.value = canDrop() && !session.isReadOnly.value;
       event.dataTransfer.dropEffect = isOver.value ? 'copy' : 'none';
     });
     listen('dragleave', ({ relatedTarget }) => {

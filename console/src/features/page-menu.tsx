@@ -7,6 +7,7 @@ import { useApp } from './use-app.ts';
 /** What is not needed every minute. */
 export function PageMenu() {
   const { dialogs, session, history, isNarrow, preferences } = useApp();
+  const isReadOnly = session.isReadOnly.value;
   const menu = useRef<HTMLDetailsElement>(null);
   const t = texts.value;
   const { chart } = preferences;
@@ -52,13 +53,17 @@ export function PageMenu() {
       <div class="menu-body">
         {isNarrow.value && (
           <>
-            {entry(t.import, () => dialogs.show({ kind: 'import', files: [] }))}
+            {!isReadOnly && entry(t.import, () => dialogs.show({ kind: 'import', files: [] }))}
             {entry(t.export, () => dialogs.show({ kind: 'export', isSelection: false }))}
           </>
         )}
-        {entry(t.operations, () => dialogs.show({ kind: 'operations' }))}
-        {history.isKept.value && entry(t.recentlyDeleted, () => dialogs.show({ kind: 'deleted' }))}
-        {entry(t.duplicates, () => dialogs.show({ kind: 'duplicates' }))}
+        {!isReadOnly && (
+          <>
+            {entry(t.operations, () => dialogs.show({ kind: 'operations' }))}
+            {history.isKept.value && entry(t.recentlyDeleted, () => dialogs.show({ kind: 'deleted' }))}
+            {entry(t.duplicates, () => dialogs.show({ kind: 'duplicates' }))}
+          </>
+        )}
         {entry(chart.value === 'shown' ? t.hideChart : t.showChart, () => {
           chart.value = chart.value === 'shown' ? 'hidden' : 'shown';
         })}

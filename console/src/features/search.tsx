@@ -1,11 +1,12 @@
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { TargetedInputEvent, TargetedKeyboardEvent } from 'preact';
 import { useRef } from 'preact/hooks';
+import { formatMessage } from '../language/format.ts';
 import { texts } from '../language/texts.ts';
 import { readYear } from '../state/fields.ts';
 import { request } from '../state/found-books.ts';
 import { columnOf, SORTS } from '../state/sort.ts';
-import type { View } from '../state/view.ts';
+import { hasTooManyWords, type View, WORDS_MAX } from '../state/view.ts';
 import { useApp } from './use-app.ts';
 
 /** The delay between the last key and the search. */
@@ -122,14 +123,17 @@ function SearchField() {
         id="search"
         name="q"
         hint={texts.value.searchHint}
-        read={(text) => (PLACE.test(text) ? undefined : { q: text })}
+        read={(text) => (PLACE.test(text) || hasTooManyWords(text) ? undefined : { q: text })}
         onApply={(text, isSubmitted) => {
           const place = PLACE.exec(text);
           cancel.current();
           isNowhere.value = false;
           if (place) goTo(place, isSubmitted);
         }}
-        explain={() => (isNowhere.value ? texts.value.noPlace : '')}
+        explain={(text) => {
+          if (hasTooManyWords(text)) return formatMessage(texts.value.tooManyWords, { max: WORDS_MAX });
+          return isNowhere.value ? texts.value.noPlace : '';
+        }}
       />
     </div>
   );

@@ -13,13 +13,14 @@ const LISTED_MAX = 100;
 
 /** The number of selected books, and what can be done with them; while an operation runs, its progress. */
 export function SelectionBar() {
-  const { selection, operations, list, dialogs } = useApp();
+  const { selection, operations, list, dialogs, session } = useApp();
   const t = allTexts.value;
   const count = selection.count.value;
   const { value: error } = operations.error;
   if (operations.progress.value) return <RunningOperation {...operations.progress.value} />;
   if (count === 0) return null;
   const isTooMany = count > OPERATION_BOOKS_MAX;
+  const isReadOnly = session.isReadOnly.value;
   return (
     <section class="selection" aria-label={t.selection}>
       <strong>{formatMessage(t.selected, { count })}</strong>
@@ -29,7 +30,7 @@ export function SelectionBar() {
           onClick={() => selection.all()}
         />
       )}
-      {isTooMany ? (
+      {isReadOnly ? null : isTooMany ? (
         <span class="quiet">{formatMessage(t.tooManySelected, { max: OPERATION_BOOKS_MAX })}</span>
       ) : (
         <>
@@ -38,7 +39,7 @@ export function SelectionBar() {
         </>
       )}
       <LinkButton text={t.export} onClick={() => dialogs.show({ kind: 'export', isSelection: true })} />
-      {!isTooMany && (
+      {!isTooMany && !isReadOnly && (
         <LinkButton
           text={t.delete}
           variant="danger"

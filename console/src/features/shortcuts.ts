@@ -16,7 +16,7 @@ export function useShortcuts(): void {
 }
 
 /** In fields, keys are text, except for the arrows, which move the focus from the search to the books. @returns whether it did something */
-function handleKey({ dialogs, selection, operations }: App, event: KeyboardEvent): boolean {
+function handleKey({ dialogs, selection, operations, session }: App, event: KeyboardEvent): boolean {
   const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return false;
   const isCommand = ctrlKey || metaKey;
@@ -29,6 +29,7 @@ function handleKey({ dialogs, selection, operations }: App, event: KeyboardEvent
   else if (key === 'Escape') selection.clear();
   else if (!isCommand) return false;
   else if (key.toLowerCase() === 'a') selection.all();
+  else if (session.isReadOnly.value) return false;
   else if (key.toLowerCase() === 'y' || (shiftKey && key.toLowerCase() === 'z')) void operations.redo();
   else if (key.toLowerCase() === 'z') void operations.undo();
   else return false;

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { BookkeepingError, RefusedError } from '../../../src/client/index.ts';
+import { BookkeepingError, type Login, RefusedError } from '../../../src/client/index.ts';
 import { formatMessage } from '../language/format.ts';
 import type { Texts } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
@@ -61,7 +61,7 @@ function SignInForm() {
     event.preventDefault();
     if (isBusy.value || waitSeconds.value > 0) return;
     const form = event.currentTarget as HTMLFormElement;
-    const login = Object.fromEntries(new FormData(form)) as { username: string; password: string };
+    const login = Object.fromEntries(new FormData(form)) as unknown as Login;
     isBusy.value = true;
     try {
       await session.signIn(login);
@@ -119,6 +119,10 @@ function SignInForm() {
           {t.showPassword}
         </button>
       </div>
+      <label class="checkbox">
+        <input type="checkbox" name="scope" value="read" defaultChecked={session.isReadOnly.value} />
+        <span>{t.onlyLook}</span>
+      </label>
       <button class="button primary" type="submit" aria-disabled={isBusy.value || waitSeconds.value > 0}>
         {isBusy.value
           ? t.signingIn

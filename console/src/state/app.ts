@@ -32,7 +32,7 @@ export class App {
     this.history.isKept,
   );
   readonly cells = new CellEdits(this);
-  readonly dialogs = new Dialogs(this.address, this.isSignedIn);
+  readonly dialogs = new Dialogs(this.address, this.isSignedIn, this.session.isReadOnly);
   /** The width below which the style sheets use one column. */
   readonly isNarrow = mediaMatches('(width < 40rem)');
   /** Whether there is no keyboard to edit cells, so that a tap on a row opens its book. */

@@ -9,20 +9,28 @@ export type OpenDialog =
   | { readonly kind: 'field'; readonly field: 'author' | 'year' }
   | { readonly kind: 'duplicates' | 'deleted' | 'operations' | 'shortcuts' };
 
+/** The dialogs of a read-only session. */
+const READING: readonly OpenDialog['kind'][] = ['book', 'export', 'shortcuts'];
+
 /** Says which dialog is open; at most one is. */
 export class Dialogs {
   readonly open: ReadonlySignal<OpenDialog | undefined>;
   readonly #address: Address;
   readonly #other = signal<OpenDialog | undefined>(undefined);
 
-  constructor(address: Address, isSignedIn: ReadonlySignal<boolean>) {
+  constructor(address: Address, isSignedIn: ReadonlySignal<boolean>, isReadOnly: ReadonlySignal<boolean>) {
     this.#address = address;
-    const book = computed(() => address.view.value.book);
+    const book = computed(() => {
+      const { book: id } = address.view.value;
+      return id === 'new' && isReadOnly.value ? undefined : id;
+    });
     this.open = computed(() =>
       book.value === undefined ? this.#other.value : { kind: 'book', id: book.value },
     );
     effect(() => {
-      if (!isSignedIn.value || book.value !== undefined) this.#other.value = undefined;
+      const { value: other } = this.#other;
+      const isRefused = other && isReadOnly.value && !READING.includes(other.kind);
+      if (!isSignedIn.value || book.value !== undefined || isRefused) this.#other.value = undefined;
     });
   }
 

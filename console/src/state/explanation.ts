@@ -1,7 +1,7 @@
 import { effect, signal } from '@preact/signals';
 import type { BookList } from './book-list.ts';
-import { request, searchedWords } from './found-books.ts';
-import { queryOf, type ShownView } from './view.ts';
+import { request } from './found-books.ts';
+import { queryOf, type ShownView, searchedWords } from './view.ts';
 
 /** Each is searched by a request of its own. */
 const EXPLAINED_WORDS_MAX = 8;
@@ -27,7 +27,7 @@ export class Explainer {
       return request(async (abort) => {
         const isMissing = async (word: string) =>
           (await list.firstPage({ q: word, limit: 1 }, abort)).books.length === 0;
-        const words = searchedWords(q ?? '').slice(0, EXPLAINED_WORDS_MAX);
+        const words = [...new Set(searchedWords(q ?? ''))].slice(0, EXPLAINED_WORDS_MAX);
         const areMissing = await Promise.all(words.map(isMissing));
         const missingWords = words.filter((_, index) => areMissing[index]);
         const inOtherYears = missingWords.length > 0 ? 0 : ((await list.count({ q }, abort)) ?? 0);

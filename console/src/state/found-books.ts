@@ -1,5 +1,4 @@
 import { effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
-import { foldText, GAP } from '../../../src/book/folded-text.ts';
 import type { Book, BookClient } from '../../../src/client/index.ts';
 import type { BookList } from './book-list.ts';
 import type { ShownView } from './view.ts';
@@ -40,11 +39,6 @@ export class FoundBooks {
       });
     });
   }
-}
-
-/** The words of a search, as the service compares them. */
-export function searchedWords(q: string): string[] {
-  return [...new Set(foldText(q).split(GAP))].filter((word) => word !== '');
 }
 
 /** Does without the result if there is none: the list reports an error. @returns a function that cancels the work */

@@ -37,6 +37,8 @@ type TabMessage =
 export class UserSession {
   /** `expired`: the user has to sign in again before waiting calls continue. */
   readonly state = signal<'out' | 'in' | 'expired'>('out');
+  /** Whether the token is read-only: the service refuses each change. */
+  readonly isReadOnly = signal(false);
   /** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
   readonly client: BookClient;
   /** Resolved when it is known whether another tab has a token. */
@@ -115,6 +117,7 @@ export class UserSession {
     this.#nextSignIn.reject(new DOMException('signed out', 'AbortError'));
     this.#nextSignIn = Promise.withResolvers();
     this.state.value = 'out';
+    this.isReadOnly.value = false;
   }
 
   /** Gets a token with the login, or waits for the next sign-in. */
@@ -143,6 +146,7 @@ export class UserSession {
 
   #keep(token: Token): Token {
     this.#session.token = token;
+    this.isReadOnly.value = isReadOnly(token.text);
     sessionStorage.setItem(STORED_TOKEN, JSON.stringify(token));
     this.state.value = 'in';
     clearTimeout(this.#renewalTimer);
@@ -157,4 +161,13 @@ export class UserSession {
     if (this.#lastUse <= since) this.#login = undefined;
     else if (this.#login) void this.#session.provideToken(this.#session.token?.text).catch(() => {});
   }
+}
+
+/** Whether the payload of a token has the scope `read`. */
+function isReadOnly(token: string): boolean {
+  const [, payload = ''] = token.split('.');
+  const { scope } = JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as {
+    scope?: unknown;
+  };
+  return scope === 'read';
 }

@@ -1,4 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
+import { foldText, GAP } from '../../../src/book/folded-text.ts';
 import type { BookQuery } from '../../../src/client/index.ts';
 import { readYear } from './fields.ts';
 import { SORTS, type Sort } from './sort.ts';
@@ -23,13 +24,26 @@ export interface ShownView {
   readonly isSearch: ReadonlySignal<boolean>;
 }
 
+/** The words of a search, as the service compares them. */
+export function searchedWords(q: string): string[] {
+  return foldText(q).split(GAP).filter(Boolean);
+}
+
+/** The most words that the service searches. */
+export const WORDS_MAX = 32;
+
+export function hasTooManyWords(q: string): boolean {
+  return searchedWords(q).length > WORDS_MAX;
+}
+
 /** Reads the query of a URL, and ignores invalid parameters. */
 export function readView(search: string): View {
   const parameters = new URLSearchParams(search);
   const book = parameters.get('book');
+  const q = parameters.get('q') ?? '';
   const numberOf = (name: string) => readYear(parameters.get(name) ?? '');
   return {
-    q: parameters.get('q') ?? '',
+    q: hasTooManyWords(q) ? '' : q,
     from: numberOf('from'),
     to: numberOf('to'),
     sort: SORTS.find((sort) => sort === parameters.get('sort')) ?? 'id',

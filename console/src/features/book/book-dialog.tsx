@@ -12,7 +12,7 @@ import { Conflict } from './conflict.tsx';
 /** The dialog of a book, or of a new one. What is closed without saving is discarded, after a question. */
 export function BookDialog({ id }: { readonly id: number | 'new' }) {
   const app = useApp();
-  const { dialogs, address, list, unsaved } = app;
+  const { dialogs, address, list, unsaved, session: user } = app;
   const t = allTexts.value;
   const edit = useSignal(useMemo(() => app.cells.take(id) ?? new EditSession(app, id), []));
   const { value: session } = edit;
@@ -61,7 +61,7 @@ export function BookDialog({ id }: { readonly id: number | 'new' }) {
   const openHistory = () => (isHistory.value = true);
   return (
     <Dialog
-      label={id === 'new' ? t.add : t.editBook}
+      label={id === 'new' ? t.add : user.isReadOnly.value ? t.book : t.editBook}
       onDismiss={isHistory.value ? () => (isHistory.value = false) : dismiss}
       class={isHistory.value || state.kind === 'conflict' ? 'wide' : ''}
     >

@@ -20,7 +20,8 @@ interface BookFormProps {
 }
 
 export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookFormProps) {
-  const { history, operations, dialogs, isTouched } = useApp();
+  const { history, operations, dialogs, isTouched, session } = useApp();
+  const isReadOnly = session.isReadOnly.value;
   const form = useRef<HTMLFormElement>(null);
   const focus = (name: string) => form.current?.querySelector<HTMLElement>(`[name=${name}]`)?.focus();
   useEffect(() => {
@@ -35,7 +36,7 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
 
   function save(event: Event, isAnother = false): void {
     event.preventDefault();
-    if (isSaving) return;
+    if (isSaving || isReadOnly) return;
     isSubmitted.value = true;
     if (problem) focus(problem === 'year' ? 'year' : 'title');
     else onSave(isAnother);
@@ -49,7 +50,7 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
 
   return (
     <form ref={form} class="book-form" onSubmit={save} aria-busy={isSaving}>
-      <StepHeading text={base ? t.editBook : t.add} id={base?.id} />
+      <StepHeading text={isReadOnly ? t.book : base ? t.editBook : t.add} id={base?.id} />
       <TextField name="title" edit={edit} submit={save} />
       <TextField name="author" edit={edit} submit={save} />
       <label class="field year">
@@ -57,6 +58,7 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
         <input
           name="year"
           autocomplete="off"
+          readOnly={isReadOnly}
           value={draft.value.year}
           aria-invalid={year === undefined}
           aria-describedby="year-hint"
@@ -66,7 +68,7 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
         />
       </label>
       <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
-        {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : t.yearHint}
+        {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : !isReadOnly && t.yearHint}
       </p>
       <p class="hint" role="status">
         {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
@@ -80,16 +82,18 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
         <Leaving onStay={onCancel} />
       ) : (
         <div class="buttons">
-          {base && <LinkButton text={t.delete} variant="danger" onClick={remove} />}
+          {base && !isReadOnly && <LinkButton text={t.delete} variant="danger" onClick={remove} />}
           {base && history.isKept.value && <LinkButton text={t.history} onClick={onHistory} />}
-          <Button text={t.cancel} onClick={onCancel} />
+          <Button text={isReadOnly ? t.close : t.cancel} onClick={onCancel} />
           {!base && <Button text={t.saveAndAddAnother} onClick={(event) => save(event, true)} />}
-          <Button
-            text={isSaving ? t.saving : t.save}
-            variant="primary"
-            type="submit"
-            aria-disabled={isSaving}
-          />
+          {!isReadOnly && (
+            <Button
+              text={isSaving ? t.saving : t.save}
+              variant="primary"
+              type="submit"
+              aria-disabled={isSaving}
+            />
+          )}
         </div>
       )}
     </form>
@@ -119,12 +123,14 @@ interface TextFieldProps {
 
 /** A text that may have several lines: Shift+Enter inserts a line break, Enter saves. An author on one line is suggested. */
 function TextField({ name, edit: { draft }, submit }: TextFieldProps) {
+  const { isReadOnly } = useApp().session;
   const text = draft.value[name];
-  const isSuggested = useRef(name === 'author' && hasSuggestions(text)).current;
+  const isSuggested = useRef(name === 'author' && !isReadOnly.value && hasSuggestions(text)).current;
   const props = {
     id: `book-${name}`,
     name,
     dir: 'auto',
+    readOnly: isReadOnly.value,
     value: text,
     onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) {
       draft.value = { ...draft.value, [name]: currentTarget.value };

@@ -21,7 +21,7 @@ interface BookHistoryProps {
 
 /** The changes of a book beside what the book is now; each of them can be restored. */
 export function BookHistory({ id, onClose }: BookHistoryProps) {
-  const { client, operations, history } = useApp();
+  const { client, operations, history, session } = useApp();
   const t = allTexts.value;
   const now = useSignal<VersionedBook | undefined>(undefined);
   const refusal = useSignal('');
@@ -52,7 +52,12 @@ export function BookHistory({ id, onClose }: BookHistoryProps) {
       {changes.length > 0 && now.value === undefined && <p class="quiet">{t.isDeleted}</p>}
       <ol class="changes">
         {changes.map((change) => (
-          <Change key={change.cursor} change={change} now={now.value} onRestore={restore} />
+          <Change
+            key={change.cursor}
+            change={change}
+            now={now.value}
+            onRestore={session.isReadOnly.value ? undefined : restore}
+          />
         ))}
       </ol>
       <ChangeListEnd list={list} none={t.noChanges} />
@@ -69,7 +74,8 @@ export function BookHistory({ id, onClose }: BookHistoryProps) {
 interface ChangeProps {
   readonly change: BookChange;
   readonly now: VersionedBook | undefined;
-  readonly onRestore: (state: Book) => Promise<void>;
+  /** Undefined when it cannot be restored. */
+  readonly onRestore: ((state: Book) => Promise<void>) | undefined;
 }
 
 function Change({ change: { type, at, book, gapAfter }, now, onRestore }: ChangeProps) {
@@ -85,11 +91,13 @@ function Change({ change: { type, at, book, gapAfter }, now, onRestore }: Change
         {isCurrent ? (
           <span class="quiet">{t.isCurrent}</span>
         ) : (
-          <Button
-            text={t.restore}
-            aria-label={formatMessage(t.restoreState, { time: formatTime(at) })}
-            onClick={() => void onRestore(book)}
-          />
+          onRestore && (
+            <Button
+              text={t.restore}
+              aria-label={formatMessage(t.restoreState, { time: formatTime(at) })}
+              onClick={() => void onRestore(book)}
+            />
+          )
         )}
       </div>
       {!isCurrent && <States then={formFieldsOf(book)} now={now && formFieldsOf(now)} />}

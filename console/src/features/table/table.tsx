@@ -42,6 +42,7 @@ const CELL_MOVES: Readonly<Record<string, (index: number, last: number) => numbe
 export function Table() {
   const app = useApp();
   const { list, cells, selection, operations, address } = app;
+  const { isReadOnly } = app.session;
   const grid = useRef<HTMLDivElement>(null);
   const body = useRef<HTMLDivElement>(null);
   const drawn = useSignal<RowRange>({ start: 0, end: 40 });
@@ -157,16 +158,21 @@ export function Table() {
       selection.set([book], !selection.has(book));
     else if (key === 'F2' || (key === 'Enter' && !(event.target as Element).matches('a, input')))
       edit(row, column);
-    else if (key === 'Delete') void operations.runSelected('deleted', () => undefined, book);
+    else if (key === 'Delete' && !isReadOnly.value)
+      void operations.runSelected('deleted', () => undefined, book);
     else if (key.length === 1 && fieldOf(column)) edit(row, column, key);
     else return;
     event.preventDefault();
   }
 
-  /** Opens a cell of the table for editing; in the first columns, the title. @param text typed instead of the present one */
+  /** Opens a cell of the table for editing, in the first columns the title; in a read-only session, the book. @param text typed instead of the present one */
   function edit(row: number, column: number, text?: string): void {
     const book = list.at(row);
     const field = fieldOf(column) ?? 'title';
+    if (isReadOnly.value) {
+      if (book && text === undefined) app.dialogs.show({ kind: 'book', id: book.id });
+      return;
+    }
     if (book) cells.edit(book, field, text);
     move(row, CELLS.indexOf(field));
   }
@@ -210,7 +216,7 @@ export function Table() {
 
   function handlePaste(event: ClipboardEvent): void {
     const text = event.clipboardData?.getData('text/plain') ?? '';
-    if (!isCellFocused() || text === '') return;
+    if (!isCellFocused() || text === '' || isReadOnly.value) return;
     event.preventDefault();
     const { row, column } = active.value;
     void import('../../state/paste.ts').then(async ({ paste, PASTED_ROWS_MAX }) => {
@@ -268,6 +274,7 @@ export function Table() {
       aria-rowcount={count.value + 1}
       aria-colcount={CELLS.length}
       aria-multiselectable={true}
+      aria-readonly={isReadOnly.value}
       aria-busy={list.isLoading.value}
     >
       <TableHead />
