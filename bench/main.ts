@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { chooseGenerator } from './load/generator.ts';
 import { describeMachine } from './machine.ts';
 import { type Options, readOptions, USAGE } from './options.ts';
-import { renderReport } from './report.ts';
+import { renderReport } from './report/report.ts';
 import { run } from './run.ts';
 
 /** `npm run bench`: compares the service with a bare server and a textbook service, and writes the report. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Generator, Load, LoadResult } from './load/load.ts';
-import { type OpenLoadResult, runOpenLoad } from './load/node.ts';
+import type { Generator, Load, LoadResult, OpenLoadResult } from './load/load.ts';
+import { runLoadProcess } from './load/node.ts';
 import { TOKEN } from './services/credentials.ts';
 import type { Service, ServiceName } from './services/service.ts';
 import { readCpuSeconds, readPeakMemoryBytes, resetPeakMemory, waitUntilIdle } from './services/usage.ts';
@@ -81,7 +81,7 @@ export class Meter {
     const { service, workload, seconds } = task;
     const books = workloads[workload].books(seconds);
     await this.#fill(service, books);
-    const result = await runOpenLoad({ ...(await this.#prepareLoad({ ...task, books })), rate });
+    const result = await runLoadProcess({ ...(await this.#prepareLoad({ ...task, books })), rate });
     await waitUntilIdle(service.server.pid);
     if (workloads[workload].writes) this.#filled.delete(service);
     return result;

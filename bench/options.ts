@@ -19,6 +19,8 @@ export interface Options {
 /** The number of connections of the targets. */
 export const TARGET_CONNECTIONS = 32;
 
+export const PEER_CONNECTIONS: readonly number[] = [1, TARGET_CONNECTIONS];
+
 export const USAGE = `usage: npm run bench -- [options]
 
   --rounds N              interleaved rounds (3)

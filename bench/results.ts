@@ -1,9 +1,10 @@
-import type { LongListResult } from './extras/long-list.ts';
-import type { SlowDiskResult } from './extras/slow-disk.ts';
+import type { OpenLoadResult } from './load/load.ts';
+import type { LongListResult } from './long-list.ts';
 import type { Measurement, Series } from './measure.ts';
 import type { PgbenchWorkload } from './pgbench.ts';
 import type { ServiceName } from './services/service.ts';
 import { median } from './statistics.ts';
+import type { WorkloadName } from './workloads.ts';
 
 export type Metric = Exclude<keyof Measurement, keyof Series | 'round'>;
 
@@ -17,6 +18,12 @@ interface Memory {
   readonly peak: number;
 }
 
+/** Under an open load. */
+export interface Latency extends OpenLoadResult {
+  readonly service: ServiceName;
+  readonly workload: WorkloadName;
+}
+
 /** The results of a run, without what was not measured. */
 export class Results {
   readonly measurements: Measurement[] = [];
@@ -26,10 +33,7 @@ export class Results {
   /** Milliseconds from each start of the process to the first response. */
   readonly startsMs = new Map<ServiceName, readonly number[]>();
   readonly longLists = new Map<ServiceName, LongListResult>();
-  slowDisk: SlowDiskResult | undefined;
-  /** Tables of the report. */
-  latencies = '';
-  costs = '';
+  latencies: readonly Latency[] = [];
 
   /** The median of the rounds, or undefined without a successful measurement. */
   median(series: Series, metric: Metric): number | undefined {

@@ -1,10 +1,9 @@
 import type { Meter } from './measure.ts';
-import { type Options, TARGET_CONNECTIONS } from './options.ts';
-import { PEER_CONNECTIONS, PEER_WORKLOADS } from './peers-report.ts';
+import { type Options, PEER_CONNECTIONS, TARGET_CONNECTIONS } from './options.ts';
 import { runPgbench } from './pgbench.ts';
 import type { Results } from './results.ts';
 import { isPeer, type Service, type ServiceName } from './services/service.ts';
-import type { WorkloadName } from './workloads.ts';
+import { PEER_WORKLOADS, type WorkloadName } from './workloads.ts';
 
 interface RoundOptions {
   readonly options: Options;

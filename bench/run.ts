@@ -3,12 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../testkit/cluster.ts';
 import { BOOKS } from './books.ts';
 import { assertContract } from './contract.ts';
-import { measureCosts } from './extras/costs.ts';
-import { measureLatencies } from './extras/latency.ts';
-import { measureLongList } from './extras/long-list.ts';
-import { measureSlowDisk } from './extras/slow-disk.ts';
-import { measureStarts } from './extras/start-time.ts';
+import { measureLatencies } from './latency.ts';
 import type { Generator } from './load/load.ts';
+import { measureLongList } from './long-list.ts';
 import { Meter } from './measure.ts';
 import { type Options, TARGET_CONNECTIONS } from './options.ts';
 import { Results } from './results.ts';
@@ -22,6 +19,7 @@ import {
   startService,
 } from './services/service.ts';
 import { readMemoryBytes } from './services/usage.ts';
+import { measureStarts } from './starts.ts';
 import { createDatabase } from './tables/postgres.ts';
 
 interface RunDependencies {
@@ -64,7 +62,7 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
   if (!options.extras) return results;
 
   tools.progress('latencies under an open load');
-  results.latencies = await measureLatencies(services, options.workloads, meter);
+  results.latencies = await measureLatencies(services, meter, results);
   await sleep(SETTLE_MS);
   for (const { name, server, program } of services) {
     tools.progress(`starts of ${name} on an existing database`);
@@ -79,13 +77,6 @@ export async function run(options: Options, tools: RunDependencies): Promise<Res
     tools.progress(`list of 1,000,000 books on ${name}`);
     await using service = await startService(name, dependenciesOf(`${name}-long-list`));
     results.longLists.set(name, await measureLongList(service, meter));
-  }
-  tools.progress('costs');
-  const costTools = { meter, dependenciesOf, postgresPid: cluster.pid ?? 0 };
-  results.costs = await measureCosts(options.services, costTools);
-  if (options.services.includes('sqlite')) {
-    tools.progress('sqlite on a slow disk');
-    results.slowDisk = await measureSlowDisk(dependenciesOf('slow-disk'), meter);
   }
   return results;
 }

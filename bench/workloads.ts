@@ -71,6 +71,9 @@ export type WorkloadName = keyof typeof workloads;
 
 export const WORKLOAD_NAMES = Object.keys(workloads) as WorkloadName[];
 
+/** Those that the peers and all numbers of connections are measured with. */
+export const PEER_WORKLOADS: readonly WorkloadName[] = ['get', 'list', 'post', 'put', 'delete'];
+
 function gets(books: number): string[] {
   return randomIds(books, 1).map((id) => `GET /book/${id}`);
 }

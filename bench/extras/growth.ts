@@ -9,7 +9,7 @@ import { startCluster } from '../../testkit/cluster.ts';
 import { makeBooks } from '../books.ts';
 import { chooseGenerator } from '../load/generator.ts';
 import { describeMachine } from '../machine.ts';
-import { decimal, table } from '../markdown.ts';
+import { decimal, table } from '../report/markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { ServerProcess } from '../services/server-process.ts';
 import { type Service, services, startService } from '../services/service.ts';

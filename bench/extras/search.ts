@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startCluster } from '../../testkit/cluster.ts';
-import { decimal, table } from '../markdown.ts';
+import { decimal, table } from '../report/markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { type Engine, startService } from '../services/service.ts';
 import { percentile } from '../statistics.ts';

@@ -7,7 +7,7 @@ import { Random } from '../../campaigns/random.ts';
 import { startCluster } from '../../testkit/cluster.ts';
 import { BOOKS, makeBooks } from '../books.ts';
 import { chooseGenerator } from '../load/generator.ts';
-import { decimal, megabytes, table } from '../markdown.ts';
+import { decimal, megabytes, table } from '../report/markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
 import { type Service, startService } from '../services/service.ts';
 import { childrenOf, readMemoryBytes } from '../services/usage.ts';
@@ -113,7 +113,7 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<void> {
     const service = await startService(engine, {
       folder: join(folder, `${engine}-${workers}`),
       createDatabase: () => createDatabase(cluster?.url ?? '', `workers${workers}`),
-      launcher: [`WORKERS=${workers}`],
+      variables: { WORKERS: `${workers}` },
     });
     await service.table?.fill(BOOKS);
     const children = workers > 1 ? workers : 0;

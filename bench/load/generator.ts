@@ -1,8 +1,8 @@
 import type { Generator } from './load.ts';
-import { NodeGenerator } from './node.ts';
+import { nodeGenerator } from './node.ts';
 import { findWrk } from './wrk.ts';
 
 /** wrk if it is installed, otherwise a Node process. */
 export function chooseGenerator(): Generator {
-  return findWrk() ?? new NodeGenerator();
+  return findWrk() ?? nodeGenerator;
 }

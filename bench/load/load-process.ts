@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Load } from './load.ts';
-import type { OpenLoad, OpenLoadResult } from './node.ts';
+import type { Load, OpenLoad, OpenLoadResult } from './load.ts';
 import { ResponseReader } from './response-reader.ts';
 
 /** The process that sends a load and prints its result as JSON. */
@@ -60,7 +59,6 @@ const result: OpenLoadResult = {
   p50Ms: latencyMs(50),
   p99Ms: latencyMs(99),
   p999Ms: latencyMs(99.9),
-  p9999Ms: latencyMs(99.99),
   maxMs: latencyMs(100),
   delayP999Ms: percentiles(delaysMs)(99.9),
   failures,

@@ -53,9 +53,12 @@ export function describePeers(): [name: string, version: string][] {
   const { elysia, bun } = elysiaPackage.dependencies;
   const go = /go[0-9.]+/.exec(spawnSync('go', ['version'], { encoding: 'utf8' }).stdout ?? '')?.[0];
   const { stdout } = spawnSync('dpkg-query', ['-W', ...GO_PACKAGES], { encoding: 'utf8' });
-  const drivers = stdout?.trim().replaceAll('\t', ' ').replaceAll('\n', ', ');
+  const drivers = stdout
+    ?.trim()
+    .replaceAll(/^(?:golang-github-\w+-)?(.*?)-dev\S*\t/gm, '$1 ')
+    .split('\n');
   return [
     ['Elysia', `${elysia} on Bun ${bun}`],
-    ['Go', go === undefined ? 'not installed' : `${go}; ${drivers}`],
+    ['Go', go === undefined ? 'not installed' : [go, ...(drivers ?? [])].join(', ')],
   ];
 }

@@ -14,8 +14,6 @@ export interface Program {
   /** The working directory, also of the log. */
   readonly folder: string;
   readonly variables?: Readonly<Record<string, string>>;
-  /** A command with arguments that runs the program in its own process. */
-  readonly launcher?: readonly string[];
 }
 
 const START_TIMEOUT_MS = 30_000;
@@ -36,12 +34,15 @@ export class ServerProcess implements AsyncDisposable {
   }
 
   /** Starts a server on loopback, and waits for any response to `GET /book/1`. */
-  static async start({ command, folder, variables = {}, launcher = [] }: Program): Promise<ServerProcess> {
+  static async start({
+    command: [program = '', ...args],
+    folder,
+    variables = {},
+  }: Program): Promise<ServerProcess> {
     const port = await findFreePort();
     const logFile = join(folder, 'log');
     const log = openSync(logFile, 'a');
-    // env(1) executes the program in its own process.
-    const child = spawn('env', [...launcher, ...command], {
+    const child = spawn(program, args, {
       cwd: folder,
       env: {
         HOST: '127.0.0.1',

@@ -52,8 +52,8 @@ export interface Dependencies {
   readonly folder: string;
   /** Creates an empty PostgreSQL database. @returns its URL */
   readonly createDatabase: () => Promise<string>;
-  /** See {@link Program}. */
-  readonly launcher?: readonly string[];
+  /** The clone of the project whose service is started; by default this one. */
+  readonly root?: string;
   /** Further settings. */
   readonly variables?: Readonly<Record<string, string>>;
 }
@@ -67,9 +67,9 @@ export async function startIfInstalled(
   name: ServiceName,
   dependencies: Dependencies,
 ): Promise<Service | undefined> {
-  const command = commands[name]();
+  const { folder, createDatabase, variables, root = ROOT } = dependencies;
+  const command = commands[name](root);
   if (!command) return undefined;
-  const { folder, createDatabase, launcher } = dependencies;
   await mkdir(folder, { recursive: true });
   const sqliteFile = join(folder, 'books.db');
   const databaseUrl = engineOf(name) === 'postgres' ? await createDatabase() : undefined;
@@ -80,9 +80,8 @@ export async function startIfInstalled(
       // For the peers; the service reads it only when a secret is missing.
       NODE_ENV: 'production',
       DB_URL: databaseUrl ?? `sqlite:${sqliteFile}`,
-      ...dependencies.variables,
+      ...variables,
     },
-    ...(launcher && { launcher }),
   };
   const server = await ServerProcess.start(program);
   // The service has created the table.
@@ -119,7 +118,11 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const NODE_OPTIONS = packageJson.scripts.start.split(' ').filter((word) => word.startsWith('--'));
 
 /** As `npm start` does. */
-const bookkeeping = () => [process.execPath, ...NODE_OPTIONS, join(ROOT, 'bin', 'bookkeeping.mjs')];
+const bookkeeping = (root: string) => [
+  process.execPath,
+  ...NODE_OPTIONS,
+  join(root, 'bin', 'bookkeeping.mjs'),
+];
 
 const elysia = () => {
   const folder = installPeer('elysia');
@@ -131,7 +134,7 @@ const go = () => {
   return program === undefined ? undefined : [program];
 };
 
-const commands: Record<ServiceName, () => readonly string[] | undefined> = {
+const commands: Record<ServiceName, (root: string) => readonly string[] | undefined> = {
   floor: () => [process.execPath, join(import.meta.dirname, 'floor.ts')],
   sqlite: bookkeeping,
   postgres: bookkeeping,

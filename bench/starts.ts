@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Program, ServerProcess } from '../services/server-process.ts';
-import { readMemoryBytes } from '../services/usage.ts';
+import { type Program, ServerProcess } from './services/server-process.ts';
+import { readMemoryBytes } from './services/usage.ts';
 
 const STARTS = 10;
 /** The wait before memory is read. */

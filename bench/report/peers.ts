@@ -1,11 +1,8 @@
+import { PEER_CONNECTIONS } from '../options.ts';
+import type { Results } from '../results.ts';
+import { ENGINES, type Engine, PEERS, type Peer } from '../services/service.ts';
+import { PEER_WORKLOADS, type WorkloadName, workloads } from '../workloads.ts';
 import { decimal, table } from './markdown.ts';
-import type { Results } from './results.ts';
-import { ENGINES, type Engine, PEERS, type Peer } from './services/service.ts';
-import { type WorkloadName, workloads } from './workloads.ts';
-
-/** What is measured on the peers. */
-export const PEER_WORKLOADS: readonly WorkloadName[] = ['get', 'list', 'post', 'put', 'delete'];
-export const PEER_CONNECTIONS: readonly number[] = [1, 32];
 
 /** Compares the service with its peers: the first tables of the report. */
 export function renderPeers(results: Results): string {
@@ -19,6 +16,7 @@ export function renderPeers(results: Results): string {
     );
   const peers = Object.values(PEERS).join(' / ');
   return [
+    'The peers implement the contract in plain Go (`net/http`, pgx, go-sqlite3) and with Elysia on Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
     `Rates of the service as a ratio to those of its peers on the same engine: ${peers}. Above 1, the service is faster.`,
     renderCells(rateOf),
     `p99 in milliseconds: the service / ${peers}.`,

@@ -1,12 +1,12 @@
-import type { LongListResult } from './extras/long-list.ts';
+import type { LongListResult } from '../long-list.ts';
+import type { Series } from '../measure.ts';
+import { TARGET_CONNECTIONS } from '../options.ts';
+import type { PgbenchWorkload } from '../pgbench.ts';
+import type { Results } from '../results.ts';
+import { ENGINES, type Engine, type ServiceName } from '../services/service.ts';
+import { median } from '../statistics.ts';
+import { PEER_WORKLOADS, type WorkloadName, workloads } from '../workloads.ts';
 import { decimal } from './markdown.ts';
-import type { Series } from './measure.ts';
-import { TARGET_CONNECTIONS } from './options.ts';
-import type { PgbenchWorkload } from './pgbench.ts';
-import type { Results } from './results.ts';
-import { ENGINES, type Engine, type ServiceName } from './services/service.ts';
-import { median } from './statistics.ts';
-import type { WorkloadName } from './workloads.ts';
 
 export interface Target {
   readonly title: string;
@@ -36,6 +36,10 @@ export const targets: readonly Target[] = [
   ofPgbench('put', 'at least', 0.8),
   ...forEngines(600, 400, lists),
   ...forEngines(1.5, 3, latency),
+  ...(['sqlite', 'postgres'] as const).flatMap((engine) => [
+    ...PEER_WORKLOADS.map((workload) => ofElysia(at(engine, workload, 1), 1)),
+    ofElysia(at(engine, 'list'), 2.5),
+  ]),
   ...longLists('first byte', 50, 'ms', ({ firstByteMs }) => firstByteMs),
   ...longLists('memory above idle', 64, 'MB', ({ readingBytes }) => readingBytes / 1e6),
   ...longLists('memory above idle, stalled reader', 64, 'MB', ({ stalledBytes }) => stalledBytes / 1e6),
@@ -46,7 +50,7 @@ export const targets: readonly Target[] = [
     '× without a list',
     ({ p99Ratio }) => p99Ratio.stalled,
   ),
-  ...forEngines(500, 500, starts),
+  ...forEngines(400, 400, starts),
   ...forEngines(120, 120, (engine, limit) => memory('idle', engine, limit)),
   ...forEngines(250, 250, (engine, limit) => memory('after', engine, limit)),
 ];
@@ -94,6 +98,24 @@ function ofPgbench(workload: PgbenchWorkload, bound: Target['bound'], limit: num
     remark: ({ pgbench }) => {
       const rate = median(pgbench[workload].filter((of) => of !== undefined));
       return rate === undefined ? '' : `pgbench: ${decimal(rate)} transactions/s`;
+    },
+  };
+}
+
+function ofElysia(
+  { service, workload, connections }: Series & { readonly service: Engine },
+  limit: number,
+): Target {
+  const clients = connections === 1 ? '1 connection' : `${connections} connections`;
+  return {
+    title: `${workloads[workload].title} at ${clients}, ${ENGINES[service]}, relative to Elysia`,
+    bound: 'at least',
+    limit,
+    unit: '× Elysia',
+    decimals: 2,
+    measure: (results) => {
+      const own = { service, workload, connections };
+      return results.ratio(own, { ...own, service: `elysia-${service}` }, 'requestsPerSecond');
     },
   };
 }
@@ -169,6 +191,10 @@ function memory(when: 'idle' | 'after', engine: Engine, limit: number): Target {
   };
 }
 
-function at(service: ServiceName, workload: WorkloadName, connections = TARGET_CONNECTIONS): Series {
+function at<Name extends ServiceName>(
+  service: Name,
+  workload: WorkloadName,
+  connections = TARGET_CONNECTIONS,
+): Series & { readonly service: Name } {
   return { service, workload, connections };
 }

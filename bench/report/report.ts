@@ -1,12 +1,12 @@
-import { renderExtras } from './extras/report.ts';
-import type { Machine } from './machine.ts';
+import type { Machine } from '../machine.ts';
+import { type Options, TARGET_CONNECTIONS } from '../options.ts';
+import type { Results } from '../results.ts';
+import { isPeer, services } from '../services/service.ts';
+import { type WorkloadName, workloads } from '../workloads.ts';
+import { renderExtras } from './extras.ts';
 import { decimal, megabytes, percent, table } from './markdown.ts';
-import { type Options, TARGET_CONNECTIONS } from './options.ts';
-import { renderPeers } from './peers-report.ts';
-import type { Results } from './results.ts';
-import { services } from './services/service.ts';
+import { renderPeers } from './peers.ts';
 import { reaches, type Target, targets } from './targets.ts';
-import { type WorkloadName, workloads } from './workloads.ts';
 
 /** A completed run. */
 interface Run {
@@ -24,9 +24,7 @@ export function renderReport(run: Run): string {
   const sections = [
     '# Benchmark results',
     `Written by \`npm run bench\`, on ${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC. All services ran on the same machine in the same run.`,
-    '## The service and its peers',
-    'The peers implement the contract in plain Go (`net/http`, pgx, go-sqlite3) and with Elysia on Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
-    renderPeers(results),
+    ...(options.services.some(isPeer) ? ['## The service and its peers', renderPeers(results)] : []),
     '## Machine',
     table(
       ['', ''],
@@ -57,7 +55,7 @@ function renderMethod({ results, options, generator }: Run): string {
     `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections, 1 s otherwise and on the peers. Connections are kept alive, and each sends its next request after the response.`,
     `- Load generator: ${generator}. ${renderCeiling(results)}`,
     '- After measurements that write, the table is restored to 10,000 books. For DELETE it has more books than can be deleted in the time.',
-    '- Services run with default settings, and their output goes to a file. The floor is a bare `node:http` server that sends a fixed envelope of the same size, depending only on method and path.',
+    '- Services run with default settings, with a history on SQLite, and their output goes to a file. The floor is a bare `node:http` server that sends a fixed envelope of the same size, depending only on method and path.',
     '- CPU is the CPU time per request of the process of the service, on all processors, without PostgreSQL. Memory is the peak resident memory of that process during the measurement; 1 MB is 1,000,000 bytes.',
     '- A response other than 2xx or a lost connection fails the measurement: it is excluded, and listed at the end.',
   ].join('\n');
