@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { barsOfYears, heightOf } from '../../console/src/state/decades.ts';
+import { barsOf as barsOfRanges, heightOf } from '../../console/src/state/decades.ts';
 import { readYear, textOf } from '../../console/src/state/fields.ts';
 import { LoadedPages } from '../../console/src/state/loaded-pages.ts';
 import { cellsOf } from '../../console/src/state/paste.ts';
@@ -264,9 +264,13 @@ test('A column sorts ascending first, then alternates', () => {
 
 /** The bars for books of these years, in the year 2026, as text. */
 function barsOf(years: readonly number[], barsMax: number): string[] {
-  return barsOfYears(years, 2026, barsMax).map(
-    ({ from, to, count, kind }) => `${from} to ${to}: ${count}${kind === 'decade' ? '' : ` (${kind})`}`,
+  const [bc, ad] = [years.filter((year) => year < 0), years.filter((year) => year > 0)].map((some) =>
+    some.length === 0 ? undefined : { first: Math.min(...some), last: Math.max(...some) },
   );
+  return barsOfRanges(bc, ad, 2026, barsMax)
+    .map((bar) => ({ ...bar, count: years.filter((year) => year >= bar.from && year <= bar.to).length }))
+    .filter(({ kind, count }) => kind !== 'unknown' || count > 0)
+    .map(({ from, to, count, kind }) => `${from} to ${to}: ${count}${kind === 'decade' ? '' : ` (${kind})`}`);
 }
 
 /** Books in the order of their years. */

@@ -25,13 +25,9 @@ after(async () => {
   await service[Symbol.asyncDispose]();
 });
 
-/** Removes the file picker, which a test cannot operate: files are downloaded instead. */
-const WITHOUT_PICKER = 'delete window.showSaveFilePicker';
-
 test('An export saves the listed books in their order, in CSV and JSON', async (context) => {
   const page = await pages.open(context, `${service.url}/console/?q=austen&sort=-year`);
   if (!page) return;
-  await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
   await waitForCount(page, '4 books');
   const austen = CLASSICS.map((book, index) => ({ id: index + 1, ...book }))
@@ -56,7 +52,6 @@ test('An export saves the listed books in their order, in CSV and JSON', async (
 test('An export saves all books, and escapes formulas', async (context) => {
   const page = await pages.open(context, `${service.url}/console/`);
   if (!page) return;
-  await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
   await waitForCount(page, '1,544 books');
   const { text } = await saved(page, await openDialog(page), 'csv');
@@ -65,43 +60,11 @@ test('An export saves all books, and escapes formulas', async (context) => {
   assert.equal(lines.at(-1), `1544,'=SUM(A1:A9),'@somebody,-5`);
 });
 
-test('An export writes to the file of the picker, or nothing if the user cancels', async (context) => {
-  const page = await pages.open(context, `${service.url}/console/?q=kafka`);
-  if (!page) return;
-  await page.evaluate(`
-    let isCancelled = true;
-    window.showSaveFilePicker = async ({ suggestedName }) => {
-      if (isCancelled) {
-        isCancelled = false;
-        throw new DOMException('no', 'AbortError');
-      }
-      const folder = await navigator.storage.getDirectory();
-      return folder.getFileHandle(suggestedName.split('.').pop(), { create: true });
-    }`);
-  await signIn(page);
-  await waitForCount(page, '1 book');
-  const dialog = await openDialog(page);
-  await dialog.locator('[value=json]').check();
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('1 book is saved.').waitFor();
-  const text = await page.evaluate<string>(`
-    navigator.storage.getDirectory()
-      .then((folder) => folder.getFileHandle('json'))
-      .then((handle) => handle.getFile())
-      .then((file) => file.text())`);
-  assert.deepEqual(
-    (JSON.parse(text) as { title: string }[]).map(({ title }) => title),
-    ['Die Verwandlung'],
-  );
-});
-
 test('An export that loses the connection saves nothing, and reports the error', async (context) => {
   const page = await pages.open(context, `${service.url}/console/?q=sequel`, {
     expectedMessages: failedRequests(503),
   });
   if (!page) return;
-  await page.evaluate(WITHOUT_PICKER);
   await signIn(page);
   await waitForCount(page, '1,500 books');
   await page.route(/limit=1000&.*after=/, (route) => route.abort());

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { PaceMeter } from '../../console/src/state/files/pace.ts';
 import { reportOf } from '../../console/src/state/files/report.ts';
 import { openRowFile } from '../../console/src/state/files/row-file.ts';
 import type { Format } from '../../src/formats/file-format.ts';
@@ -28,15 +27,6 @@ describe('A report of invalid rows', () => {
       '\uFEFFline,reason,row\r\n2,\'=text,"{""title"":null}"\r\n3,\'=not-json,x\r\n',
     );
   });
-});
-
-test('The rate is that of the last seconds, and undefined during an outage', () => {
-  const meter = new PaceMeter();
-  assert.equal(meter.record(0, 1_000, 0), undefined);
-  assert.deepEqual(meter.record(100, 1_000, 1_000), { perSecond: 100, secondsLeft: 9 });
-  for (let at = 2_000; at <= 8_000; at += 1_000) meter.record(100, 1_000, at);
-  assert.equal(meter.record(100, 1_000, 9_000), undefined);
-  assert.deepEqual(meter.record(600, 1_000, 10_000), { perSecond: 100, secondsLeft: 4 });
 });
 
 async function textOf(parts: AsyncIterable<string>): Promise<string> {

@@ -82,7 +82,8 @@ test('A user finds the deleted books, the last one first, and restores one or se
   await titles.nth(2).waitFor();
   assert.deepEqual(await titles.allInnerTexts(), ['Meditations', 'The Iliad', 'Emma']);
   await assertAccessible(page, 'the deleted books');
-  await button(page, 'Restore “Emma”').click();
+  await page.getByRole('checkbox', { name: /Emma/ }).check();
+  await button(page, 'Restore 1 book').click();
   await page.getByText('Restored: “Emma”').waitFor();
   await rowOf(page, 'Emma').waitFor();
   await chooseInMenu(page, 'Recently deleted');

@@ -29,9 +29,7 @@ export function OperationsDialog() {
               text={operation.isUndone ? t.redo : t.undo}
               aria-label={`${operation.isUndone ? t.redo : t.undo}: ${nameOfOperation(operation)}`}
               aria-disabled={operations.progress.value !== undefined}
-              onClick={() =>
-                void (operation.isUndone ? operations.redo(operation) : operations.undo(operation))
-              }
+              onClick={() => void operations.reverse(operation)}
             />
           </li>
         ))}

@@ -56,10 +56,10 @@ function toastOf({ operations, list, address }: App, report: Report): Toast | un
   const actions = [
     error !== undefined &&
       left.length > 0 && { label: () => allTexts.value.tryAgain, run: () => void operations.run(kind, left) },
-    done.length > 0 &&
-      (isUndone
-        ? { label: () => allTexts.value.redo, run: () => void operations.redo(operation) }
-        : { label: () => allTexts.value.undo, run: () => void operations.undo(operation) }),
+    done.length > 0 && {
+      label: () => (isUndone ? allTexts.value.redo : allTexts.value.undo),
+      run: () => void operations.reverse(operation),
+    },
     added && {
       label: () => allTexts.value.showBook,
       run: () => (address.isSearch.value ? address.showNewest() : void list.reveal(added)),

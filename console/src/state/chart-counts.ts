@@ -1,11 +1,9 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { BookQuery } from '../../../src/client/index.ts';
 import type { BookList } from './book-list.ts';
-import { type Bar, barsOf, barsOfYears, withUnknown, type Years } from './decades.ts';
+import { type Bar, barsOf, type Years } from './decades.ts';
 import { request } from './found-books.ts';
 import type { ShownView } from './view.ts';
-
-const COUNTED_LOCALLY_MAX = 1_000;
 
 interface ChartedBooks {
   readonly list: BookList;
@@ -38,25 +36,19 @@ export class ChartCounts {
     });
   }
 
-  /** Counts the books in memory if all are loaded; otherwise the service counts them, with one cheap request per decade. */
+  /** Counts the books by cheap requests, one for each bar. */
   async #count(query: BookQuery, barsMax: number, abort: AbortSignal): Promise<void> {
-    const thisYear = new Date().getFullYear();
-    const years = this.#loadedYears();
-    if (years) {
-      this.bars.value = barsOfYears(years, thisYear, barsMax);
-      return;
-    }
     const [bc, ad] = await Promise.all([
       this.#yearsOf({ ...query, year_to: -1 }, abort),
       this.#yearsOf({ ...query, year_from: 1 }, abort),
     ]);
-    const next = withUnknown(barsOf(bc, ad, thisYear, barsMax), 1);
-    for (const [index, bar] of next.entries()) {
-      const { from, to } = bar;
-      const count = await this.#app.list.count({ ...query, year_from: from, year_to: to }, abort);
-      next[index] = { ...bar, count: count ?? 0 };
+    const bars: Bar[] = [];
+    for (const bar of barsOf(bc, ad, new Date().getFullYear(), barsMax)) {
+      const { from, to, kind } = bar;
+      const count = (await this.#app.list.count({ ...query, year_from: from, year_to: to }, abort)) ?? 0;
+      if (kind !== 'unknown' || count > 0) bars.push({ ...bar, count });
     }
-    this.bars.value = next.filter(({ kind, count }) => kind !== 'unknown' || count > 0);
+    this.bars.value = bars;
   }
 
   async #yearsOf(query: BookQuery, abort: AbortSignal): Promise<Years | undefined> {
@@ -67,13 +59,5 @@ export class ChartCounts {
     );
     const [first, last] = [oldest?.books[0]?.year, newest?.books[0]?.year];
     return first === undefined || last === undefined ? undefined : { first, last };
-  }
-
-  /** The years of all matching books; undefined when some are not loaded. */
-  #loadedYears(): number[] | undefined {
-    const { from, to } = this.#app.address.view.peek();
-    const { loaded } = this.#app.list;
-    const isAll = from === undefined && to === undefined && loaded.isWhole;
-    return isAll && loaded.count <= COUNTED_LOCALLY_MAX ? loaded.books().map(({ year }) => year) : undefined;
   }
 }

@@ -26,9 +26,11 @@ export function barsOf(
   thisYear: number,
   barsMax: number,
 ): Bar[] {
-  if (!ad) return bc ? decadesOf(bc, thisYear, barsMax) : [];
-  if (!bc) return decadesOf(ad, thisYear, barsMax);
-  return [{ from: bc.first, to: -1, kind: 'older', count: 0 }, ...decadesOf(ad, thisYear, barsMax - 1)];
+  const unknown: Bar = { from: 0, to: 0, kind: 'unknown', count: 0 };
+  if (!ad) return bc ? [...decadesOf(bc, thisYear, barsMax), unknown] : [unknown];
+  if (!bc) return [...decadesOf(ad, thisYear, barsMax), unknown];
+  const older: Bar = { from: bc.first, to: -1, kind: 'older', count: 0 };
+  return [older, ...decadesOf(ad, thisYear, barsMax - 1), unknown];
 }
 
 function decadesOf({ first: firstYear, last: lastYear }: Years, thisYear: number, barsMax: number): Bar[] {
@@ -43,24 +45,6 @@ function decadesOf({ first: firstYear, last: lastYear }: Years, thisYear: number
   if (newest && lastYear > newest.to) bars.splice(-1, 1, { ...newest, to: lastYear, kind: 'newer' });
   if (oldest && firstYear < oldest.from) bars.splice(0, 1, { ...oldest, from: firstYear, kind: 'older' });
   return bars;
-}
-
-/** The bars of books in memory, by their years. */
-export function barsOfYears(years: readonly number[], thisYear: number, barsMax: number): Bar[] {
-  const [bc, ad] = [years.filter((year) => year < 0), years.filter((year) => year > 0)].map(rangeOf);
-  const bars = barsOf(bc, ad, thisYear, barsMax).map((bar) => ({
-    ...bar,
-    count: years.filter((year) => year >= bar.from && year <= bar.to).length,
-  }));
-  return withUnknown(bars, years.filter((year) => year === 0).length);
-}
-
-export function withUnknown(bars: readonly Bar[], count: number): Bar[] {
-  return count === 0 ? [...bars] : [...bars, { from: 0, to: 0, kind: 'unknown', count }];
-}
-
-function rangeOf(years: readonly number[]): Years | undefined {
-  return years.length === 0 ? undefined : { first: Math.min(...years), last: Math.max(...years) };
 }
 
 /** The fewest books of a bar of full height, so that one book and 120 books look different. */

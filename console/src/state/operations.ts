@@ -1,4 +1,4 @@
-import { batch, computed, effect, type ReadonlySignal, signal } from '@preact/signals';
+import { batch, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { Book, BookClient } from '../../../src/client/index.ts';
 import { type BookList, bookOf, type Change } from './book-list.ts';
 import type { BookWriter } from './book-writer.ts';
@@ -49,7 +49,6 @@ export class Operations {
   readonly error = signal<unknown>(undefined);
   /** What the last operation has done, to tell the user. */
   readonly report = signal<Report | undefined>(undefined);
-  readonly canUndo = computed(() => this.all.value.some(({ isUndone }) => !isUndone));
   /** What writes the books; it is loaded with the code of the commands. */
   readonly loadWriter: () => Promise<BookWriter>;
   readonly #list: BookList;
@@ -135,19 +134,20 @@ export class Operations {
     return extended;
   }
 
-  /** Undoes an operation, by default the last one that is not undone. */
-  async undo(operation = this.all.value.findLast(({ isUndone }) => !isUndone)): Promise<void> {
-    if (operation) await this.#reverse(operation);
+  /** Undoes the last operation that is not undone. */
+  async undo(): Promise<void> {
+    const operation = this.all.value.findLast(({ isUndone }) => !isUndone);
+    if (operation) await this.reverse(operation);
   }
 
-  /** Does an operation again, by default the first one after those that are not undone. */
-  async redo(
-    operation = this.all.value[this.all.value.findLastIndex(({ isUndone }) => !isUndone) + 1],
-  ): Promise<void> {
-    if (operation) await this.#reverse(operation);
+  /** Does the first operation after those that are not undone again. */
+  async redo(): Promise<void> {
+    const operation = this.all.value[this.all.value.findLastIndex(({ isUndone }) => !isUndone) + 1];
+    if (operation) await this.reverse(operation);
   }
 
-  async #reverse(operation: Operation): Promise<void> {
+  /** Undoes an operation, or does an undone one again. */
+  async reverse(operation: Operation): Promise<void> {
     const isRedo = operation.isUndone;
     const index = this.all.value.indexOf(operation);
     const orient = (changes: readonly Change[]) => (isRedo ? changes : inverseOf(changes));

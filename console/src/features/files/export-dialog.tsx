@@ -1,5 +1,4 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { BookkeepingError } from '../../../../src/client/index.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { BookExport } from '../../state/files/book-export.ts';
@@ -34,10 +33,7 @@ export function ExportDialog({ isSelection }: { isSelection: boolean }) {
         />
       )}
       <p class="error" role="alert">
-        {error !== undefined &&
-          formatMessage(t.exportFailed, {
-            reason: error instanceof BookkeepingError ? explain(error) : t.diskError,
-          })}
+        {error !== undefined && formatMessage(t.exportFailed, { reason: explain(error) })}
       </p>
       <div class="buttons">
         {isSaving ? (

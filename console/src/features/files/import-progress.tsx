@@ -10,16 +10,6 @@ export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
   const { value: phase } = fileImport.phase;
   const { value: total } = fileImport.total;
   const { value: done } = fileImport.stored;
-  const pace = phase === 'sending' ? fileImport.pace.value : undefined;
-  const numbers = [
-    formatMessage(t.progress, { done, total }),
-    ...(pace
-      ? [
-          formatMessage(t.rate, { perSecond: Math.round(pace.perSecond) }),
-          timeLeft(Math.ceil(pace.secondsLeft)),
-        ]
-      : []),
-  ];
   const status = state === 'stopping' ? t.stopping : t.phases[phase];
   return (
     <>
@@ -27,7 +17,7 @@ export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
         label={t.importBooks}
         value={done}
         max={total}
-        numbers={numbers.join(' · ')}
+        numbers={formatMessage(t.progress, { done, total })}
         status={status}
         isProminent={phase !== 'sending'}
       />
@@ -36,11 +26,4 @@ export function ImportProgress({ fileImport }: { fileImport: FileImport }) {
       </div>
     </>
   );
-}
-
-function timeLeft(seconds: number): string {
-  const t = allTexts.value;
-  return seconds < 60
-    ? formatMessage(t.secondsLeft, { seconds })
-    : formatMessage(t.minutesLeft, { minutes: Math.ceil(seconds / 60) });
 }

@@ -29,7 +29,7 @@ export function ImportResult({ choice, fileImport }: ImportStepProps) {
             variant="danger"
             onClick={() => {
               dialogs.close();
-              void operations.undo(operation);
+              void operations.reverse(operation);
             }}
           />
         )}

@@ -49,12 +49,10 @@ function ReportButton({ fileImport }: { fileImport: FileImport }) {
     if (isBusy.value) return;
     isBusy.value = true;
     const { file, sample, mapping } = fileImport;
-    const target = download(`${file.file.name.replace(/\.[^.]*$/, '')} – ${t.reportName}.csv`, 'text/csv');
+    const name = `${file.file.name.replace(/\.[^.]*$/, '')} – ${t.reportName}.csv`;
+    const reportTexts = { line: t.line, reason: t.reason, row: t.row, explain: explainRowError };
     try {
-      const reportTexts = { line: t.line, reason: t.reason, row: t.row, explain: explainRowError };
-      for await (const text of reportOf(file, sample.columns, mapping.value, reportTexts))
-        await target.write(text);
-      await target.close();
+      await download(name, 'text/csv', reportOf(file, sample.columns, mapping.value, reportTexts));
     } catch (error) {
       if (!(error instanceof UnreadableFileError)) throw error;
       hasFailed.value = true;

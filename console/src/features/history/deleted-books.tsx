@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { Book, BookChange } from '../../../../src/client/index.ts';
+import type { BookChange } from '../../../../src/client/index.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { ChangeList } from '../../state/change-list.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, StepHeading } from '../../ui/dialog.tsx';
-import { visibleText } from '../../ui/visible-text.ts';
 import { BookText, YearText } from '../book-text.tsx';
 import { explainFailures } from '../reports.tsx';
 import { useApp } from '../use-app.ts';
@@ -27,13 +26,13 @@ export function DeletedBooksDialog() {
     return () => list.close();
   }, [list]);
 
-  async function restoreBooks(books: readonly Book[]): Promise<void> {
-    if (isRestoring.value || books.length === 0) return;
+  async function restore(): Promise<void> {
+    if (isRestoring.value || chosenBooks.length === 0) return;
     isRestoring.value = true;
-    const changes = books.map((after) => ({ before: undefined, after }));
+    const changes = chosenBooks.map((after) => ({ before: undefined, after }));
     const { done, failures, error } = await operations.run('restored', changes);
     isRestoring.value = false;
-    if (done.length === books.length) return close();
+    if (done.length === chosenBooks.length) return close();
     refusal.value = error === undefined ? explainFailures(failures) : explain(error);
     chosen.value = new Set();
     await list.load();
@@ -58,7 +57,6 @@ export function DeletedBooksDialog() {
             change={change}
             isChosen={chosen.value.has(change.book.id)}
             onChoose={(isChosen) => choose(change.book.id, isChosen)}
-            onRestore={() => void restoreBooks([change.book])}
           />
         ))}
       </ul>
@@ -72,7 +70,7 @@ export function DeletedBooksDialog() {
           text={formatMessage(t.restoreChosen, { count: chosenBooks.length })}
           variant="primary"
           aria-disabled={chosenBooks.length === 0 || isRestoring.value}
-          onClick={() => void restoreBooks(chosenBooks)}
+          onClick={() => void restore()}
         />
       </div>
     </Dialog>
@@ -83,10 +81,9 @@ interface DeletedBookProps {
   readonly change: BookChange;
   readonly isChosen: boolean;
   readonly onChoose: (isChosen: boolean) => void;
-  readonly onRestore: () => void;
 }
 
-function DeletedBook({ change: { at, book }, isChosen, onChoose, onRestore }: DeletedBookProps) {
+function DeletedBook({ change: { at, book }, isChosen, onChoose }: DeletedBookProps) {
   const t = allTexts.value;
   return (
     <li>
@@ -104,11 +101,6 @@ function DeletedBook({ change: { at, book }, isChosen, onChoose, onRestore }: De
           {t.changeTypes.deleted} <ChangeTime at={at} />
         </span>
       </label>
-      <Button
-        text={t.restore}
-        aria-label={formatMessage(t.restoreBook, { title: visibleText(book.title) || t.noTitle })}
-        onClick={onRestore}
-      />
     </li>
   );
 }

@@ -5,7 +5,7 @@ import type { BookList } from '../book-list.ts';
 import type { Selection } from '../selection.ts';
 import { queryOf, type ShownView } from '../view.ts';
 import { BOM } from './report.ts';
-import { chooseTarget } from './save-file.ts';
+import { download } from './save-file.ts';
 
 interface ExportedBooks {
   readonly address: ShownView;
@@ -21,7 +21,6 @@ export class BookExport {
   readonly format = signal<'csv' | 'json'>('csv');
   readonly state = signal<'ready' | 'saving' | 'saved'>('ready');
   readonly written = signal(0);
-  /** A `BookkeepingError`, or one of the file. */
   readonly error = signal<unknown>(undefined);
   readonly #app: ExportedBooks;
   #controller = new AbortController();
@@ -33,34 +32,33 @@ export class BookExport {
     this.total = isSelection ? app.selection.count.value : app.list.total.value;
   }
 
-  /** Saves the file. Browsers require a click for it. @param title the beginning of its name */
+  /** Saves the file. @param title the beginning of its name */
   async save(title: string): Promise<void> {
     const { value: format } = this.format;
     this.#controller = new AbortController();
     const { signal: abort } = this.#controller;
     this.error.value = undefined;
-    // The Swedish format is YYYY-MM-DD.
-    const name = `${title} ${new Date().toLocaleDateString('sv')}.${format}`;
-    const target = await chooseTarget(name, mediaTypeOf(format));
-    if (!target) return;
     this.state.value = 'saving';
     this.written.value = 0;
+    // The Swedish format is YYYY-MM-DD.
+    const name = `${title} ${new Date().toLocaleDateString('sv')}.${format}`;
     try {
-      if (format === 'csv') await target.write(BOM);
-      for await (const text of writeBooks(this.#pages(abort), format)) await target.write(text);
-      await target.close();
+      await download(name, mediaTypeOf(format), this.#texts(format, abort));
       this.state.value = 'saved';
     } catch (error) {
-      await target.abort().catch(() => {});
       this.state.value = 'ready';
-      if (abort.aborted) return;
-      this.error.value = error;
+      if (!abort.aborted) this.error.value = error;
     }
   }
 
   /** Cancels the export and discards its file. */
   stop(): void {
     this.#controller.abort();
+  }
+
+  async *#texts(format: 'csv' | 'json', abort: AbortSignal) {
+    if (format === 'csv') yield BOM;
+    yield* writeBooks(this.#pages(abort), format);
   }
 
   async *#pages(abort: AbortSignal) {

@@ -10,7 +10,6 @@ import { type Check, checkFile, readBooks } from './check-file.ts';
 import { type ExistingBooks, findExistingBooks, withoutExisting } from './existing-books.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type ImportEnd, type ImportListener, importBatches, type Phase } from './import-batches.ts';
-import { type Pace, PaceMeter } from './pace.ts';
 import type { RowFile } from './row-file.ts';
 import { guessByCells, type Sample } from './sample.ts';
 
@@ -34,7 +33,6 @@ export class FileImport {
   readonly state = signal<'ready' | 'sending' | 'stopping' | 'ended'>('ready');
   readonly phase = signal<Phase>('sending');
   readonly stored = signal(0);
-  readonly pace = signal<Pace | undefined>(undefined);
   /** The result of the import; an error when the file could not be read to its end. */
   readonly end = signal<ImportEnd | UnreadableFileError | undefined>(undefined);
   /** What the import has stored so far, to undo it. */
@@ -93,15 +91,10 @@ export class FileImport {
   /** Stores the books that are not stored yet. */
   async start(): Promise<void> {
     const cancel = this.#restart();
-    const meter = new PaceMeter();
-    const measure = () => {
-      this.pace.value = meter.record(this.stored.value, this.total.value, performance.now());
-    };
     batch(() => {
       this.state.value = 'sending';
       this.phase.value = 'sending';
       this.end.value = undefined;
-      measure();
     });
     const rows = readBooks(this.file, this.mapping.value);
     const existing = this.skipsExisting.value && this.existing.value;
@@ -115,7 +108,6 @@ export class FileImport {
           for (const after of books) this.#changes.push({ before: undefined, after });
           this.operation.value = this.#app.operations.extend(this.operation.value, this.#changes);
           this.stored.value += books.length;
-          measure();
         }),
     };
     const dependencies = {
