@@ -24,7 +24,7 @@ export async function startCluster({ network, isSynced = true }: ClusterOptions 
     const place = { folder, programs, port: await findFreePort(), ...(network && { network }) };
     const password = randomUUID();
     await initialise(place, password);
-    if (!isSynced) await appendFile(join(folder, 'data', 'postgresql.conf'), 'fsync = off\n');
+    if (!isSynced) await appendFile(join(folder, 'data', 'postgresql.conf'), UNSYNCED.join('\n'));
     const cluster = new Cluster(place, password, janitor);
     await cluster.start();
     return cluster;
@@ -43,6 +43,9 @@ const STOP_SIGNALS = { smart: 'SIGTERM', fast: 'SIGINT', immediate: 'SIGQUIT', k
 
 /** All other settings are PostgreSQL's defaults. */
 const SETTINGS = ['unix_socket_directories=', 'max_connections=300'];
+
+/** Without syncs, whole pages in the WAL protect from nothing; its size is limited, as it may be in memory. */
+const UNSYNCED = ['fsync = off', 'full_page_writes = off', 'max_wal_size = 256MB', ''];
 
 const LOOPBACK = '127.0.0.1';
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, type QueryResultRow } from 'pg';
+import { Client, Pool, type QueryResultRow } from 'pg';
 
 export { type Cluster, type StopMode, startCluster } from './cluster.ts';
 
@@ -24,13 +24,14 @@ export async function createDatabase({
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   // Only the locale C of libc supports every encoding.
   const locale = encoding === 'UTF8' ? '' : "template template0 locale_provider libc locale 'C'";
-  await query(server, `create database ${name} encoding '${encoding}' ${locale}`);
+  // A copy of files takes half of the time of the default, which writes each page to the WAL, too.
+  await administer(server, `create database ${name} encoding '${encoding}' strategy file_copy ${locale}`);
   const url = Object.assign(new URL(server), { pathname: name }).href;
   return {
     url,
     query: (sql, values) => query(url, sql, values),
     async [Symbol.asyncDispose]() {
-      await query(server, `drop database if exists ${name} with (force)`);
+      await administer(server, `drop database if exists ${name} with (force)`);
     },
   };
 }
@@ -54,6 +55,22 @@ function sharedServer(): string {
   if (url === undefined) throw new Error('run with --test-global-setup=testkit/global-setup.ts');
   return url;
 }
+
+/** Sends a statement on the one connection of this process to a server. It does not keep the process alive. */
+async function administer(server: string, sql: string): Promise<void> {
+  let pool = pools.get(server);
+  if (!pool) {
+    pool = new Pool({ connectionString: server, max: 1, allowExitOnIdle: true });
+    // A server that is stopped ends the connection; the next statement has another.
+    pools.set(
+      server,
+      pool.on('error', () => {}),
+    );
+  }
+  await pool.query(sql);
+}
+
+const pools = new Map<string, Pool>();
 
 async function query<Row extends QueryResultRow>(
   url: string,

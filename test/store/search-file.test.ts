@@ -12,6 +12,9 @@ import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.
 import { createFolder } from '../../testkit/folder.ts';
 import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
+// SQLite reads this when it is first used. The other folders of a test may be in memory, where nothing counts as written.
+process.env.SQLITE_TMPDIR = '/var/tmp';
+
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };
 
