@@ -144,7 +144,10 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
 }
 
 /** Starts the HTTP server on a given store. */
-export async function startServiceOn(store: BookStore | (BookStore & BookSearch)): Promise<Service> {
+export async function startServiceOn(
+  store: BookStore | (BookStore & BookSearch),
+  httpLimits: ServiceOptions['httpLimits'] = {},
+): Promise<Service> {
   const log: string[] = [];
   const server = createServer({
     version: '0.0.0',
@@ -153,7 +156,7 @@ export async function startServiceOn(store: BookStore | (BookStore & BookSearch)
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
-    limits: { ...FIXED_LIMITS, ...DEFAULTS.configuredLimits, ...NO_GRACE },
+    limits: { ...FIXED_LIMITS, ...DEFAULTS.configuredLimits, ...NO_GRACE, ...httpLimits },
     corsOrigins: [],
     trustProxy: false,
     logStream: { write: (line) => log.push(line) },

@@ -18,15 +18,20 @@ export class BookHandlers {
   readonly #store: BookStore;
   readonly #bodies: BodyReader;
   readonly #unread: MemoryBudget;
+  readonly #turnMs: number;
   /** Resolves when all requests for many books are processed that run one after the other. */
   #lastInTurn: Promise<unknown> = Promise.resolve();
   #lastOutage: StoreUnavailable | undefined;
 
-  /** @param unread the memory of responses that clients have not read yet */
-  constructor(store: BookStore, bodies: BodyReader, unread: MemoryBudget) {
+  /**
+   * @param unread the memory of responses that clients have not read yet
+   * @param turnMs the longest wait of a request for many books for others
+   */
+  constructor(store: BookStore, bodies: BodyReader, unread: MemoryBudget, turnMs: number) {
     this.#store = store;
     this.#bodies = bodies;
     this.#unread = unread;
+    this.#turnMs = turnMs;
   }
 
   /** POST /book */
@@ -83,7 +88,7 @@ export class BookHandlers {
     const known = this.#lastOutage;
     const startedMs = performance.now();
     const result = this.#lastInTurn.then((): HttpResult | Promise<HttpResult> => {
-      if (performance.now() - startedMs > TURN_MS_MAX) return { outcome: 'serviceUnavailable' };
+      if (performance.now() - startedMs > this.#turnMs) return { outcome: 'serviceUnavailable' };
       if (this.#lastOutage !== known) throw this.#lastOutage;
       return perform();
     });
@@ -160,9 +165,6 @@ export class BookHandlers {
     throw new StoreUnavailable('contention');
   }
 }
-
-/** The longest wait for other requests for many books; afterwards, the connection is closed soon. */
-const TURN_MS_MAX = 10_000;
 
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;

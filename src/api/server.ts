@@ -31,7 +31,7 @@ export function createServer(options: ServerOptions) {
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const unread = new MemoryBudget(limits.unreadBytesAtOnce);
   const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, bodies);
-  const books = new BookHandlers(store, bodies, unread);
+  const books = new BookHandlers(store, bodies, unread, limits.turnMs);
   const lists = new ListHandler(store, unread);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 

@@ -12,6 +12,8 @@ export interface HttpLimits {
   readonly requestMs: number;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
+  /** The longest wait of a request for many books for others; afterwards, its connection is closed soon. */
+  readonly turnMs: number;
   /** The time for a client to read the next part of its response, or to send the next part of its request. */
   readonly stallMs: number;
   /** The time that a connection may stay open without a request. */
@@ -39,6 +41,7 @@ export const FIXED_LIMITS = {
   rejectedConnections: 1_000,
   idleMs: 72_000,
   searchMs: 10_000,
+  turnMs: 10_000,
   checkingIntervalMs: 200,
   graceMs: 1_000,
   drainMs: 3_500,
