@@ -1,6 +1,8 @@
 import type { Book } from '../src/book/book.ts';
 import { SORT_KEY_LENGTH } from '../src/search/book-search.ts';
 
+const RESULTS_MAX = 10_000;
+
 /** The parameters of `GET /books` as text. */
 export type Parameters = Readonly<Record<string, string>>;
 
@@ -38,25 +40,36 @@ function isBefore(key: string | number, from: string, direction: number): boolea
 }
 
 /** The characters that a search compares. */
-function cut(text: string): string {
-  return Array.from(text).slice(0, 8_192).join('');
-}
+const cut = remembering((text) => Array.from(text).slice(0, 8_192).join(''));
 
 function lower(text: string): string {
   return text.toLowerCase().replaceAll('ς', 'σ');
 }
 
-function wordsIn(text: string): string[] {
+const wordsIn = remembering((text) => {
   const folded = lower(text)
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}]/gu, '')
     .toLowerCase();
   return folded.split(/[\p{Z}\p{Cc}\p{P}]+/u).filter((word) => word !== '');
-}
+});
 
 /** Compares numbers, or texts in UTF-8, whose order is that of code points. */
 function compare(a: number | Buffer, b: number | Buffer): number {
   return Buffer.isBuffer(a) && Buffer.isBuffer(b) ? Buffer.compare(a, b) : Number(a) - Number(b);
+}
+
+/** A function of a text that keeps its latest results: a test asks for the same ones with each query. */
+function remembering<Result>(compute: (text: string) => Result): (text: string) => Result {
+  const results = new Map<string, Result>();
+  return (text) => {
+    const known = results.get(text);
+    if (known !== undefined) return known;
+    if (results.size === RESULTS_MAX) results.clear();
+    const result = compute(text);
+    results.set(text, result);
+    return result;
+  };
 }
 
 /** The key by which a text is sorted. */

@@ -19,7 +19,7 @@ export async function assertList(
   assert.deepEqual(idsOf(returned), idsOf(expected), JSON.stringify(parameters).slice(0, 200));
   assert.equal(JSON.stringify(returned), JSON.stringify(expected));
   for (const limit of limits) {
-    if (expected.length > 20 * limit) continue;
+    if (expected.length > 9 * limit) continue;
     const walked = await walk(service, { ...parameters, limit: `${limit}` });
     assert.deepEqual(idsOf(walked), idsOf(expected), JSON.stringify({ ...parameters, limit }).slice(0, 200));
   }
@@ -66,10 +66,7 @@ export function idsOf(books: readonly Book[]): number[] {
 
 /** Creates books. @returns them in the order of their ids */
 export async function createBooks(service: Service, books: readonly BookFields[]): Promise<Book[]> {
-  const create = async (book: BookFields) => {
-    const response = await service.fetch('POST', '/book', JSON.stringify(book));
-    assert.equal(response.status, 201);
-    return ((await response.json()) as { data: Book }).data;
-  };
-  return (await Promise.all(books.map(create))).toSorted((a, b) => a.id - b.id);
+  const response = await service.fetch('POST', '/books', JSON.stringify(books));
+  assert.equal(response.status, 201);
+  return ((await response.json()) as { data: Book[] }).data;
 }

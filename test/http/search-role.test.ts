@@ -17,7 +17,8 @@ describe('A PostgreSQL role that cannot create tables, triggers and indexes', ()
     const dbUrl = Object.assign(new URL(database.url), { username: role, password: 'secret' }).href;
     {
       await using service = await startService({ dbUrl });
-      for (const parameters of EXAMPLES) await assertList(service, books, parameters);
+      for (const parameters of EXAMPLES.filter((_, index) => index % 5 === 0))
+        await assertList(service, books, parameters);
       assert.equal((await service.fetch('POST', '/book', '{}')).status, 201);
       assert.equal(
         (await database.query("select 1 from pg_trigger where tgname like 'book_search%'")).length,

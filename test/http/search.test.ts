@@ -39,13 +39,13 @@ for (const engine of engines) {
       const books = await createBooks(service, [...CORPUS, ...makeBooks(20)]);
       for (const sort of ['id', '-id', 'title', '-title', 'author', '-author', 'year', '-year']) {
         const expected = expectedBooks(books, { sort });
-        for (const limit of [1, 7, 1000])
+        for (const limit of [7, 1000])
           assert.deepEqual(idsOf(await walk(service, { sort, limit: `${limit}` })), idsOf(expected));
       }
     });
 
     test('continues after a book that was deleted or changed, and returns every other book once', async () => {
-      for (const sort of ['title', '-title', 'author', '-author', 'year', '-id']) {
+      for (const sort of ['title', '-author', 'year', '-id']) {
         await using service = await startService({ engine: engine.name });
         const order = idsOf(expectedBooks(await createBooks(service, CORPUS), { sort }));
         const links: (string | undefined)[] = [];
@@ -98,12 +98,11 @@ for (const engine of engines) {
     test('returns the number of all matches with count=true, whatever the page', async () => {
       await using service = await startService({ engine: engine.name });
       const books = await createBooks(service, [...CORPUS, ...makeBooks(50)]);
-      for (const parameters of [...EXAMPLES, { count: 'true' }]) {
-        for (const limit of [{}, { limit: '2' }]) {
-          const response = await service.fetch('GET', pathOf({ ...parameters, ...limit, count: 'true' }));
-          assert.equal(response.headers.get('x-total-count'), `${expectedBooks(books, parameters).length}`);
-          await response.text();
-        }
+      for (const [index, parameters] of [...EXAMPLES, {}, {}].entries()) {
+        const limit = index % 2 === 0 ? {} : { limit: '2' };
+        const response = await service.fetch('GET', pathOf({ ...parameters, ...limit, count: 'true' }));
+        assert.equal(response.headers.get('x-total-count'), `${expectedBooks(books, parameters).length}`);
+        await response.text();
       }
       const uncounted = await service.fetch('GET', '/books?count=false');
       assert.equal(uncounted.headers.get('x-total-count'), null);
@@ -115,7 +114,7 @@ for (const engine of engines) {
       const book = (await createBooks(service, CORPUS)).find(({ title }) => title === 'The Iliad');
       const find = async (q: string) => idsOf(await booksIn(await service.fetch('GET', pathOf({ q }))));
       assert.deepEqual(await find('iliad'), [book?.id]);
-      for (let round = 0; round < 20; round++) {
+      for (let round = 0; round < 5; round++) {
         await service.fetch('PUT', `/book/${book?.id}`, JSON.stringify({ title: `Round${round}` }));
         assert.deepEqual(await find(`round${round}`), [book?.id]);
         assert.deepEqual(await find('iliad'), []);
