@@ -83,7 +83,7 @@ describe('The page at /docs, in a browser', () => {
     assert.ok(await form.getByRole('button', { name: 'Send' }).isVisible());
     assert.equal((await send(page, 'listBooks')).status, '200');
     await form.getByRole('button', { name: 'Copy the curl command' }).click();
-    await form.getByText('Copied').waitFor();
+    await page.getByRole('status').getByText('Copied').waitFor();
     const copied = await page.evaluate<string>('navigator.clipboard.readText()');
     assert.equal(
       copied,

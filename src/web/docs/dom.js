@@ -58,11 +58,7 @@ export function phrases(text) {
  * @param {HTMLPreElement} block
  */
 export function copyable(what, block) {
-  const button = element(
-    'button',
-    { type: 'button', class: 'copy', 'aria-label': `Copy ${what}`, click },
-    'Copy',
-  );
+  const button = element('button', { type: 'button', 'aria-label': `Copy ${what}`, click }, 'Copy');
   return element('div', { class: 'copyable' }, block, button);
 
   function click() {
@@ -77,8 +73,11 @@ export function copyable(what, block) {
       () => false,
     );
     button.textContent = isCopied ? 'Copied' : 'Press Ctrl+C';
+    const status = find('#copied', HTMLElement);
+    status.textContent = button.textContent;
     setTimeout(() => {
       button.textContent = 'Copy';
+      status.textContent = '';
     }, 2000);
   }
 }
