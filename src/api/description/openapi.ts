@@ -69,7 +69,7 @@ HTTP status; \`data\` is null unless an operation says otherwise. Messages are e
 
 Paths are exact: any other path is 404 \`Not found\`. \`HEAD\` works like \`GET\`, without content.
 
-A body is one JSON object in UTF-8 of at most ${formatMebibytes(BODY_BYTES_MAX)}, or for \`POST /books\` an array of them of at most ${formatMebibytes(BOOKS_BYTES_MAX)}, whatever \
+A body is one JSON object in UTF-8 of at most ${formatMebibytes(BODY_BYTES_MAX)}, or for \`POST /books\` and \`PATCH /books\` an array of them of at most ${formatMebibytes(BOOKS_BYTES_MAX)}, whatever \
 its \`Content-Type\`; a body with a \`Content-Encoding\` is rejected. Strings are well-formed Unicode. Field names are \
 case-insensitive; of duplicates, the last one counts.`;
 
