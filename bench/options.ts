@@ -24,7 +24,7 @@ export const PEER_CONNECTIONS: readonly number[] = [1, TARGET_CONNECTIONS];
 export const USAGE = `usage: npm run bench -- [options]
 
   --rounds N              interleaved rounds (3)
-  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections, except on peers (2); others take 1 second
+  --seconds N             of a measurement at ${TARGET_CONNECTIONS} connections, without peers (2); others take 1 second
   --only A,B              services: ${SERVICE_NAMES.join(', ')}
   --workloads A,B         ${WORKLOAD_NAMES.join(', ')}
   --connections A,B       1, 32, 128

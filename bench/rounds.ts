@@ -28,8 +28,8 @@ export async function measureRound(
       for (const service of ordered) {
         const { name } = service;
         if (!isMeasured(name, workload, connections)) continue;
-        // Measurements without targets are shorter.
-        const seconds = connections === TARGET_CONNECTIONS && !isPeer(name) ? options.seconds : 1;
+        const hasTargets = connections === TARGET_CONNECTIONS && !isPeer(name) && name !== 'textbook';
+        const seconds = hasTargets ? options.seconds : 1;
         const measurement = { round, ...(await meter.measure({ service, workload, connections, seconds })) };
         results.measurements.push(measurement);
         const { requestsPerSecond, p99Ms, failures } = measurement;

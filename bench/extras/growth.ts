@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +7,6 @@ import { Client } from 'pg';
 import { Random } from '../../campaigns/random.ts';
 import { startCluster } from '../../testkit/cluster.ts';
 import { makeBooks } from '../books.ts';
-import { chooseGenerator } from '../load/generator.ts';
 import { describeMachine } from '../machine.ts';
 import { decimal, table } from '../report/markdown.ts';
 import { TOKEN } from '../services/credentials.ts';
@@ -15,6 +14,7 @@ import { ServerProcess } from '../services/server-process.ts';
 import { type Service, services, startService } from '../services/service.ts';
 import { median } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
+import { rateOf } from './rate.ts';
 
 /**
  * Measures how cost grows with the number of books, for bench/MEASUREMENTS.md, and prints a table:
@@ -51,12 +51,11 @@ interface Costs {
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-growth-'));
-const generator = chooseGenerator();
 try {
   console.log(
     `${describeMachine(folder)
       .map(([name, value]) => `${name}: ${value}`)
-      .join('; ')}; ${generator.title}\n`,
+      .join('; ')}\n`,
   );
   for (const name of ['sqlite', 'postgres'] as const) {
     if (engine !== undefined && engine !== name) continue;
@@ -80,20 +79,8 @@ async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Cost
   await service.table?.fill(books);
   const fillSeconds = (performance.now() - filledAt) / 1_000;
   const bytesEach = (await sizeOf(service, 'books')) / books;
-  const rateOf = async (requests: readonly string[]) => {
-    const requestsFile = join(serviceFolder, 'requests');
-    await writeFile(requestsFile, requests.join('\n'));
-    const load = {
-      url: service.server.url,
-      requestsFile,
-      token: TOKEN,
-      connections: CONNECTIONS,
-      seconds: SECONDS,
-    };
-    const { responses, seconds, failures } = await generator.run(load);
-    if (failures > 0) throw new Error(`${failures} requests failed: ${requests[0]}`);
-    return responses / seconds;
-  };
+  const rate = (requests: readonly string[]) =>
+    rateOf(service, { requests, connections: CONNECTIONS, seconds: SECONDS });
   const random = new Random(books);
   const gets = Array.from({ length: REQUESTS }, () => `GET /book/${1 + random.below(books)}`);
   const posts = makeBooks(REQUESTS, 1).map((book) => `POST /book ${JSON.stringify(book)}`);
@@ -105,9 +92,9 @@ async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Cost
     fillSeconds,
     startMs: median(startsMs) ?? Number.NaN,
     bytesEach,
-    get: await rateOf(gets),
-    page: await rateOf([`GET /books?${PAGE}`]),
-    post: await rateOf(posts),
+    get: await rate(gets),
+    page: await rate([`GET /books?${PAGE}`]),
+    post: await rate(posts),
   };
   if (books > INDEXED_BOOKS_MAX) return withoutIndex;
   const indexSeconds = await buildIndex(service.server.url);
@@ -115,8 +102,8 @@ async function measure(name: 'sqlite' | 'postgres', books: number): Promise<Cost
     ...withoutIndex,
     indexSeconds,
     indexBytesEach: (await sizeOf(service, 'book_search')) / (books + withoutIndex.post * SECONDS),
-    pageByTitle: await rateOf([`GET /books?sort=title&${PAGE}`]),
-    postIndexed: await rateOf(posts),
+    pageByTitle: await rate([`GET /books?sort=title&${PAGE}`]),
+    postIndexed: await rate(posts),
   };
 }
 
@@ -177,22 +164,22 @@ function render(rows: readonly Costs[]): string {
     ],
     rows.map((row) => [
       decimal(row.books),
-      rate(row.get, first?.get),
-      rate(row.post, first?.post),
-      rate(row.page, first?.page),
+      renderRate(row.get, first?.get),
+      renderRate(row.post, first?.post),
+      renderRate(row.page, first?.page),
       decimal(row.startMs),
       decimal(row.bytesEach),
       decimal(row.indexSeconds),
       decimal(row.indexBytesEach),
-      rate(row.postIndexed, first?.postIndexed),
-      rate(row.pageByTitle, first?.pageByTitle),
+      renderRate(row.postIndexed, first?.postIndexed),
+      renderRate(row.pageByTitle, first?.pageByTitle),
       decimal(row.fillSeconds, 1),
     ]),
   );
 }
 
 /** A rate, and its ratio to the rate at the first size. */
-function rate(value: number | undefined, base: number | undefined): string {
+function renderRate(value: number | undefined, base: number | undefined): string {
   if (value === undefined || base === undefined) return '–';
   return `${decimal(value)} (${decimal(value / base, 2)})`;
 }

@@ -1,18 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../campaigns/random.ts';
 import { startCluster } from '../../testkit/cluster.ts';
 import { BOOKS, makeBooks } from '../books.ts';
-import { chooseGenerator } from '../load/generator.ts';
 import { decimal, megabytes, table } from '../report/markdown.ts';
-import { TOKEN } from '../services/credentials.ts';
 import { type Service, startService } from '../services/service.ts';
 import { childrenOf, readMemoryBytes } from '../services/usage.ts';
 import { median } from '../statistics.ts';
 import { createDatabase } from '../tables/postgres.ts';
+import { rateOf } from './rate.ts';
 
 /**
  * Measures what several workers serve, and prints a table: `node bench/extras/workers.ts [engine] [rounds]`. The workers get
@@ -97,7 +96,6 @@ class Limits {
   }
 }
 
-const generator = chooseGenerator();
 const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-workers-'));
 try {
   for (const engine of ['sqlite', 'postgres'] as const) {
@@ -123,7 +121,12 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<void> {
   await using one = await start(1);
   await using several = await start(WORKERS);
   for (const workload of Object.keys(REQUESTS) as Workload[]) {
-    for (const service of [one, several]) await load(service, workload, WARM_UP_SECONDS);
+    for (const service of [one, several])
+      await rateOf(service, {
+        requests: REQUESTS[workload],
+        connections: CONNECTIONS,
+        seconds: WARM_UP_SECONDS,
+      });
   }
   await using limits = { one: new Limits(one), several: new Limits(several), [Symbol.asyncDispose]: release };
   async function release() {
@@ -135,7 +138,8 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<void> {
   for (let round = 0; round < Number(rounds); round++) {
     for (const [index, { workload, workers, each, ...rest }] of CASES.entries()) {
       limits[workers === 1 ? 'one' : 'several'].set(each, 'all' in rest ? rest.all : undefined);
-      rates[index]?.push(await load(workers === 1 ? one : several, workload, SECONDS));
+      const load = { requests: REQUESTS[workload], connections: CONNECTIONS, seconds: SECONDS };
+      rates[index]?.push(await rateOf(workers === 1 ? one : several, load));
     }
   }
   const medians = rates.map((values) => median(values) ?? Number.NaN);
@@ -149,20 +153,4 @@ async function measure(engine: 'sqlite' | 'postgres'): Promise<void> {
   console.log(table(['', '>workers', 'cores', '>requests/s', '>ratio'], rows));
   const [oneBytes, severalBytes] = [one, several].map(({ server }) => megabytes(readMemoryBytes(server.pid)));
   console.log(`\nResident memory: ${oneBytes} MB with 1 worker, ${severalBytes} MB with ${WORKERS}\n`);
-}
-
-async function load({ server, program }: Service, workload: Workload, seconds: number): Promise<number> {
-  const requestsFile = join(program.folder, 'requests');
-  await writeFile(requestsFile, REQUESTS[workload].join('\n'));
-  const { url } = server;
-  const { responses, failures, ...result } = await generator.run({
-    url,
-    requestsFile,
-    token: TOKEN,
-    connections: CONNECTIONS,
-    seconds,
-  });
-  if (failures > 0) throw new Error(`${failures} requests failed`);
-  server.truncateLog();
-  return responses / result.seconds;
 }

@@ -52,7 +52,7 @@ function renderMethod({ results, options, generator }: Run): string {
   const { rounds, seconds } = options;
   return [
     `- ${rounds} ${rounds === 1 ? 'round' : 'rounds'}. In each round, every service runs every workload on 10,000 books. Numbers are medians of the rounds; ratios are medians of the ratios within each round.`,
-    `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections, 1 s otherwise and on the peers. Connections are kept alive, and each sends its next request after the response.`,
+    `- A measurement takes ${seconds} s at ${TARGET_CONNECTIONS} connections, and 1 s otherwise, on the peers and on the textbook service. Connections are kept alive, and each sends its next request after the response.`,
     `- Load generator: ${generator}. ${renderCeiling(results)}`,
     '- After measurements that write, the table is restored to 10,000 books. For DELETE it has more books than can be deleted in the time.',
     '- Services run with default settings, with a history on SQLite, and their output goes to a file. The floor is a bare `node:http` server that sends a fixed envelope of the same size, depending only on method and path.',

@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
+import { CryptoHasher } from 'bun';
 
 const { SECRET_TOKEN } = process.env;
 const LIFETIME_SECONDS = 15 * 60;
@@ -29,7 +30,7 @@ export function isValid(token) {
 }
 
 function sign(hash, text) {
-  return createHmac(hash, SECRET_TOKEN).update(text).digest();
+  return new CryptoHasher(hash, SECRET_TOKEN).update(text).digest();
 }
 
 function encode(value) {
