@@ -282,6 +282,17 @@ describe('The history on SQLite', () => {
     while (select(path, 'select indexed from book_history') !== 1_001) await sleep(20);
   });
 
+  test('indexes 1,000 changes by book although a few follow, such as restores of deleted books', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await using opened = await openWithHistory(`sqlite:${path}`);
+    execute(path, books(1_000));
+    for (let year = 1; Number(select(path, 'select indexed from book_history')) < 1_001; year++) {
+      await opened.store.update(1, { year });
+      await sleep(20);
+    }
+  });
+
   test('indexes 100,000 changes by book although others follow', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');

@@ -16,7 +16,7 @@ import type { Restore, Write, Written } from './write-thread.ts';
 
 /** The interval at which the log is verified. */
 const MAINTENANCE_MS = 1_000;
-/** The changes that are indexed by book once no more follow, or at once: a read of the changes of a book scans the others. */
+/** The changes that are indexed by book once few more follow, or at once: a read of the changes of a book scans the others. */
 const BACKLOG_MIN = 1_000;
 const BACKLOG_MAX = 100_000;
 /** The time for other writers between two steps. */
@@ -167,7 +167,7 @@ class SqliteHistory implements BookHistory {
         last: number;
         backlog: number;
       };
-      if (backlog >= BACKLOG_MAX || (backlog >= BACKLOG_MIN && last === this.#lastPosition))
+      if (backlog >= BACKLOG_MAX || (backlog >= BACKLOG_MIN && last - this.#lastPosition < BACKLOG_MIN))
         await this.#writeAll('index');
       this.#lastPosition = last;
       this.#maintenance.failure = undefined;
