@@ -137,7 +137,7 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       logStream: { write: (line) => log.push(line) },
     },
   );
-  return new Service(app.url, await signToken(options.now), log, async () => {
+  return new Service(app.url, signToken(options.now), log, async () => {
     await app.close();
     await address?.[Symbol.asyncDispose]();
   });
@@ -163,10 +163,10 @@ export async function startServiceOn(
     logLevel: 'info',
   });
   const url = await server.listen(0, 'localhost');
-  return new Service(url, await signToken(), log, () => server.close());
+  return new Service(url, signToken(), log, () => server.close());
 }
 
-function signToken(now: () => number = Date.now): Promise<string> {
+function signToken(now: () => number = Date.now): string {
   return new Tokens(new Secret(SECRET), now).issue();
 }
 

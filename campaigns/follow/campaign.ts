@@ -50,7 +50,7 @@ export async function run(
   const start = () => startService(folder, { ...variables, DB_URL: store.dbUrl, PORT: `${port}` });
   let service = await start();
   resources.defer(() => service[Symbol.asyncDispose]());
-  const token = await new Tokens(new Secret(SECRET), Date.now).issue(86_400);
+  const token = new Tokens(new Secret(SECRET), Date.now).issue(86_400);
   const target = { url: `http://127.0.0.1:${port}`, token };
   if (fault) await query(store.url(), fault(store.url()));
 

@@ -41,7 +41,7 @@ export class TokenHandlers {
       return { outcome: 'invalidCredentials' };
     }
     try {
-      const token = await this.#tokens.issue(TOKEN_LIFETIME_SECONDS, login.scope);
+      const token = this.#tokens.issue(TOKEN_LIFETIME_SECONDS, login.scope);
       this.logins.succeeded++;
       return { outcome: 'tokenGenerated', data: { token } };
     } catch (error) {
@@ -53,26 +53,17 @@ export class TokenHandlers {
   readonly authenticate = (request: FastifyRequest, reply: FastifyReply, pass: () => void): void => {
     reply.header('cache-control', CACHE_CONTROL.protected);
     const token = request.headers.authorization;
-    const verdict = token ? this.#tokens.verify(token) : undefined;
-    if (!token || !verdict) send(reply, { outcome: 'tokenRequired' });
-    else if (verdict === 'valid') pass();
-    else void this.#passIfAllowed(request, token, verdict, reply, pass);
-  };
-
-  async #passIfAllowed(
-    request: FastifyRequest,
-    token: string,
-    pending: TokenVerdict | Promise<TokenVerdict>,
-    reply: FastifyReply,
-    pass: () => void,
-  ): Promise<void> {
-    const verdict = await pending;
+    if (!token) {
+      send(reply, { outcome: 'tokenRequired' });
+      return;
+    }
+    const verdict = this.#tokens.verify(token);
     if (verdict === 'read-only') markReadOnly(request);
     const isRead = request.method === 'GET' || request.method === 'HEAD';
     if (verdict === 'valid' || (verdict === 'read-only' && isRead)) pass();
     else if (verdict === 'read-only') send(reply, { outcome: 'readOnlyToken' });
     else send(reply, { outcome: 'invalidToken', detail: detailOf(token, verdict) });
-  }
+  };
 
   #throttled(request: FastifyRequest, reply: FastifyReply, ip: string, seconds: number): HttpResult {
     this.logins.throttled++;

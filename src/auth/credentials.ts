@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { Invalid } from '../json/invalid.ts';
 import { readJsonObject } from '../json/json-object.ts';
 import type { Secret } from '../secret.ts';
@@ -23,24 +23,19 @@ export function readLoginRequest(body: Uint8Array): LoginRequest | Invalid {
 }
 
 export class Credentials {
-  readonly #key = randomBytes(32);
-  readonly #username: Buffer;
-  readonly #password: Buffer;
+  readonly #digest: Buffer;
 
   constructor(username: string, password: Secret) {
-    this.#username = this.#digest(username);
-    this.#password = this.#digest(password.reveal());
+    this.#digest = digest({ username, password: password.reveal() });
   }
 
   /** Whether both match, in constant time. */
-  match({ username, password }: LoginRequest): boolean {
-    const isUsername = timingSafeEqual(this.#digest(username), this.#username);
-    const isPassword = timingSafeEqual(this.#digest(password), this.#password);
-    return isUsername && isPassword;
+  match(login: LoginRequest): boolean {
+    return timingSafeEqual(digest(login), this.#digest);
   }
+}
 
-  /** Makes texts of any length comparable; the key is random. */
-  #digest(text: string): Buffer {
-    return createHmac('sha256', this.#key).update(text).digest();
-  }
+/** Makes pairs of any length comparable. */
+function digest({ username, password }: LoginRequest): Buffer {
+  return hash('sha256', JSON.stringify([username, password]), 'buffer');
 }

@@ -8,7 +8,7 @@ export function openClient(url: string | undefined): BookClient {
   const { config, secrets } = loadConfig();
   const tokens = new Tokens(secrets.tokenKey, Date.now);
   try {
-    return createClient({ url: url ?? `http://localhost:${config.port}`, token: () => tokens.issue() });
+    return createClient({ url: url ?? `http://localhost:${config.port}`, token: async () => tokens.issue() });
   } catch {
     throw new UsageError('--url must be an http or https URL');
   }

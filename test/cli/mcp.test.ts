@@ -155,7 +155,7 @@ describe('bookkeeping mcp reads only', () => {
 
   test('with a read-only BOOKKEEPING_TOKEN, without a secret', async () => {
     await using service = await startService();
-    const BOOKKEEPING_TOKEN = await new Tokens(new Secret(SECRET), Date.now).issue(60, 'read');
+    const BOOKKEEPING_TOKEN = new Tokens(new Secret(SECRET), Date.now).issue(60, 'read');
     await using assistant = await Assistant.start(service.url, ['--allow-changes'], { BOOKKEEPING_TOKEN });
     // The service has no history.
     assert.deepEqual(await assistant.tools(), ['search_books', 'get_book']);
@@ -343,7 +343,7 @@ describe('bookkeeping mcp survives', () => {
 
   test('a token that expires, and another secret', async () => {
     await using service = await startService();
-    const BOOKKEEPING_TOKEN = await new Tokens(new Secret(SECRET), Date.now).issue(-1);
+    const BOOKKEEPING_TOKEN = new Tokens(new Secret(SECRET), Date.now).issue(-1);
     await using expired = await Assistant.start(service.url, [], { BOOKKEEPING_TOKEN });
     assert.match(
       await expired.fail('search_books'),

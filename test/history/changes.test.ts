@@ -234,7 +234,7 @@ for (const engine of engines) {
         service,
         '/changes',
         {},
-        await new Tokens(new Secret(SECRET), () => now).issue(1),
+        new Tokens(new Secret(SECRET), () => now).issue(1),
       );
       now += 2_000;
       await create(service, 1);

@@ -25,7 +25,7 @@ async function startSmall(folder: string) {
     HISTORY: 'on',
   };
   const service = await startProcess(folder, variables, ['--max-old-space-size=64']);
-  const token = await new Tokens(new Secret(SECRET), Date.now).issue(600);
+  const token = new Tokens(new Secret(SECRET), Date.now).issue(600);
   const { port, url } = service;
   const create = async (title: string) => {
     const body = JSON.stringify({ title });

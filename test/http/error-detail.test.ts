@@ -54,9 +54,9 @@ test('Error-Detail says what is wrong with a request, and the envelope is that o
 test('Error-Detail tells an expired token from one of another secret, and says nothing else of a signature', async () => {
   await using service = await startService();
   for (const [token, detail] of [
-    [await issue(SECRET, -1), 'the token has expired'],
-    [await issue('another secret', 900), 'the token is signed with another secret'],
-    [await issue('another secret', -1), 'the token is signed with another secret'],
+    [issue(SECRET, -1), 'the token has expired'],
+    [issue('another secret', 900), 'the token is signed with another secret'],
+    [issue('another secret', -1), 'the token is signed with another secret'],
     [`${service.token}.`, null],
   ] as const) {
     const response = await service.fetch('GET', '/books', undefined, { Authorization: token });
@@ -65,6 +65,6 @@ test('Error-Detail tells an expired token from one of another secret, and says n
   }
 });
 
-function issue(secret: string, seconds: number): Promise<string> {
+function issue(secret: string, seconds: number): string {
   return new Tokens(new Secret(secret), Date.now).issue(seconds);
 }

@@ -15,8 +15,8 @@ const HASHES = { HS256: 'sha256', HS384: 'sha384', HS512: 'sha512' } as const;
 const tokens = new Tokens(new Secret(KEY), now);
 
 describe('An issued token', () => {
-  test('is HS256 with the single claim exp, 15 minutes from now', async () => {
-    const token = await tokens.issue();
+  test('is HS256 with the single claim exp, 15 minutes from now', () => {
+    const token = tokens.issue();
     const [header = '', payload = '', signature] = token.split('.');
 
     assert.deepEqual(decode(header), { alg: 'HS256', typ: 'JWT' });
@@ -25,22 +25,22 @@ describe('An issued token', () => {
     assert.equal(TOKEN_LIFETIME_SECONDS, 900);
   });
 
-  test('is valid', async () => {
-    assert.equal(await tokens.verify(await tokens.issue()), 'valid');
+  test('is valid', () => {
+    assert.equal(tokens.verify(tokens.issue()), 'valid');
   });
 
-  test('has a scope if one is given', async () => {
-    const token = await tokens.issue(60, 'read');
+  test('has a scope if one is given', () => {
+    const token = tokens.issue(60, 'read');
     assert.deepEqual(decode(token.split('.')[1] ?? ''), { exp: NOW + 60, scope: 'read' });
-    assert.equal(await tokens.verify(token), 'read-only');
+    assert.equal(tokens.verify(token), 'read-only');
   });
 
-  test('is valid with the same key, however short, and with no other', async () => {
+  test('is valid with the same key, however short, and with no other', () => {
     const short = new Tokens(new Secret('k'), now);
-    const token = await short.issue();
-    assert.equal(await new Tokens(new Secret('k'), now).verify(token), 'valid');
-    assert.notEqual(await new Tokens(new Secret('K'), now).verify(token), 'valid');
-    assert.notEqual(await tokens.verify(token), 'valid');
+    const token = short.issue();
+    assert.equal(new Tokens(new Secret('k'), now).verify(token), 'valid');
+    assert.notEqual(new Tokens(new Secret('K'), now).verify(token), 'valid');
+    assert.notEqual(tokens.verify(token), 'valid');
   });
 });
 
@@ -63,9 +63,9 @@ describe('A token is accepted', () => {
   };
   for (const [which, token] of Object.entries(ACCEPTED)) {
     for (const [how, verifier] of Object.entries(VERIFIERS)) {
-      test(which + how, async () => {
-        assert.equal(await verifier.verify(token), 'valid');
-        assert.equal(await verifier.verify(token), 'valid', 'the second time');
+      test(which + how, () => {
+        assert.equal(verifier.verify(token), 'valid');
+        assert.equal(verifier.verify(token), 'valid', 'the second time');
       });
     }
   }
@@ -145,21 +145,21 @@ describe('A token is rejected', () => {
   };
   for (const [which, token] of Object.entries(REJECTED)) {
     for (const [how, verifier] of Object.entries(VERIFIERS)) {
-      test(which + how, async () => {
-        assert.notEqual(await verifier.verify(token), 'valid');
-        assert.notEqual(await verifier.verify(token), 'valid', 'the second time');
+      test(which + how, () => {
+        assert.notEqual(verifier.verify(token), 'valid');
+        assert.notEqual(verifier.verify(token), 'valid', 'the second time');
       });
     }
   }
 });
 
-test('The verdict says why a token is rejected, and that it has expired only if the key has signed it', async () => {
+test('The verdict says why a token is rejected, and that it has expired only if the key has signed it', () => {
   const expired = { exp: NOW - 1 };
   for (const verifier of Object.values(VERIFIERS)) {
-    assert.equal(await verifier.verify(make({ payload: expired })), 'expired');
-    assert.equal(await verifier.verify(make({ key: 'a third key', payload: expired })), 'wrong signature');
-    assert.equal(await verifier.verify(make({ payload: { nbf: NOW + 1 } })), 'invalid');
-    assert.equal(await verifier.verify('x'), 'invalid');
+    assert.equal(verifier.verify(make({ payload: expired })), 'expired');
+    assert.equal(verifier.verify(make({ key: 'a third key', payload: expired })), 'wrong signature');
+    assert.equal(verifier.verify(make({ payload: { nbf: NOW + 1 } })), 'invalid');
+    assert.equal(verifier.verify('x'), 'invalid');
   }
 });
 
@@ -167,90 +167,88 @@ describe('The previous key', () => {
   const OTHER = 'the key that has replaced it...';
   const changing = new Tokens(new Secret(OTHER), now, new Secret(KEY));
 
-  test('does not sign', async () => {
-    const token = await changing.issue();
-    assert.equal(await new Tokens(new Secret(OTHER), now).verify(token), 'valid');
-    assert.notEqual(await tokens.verify(token), 'valid');
+  test('does not sign', () => {
+    const token = changing.issue();
+    assert.equal(new Tokens(new Secret(OTHER), now).verify(token), 'valid');
+    assert.notEqual(tokens.verify(token), 'valid');
   });
 
-  test('does not affect tokens of the current key', async () => {
-    assert.equal(await changing.verify(make({ key: OTHER })), 'valid');
-    assert.notEqual(await changing.verify(make({ key: OTHER, payload: { exp: NOW } })), 'valid');
+  test('does not affect tokens of the current key', () => {
+    assert.equal(changing.verify(make({ key: OTHER })), 'valid');
+    assert.notEqual(changing.verify(make({ key: OTHER, payload: { exp: NOW } })), 'valid');
   });
 
-  test('verifies nothing if it or the current key is empty', async () => {
-    assert.notEqual(
-      await new Tokens(new Secret(OTHER), now, new Secret('')).verify(make({ key: '' })),
-      'valid',
-    );
-    assert.notEqual(await new Tokens(new Secret(''), now, new Secret(KEY)).verify(make()), 'valid');
+  test('verifies nothing if it or the current key is empty', () => {
+    assert.notEqual(new Tokens(new Secret(OTHER), now, new Secret('')).verify(make({ key: '' })), 'valid');
+    assert.notEqual(new Tokens(new Secret(''), now, new Secret(KEY)).verify(make()), 'valid');
   });
 });
 
 describe('An empty key', () => {
   const keyless = new Tokens(new Secret(''), now);
 
-  test('signs nothing', async () => {
-    await assert.rejects(keyless.issue(), /empty key/);
+  test('signs nothing', () => {
+    assert.throws(() => keyless.issue(), /empty key/);
   });
 
-  test('verifies nothing', async () => {
-    assert.notEqual(await keyless.verify(make({ key: '' })), 'valid');
-    assert.notEqual(await keyless.verify(make()), 'valid');
+  test('verifies nothing', () => {
+    assert.notEqual(keyless.verify(make({ key: '' })), 'valid');
+    assert.notEqual(keyless.verify(make()), 'valid');
   });
 });
 
 describe('A verified token', () => {
-  test('is cached until it expires', async () => {
+  test('is cached until it expires', () => {
     let seconds = NOW;
     const clocked = new Tokens(new Secret(KEY), () => seconds * 1_000);
-    const token = await clocked.issue();
-    assert.equal(await clocked.verify(token), 'valid');
+    const token = clocked.issue();
+    assert.equal(clocked.verify(token), 'valid');
 
     seconds = NOW + 899;
     assert.equal(clocked.verify(token), 'valid');
     seconds = NOW + 900;
     assert.equal(clocked.verify(token), 'expired');
-    assert.equal(await clocked.verify(token), 'expired');
+    assert.equal(clocked.verify(token), 'expired');
   });
 
-  test('is cached with its scope', async () => {
+  test('is cached with its scope', () => {
     const own = new Tokens(new Secret(KEY), now);
-    const token = await own.issue(60, 'read');
-    assert.ok(own.verify(token) instanceof Promise);
-    assert.equal(await own.verify(token), 'read-only');
+    const token = own.issue(60, 'read');
     assert.equal(own.verify(token), 'read-only');
+    assert.equal(own.verify(token), 'read-only');
+    assert.deepEqual(own.cache, { hits: 1, misses: 1 });
     for (const scope of ['', 'READ', 'read write', null, 1, ['read']])
-      assert.equal(await own.verify(make({ payload: { scope } })), 'valid');
+      assert.equal(own.verify(make({ payload: { scope } })), 'valid');
   });
 
-  test('stays cached when other tokens are rejected', async () => {
+  test('stays cached when other tokens are rejected', () => {
     const own = new Tokens(new Secret(KEY), now);
     const token = make();
-    await own.verify(token);
+    own.verify(token);
     for (const other of [`${token}.`, token.slice(0, -1), withSpareBit(token)]) {
-      assert.notEqual(await own.verify(other), 'valid');
+      assert.notEqual(own.verify(other), 'valid');
     }
     assert.equal(own.verify(token), 'valid');
   });
 
-  test('is removed from the cache, the oldest first, beyond 10,000', async () => {
+  test('is removed from the cache, the oldest first, beyond 10,000', () => {
     const own = new Tokens(new Secret(KEY), now);
     const many = Array.from({ length: 10_001 }, (_, index) => make({ payload: { exp: NOW + 1 + index } }));
-    for (const token of many) assert.equal(await own.verify(token), 'valid');
+    for (const token of many) assert.equal(own.verify(token), 'valid');
 
     assert.equal(own.verify(many[1] ?? ''), 'valid');
     assert.equal(own.verify(many[10_000] ?? ''), 'valid');
-    const oldest = own.verify(many[0] ?? '');
-    assert.ok(oldest instanceof Promise);
-    assert.equal(await oldest, 'valid');
+    assert.deepEqual(own.cache, { hits: 2, misses: 10_001 });
+    assert.equal(own.verify(many[0] ?? ''), 'valid');
+    assert.deepEqual(own.cache, { hits: 2, misses: 10_002 });
   });
 
-  test('is not cached if it is long', async () => {
+  test('is not cached if it is long', () => {
     const own = new Tokens(new Secret(KEY), now);
     const token = make({ payload: { sub: 'x'.repeat(2_000) } });
-    assert.equal(await own.verify(token), 'valid');
-    assert.ok(own.verify(token) instanceof Promise);
+    assert.equal(own.verify(token), 'valid');
+    assert.equal(own.verify(token), 'valid');
+    assert.deepEqual(own.cache, { hits: 0, misses: 2 });
   });
 });
 

@@ -31,12 +31,11 @@ export async function perform({ options }: ArgumentsOf<'mcp'>): Promise<number> 
   const allowChanges = isAllowed && scopeOf(token ?? '') !== READ_SCOPE;
   if (isAllowed && !allowChanges) console.error('bookkeeping: BOOKKEEPING_TOKEN is read-only: no changes');
   const tokens = new Tokens(new Secret(secret ?? ''), Date.now);
-  const sign = () => tokens.issue(undefined, allowChanges ? undefined : READ_SCOPE);
   const server = await import(new URL(SERVER, import.meta.url).href).catch(explainMissing);
   const { serve } = server as { readonly serve: (options: McpOptions) => Promise<void> };
   await serve({
     url,
-    token: () => (token === undefined ? sign() : Promise.resolve(token)),
+    token: async () => token ?? tokens.issue(undefined, allowChanges ? undefined : READ_SCOPE),
     allowChanges,
     version: readVersion(),
   });

@@ -16,9 +16,7 @@ export async function perform({
   const lifetime = ttl === undefined ? TOKEN_LIFETIME_SECONDS : parseLifetime(ttl);
   const { secrets, generated } = loadConfig();
   if (generated.length > 0) console.error(`bookkeeping: generated ${generated.join(', ')} in ${ENV_FILE}`);
-  console.log(
-    await new Tokens(secrets.tokenKey, Date.now).issue(lifetime, isReadOnly ? READ_SCOPE : undefined),
-  );
+  console.log(new Tokens(secrets.tokenKey, Date.now).issue(lifetime, isReadOnly ? READ_SCOPE : undefined));
   return EXIT_CODES.success;
 }
 
