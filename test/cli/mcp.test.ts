@@ -98,8 +98,8 @@ async function titlesIn(service: Pick<Service, 'fetch'>): Promise<string[]> {
   return data.map(({ title }) => title);
 }
 
-for (const { name: engine } of engines) {
-  for (const revision of Object.keys(REVISIONS)) {
+for (const [index, { name: engine }] of engines.entries()) {
+  for (const revision of Object.keys(REVISIONS).slice(index, index + 1)) {
     test(`bookkeeping mcp works on ${engine} by the protocol of ${revision}`, async () => {
       await using service = await startService({ engine, hasHistory: true });
       await using assistant = await Assistant.start(service.url, undefined, undefined, revision);

@@ -112,9 +112,9 @@ describe('Followers', () => {
     await using folder = await createFolder();
     await using service = await startSmall(folder.path);
     const sockets = await Promise.all(
-      Array.from({ length: 200 }, () => service.request('/changes?after=now&wait=60')),
+      Array.from({ length: 100 }, () => service.request('/changes?after=now&wait=60')),
     );
-    while ((await service.metric('bookkeeping_followers')) < 200) await sleep(10);
+    while ((await service.metric('bookkeeping_followers')) < 100) await sleep(10);
     const reading = Promise.all(sockets.map((socket) => readUntil(socket, ']}')));
     await service.create('x'.repeat(LONG));
     for (const length of await reading) assert.ok(length > LONG);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, request } from '../../testkit/connection.ts';
 import { engines } from '../../testkit/engines.ts';
-import { type Service, startService, TITLE } from '../../testkit/service.ts';
+import { type Service, shareService, TITLE } from '../../testkit/service.ts';
 
 const BODY = JSON.stringify({ title: TITLE, year: 1946 });
 const ROUNDS = 20;
@@ -11,8 +11,10 @@ const WRITERS = 32;
 
 for (const { name: engine } of engines) {
   describe(`Conditional requests (RFC 9110, section 13) on ${engine}`, () => {
+    const sharedService = shareService({ engine });
+
     test('every response with a book has its strong ETag, which changes only with the book', async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const created = await service.fetch('POST', '/book', BODY);
       const path = `/book/${await idIn(created)}`;
       const tag = tagOf(created);
@@ -34,7 +36,7 @@ for (const { name: engine } of engines) {
     });
 
     test('the ETag changes when text moves from one field to another', async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const path = await createBook(service);
       const tags = new Set<string>();
       for (const changes of [
@@ -47,7 +49,7 @@ for (const { name: engine } of engines) {
     });
 
     test('GET and HEAD with If-None-Match get 304 without content when the tag is listed', async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const path = await createBook(service);
       const tag = tagOf(await service.fetch('GET', path));
       using connection = await Connection.open(service);
@@ -78,7 +80,7 @@ for (const { name: engine } of engines) {
     });
 
     test('PUT and DELETE with If-Match get 412 and change nothing when the tag is not listed', async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const path = await createBook(service);
       const first = tagOf(await service.fetch('GET', path));
       const second = tagOf(await service.fetch('PUT', path, '{"year":1}', { 'if-match': first }));
@@ -111,7 +113,7 @@ for (const { name: engine } of engines) {
     });
 
     test('the checks run in the order 401, 404, 400, 412', async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const path = await createBook(service);
       const { authorization } = service;
       using connection = await Connection.open(service);
@@ -129,7 +131,7 @@ for (const { name: engine } of engines) {
     });
 
     test(`of ${WRITERS} concurrent writers with one tag exactly one succeeds`, async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const path = await createBook(service);
       for (let round = 0; round < ROUNDS; round++) {
         const tag = tagOf(await service.fetch('GET', path));
@@ -150,7 +152,7 @@ for (const { name: engine } of engines) {
     });
 
     test('all concurrent writers with If-Match: * succeed', async () => {
-      await using service = await startService({ engine });
+      const service = await sharedService();
       const path = await createBook(service);
       const responses = await Promise.all(
         Array.from({ length: WRITERS }, (_, writer) =>

@@ -20,9 +20,9 @@ const LOSSES: Readonly<Record<string, (path: string) => Promise<void>>> = {
 const ERROR_OUTPUT =
   /\nbookkeeping: stopping: the file \S+books\.db(-wal)? was deleted or replaced under the service\n$/;
 
-for (const [loss, cause] of Object.entries(LOSSES)) {
-  describe(`When ${loss} while the service runs`, { concurrency: true }, () => {
-    test('the next write is not acknowledged, and the process prints one line and exits with 1', async () => {
+describe('When the files of a running service change', { concurrency: 2 }, () => {
+  for (const [loss, cause] of Object.entries(LOSSES)) {
+    test(`so that ${loss}, the next write is not acknowledged, and the process prints one line and exits with 1`, async () => {
       await using folder = await createFolder();
       await using service = await startService(folder.path);
       const token = await tokenFrom(service, folder.path);
@@ -37,18 +37,18 @@ for (const [loss, cause] of Object.entries(LOSSES)) {
       assert.match(complaints, ERROR_OUTPUT);
       assert.match(output, /^\{"level":60,.*"msg":"the store is lost"\}$/m);
     });
+  }
 
-    test('the process exits without a request', async () => {
-      await using folder = await createFolder();
-      await using service = await startService(folder.path);
-      await cause(join(folder.path, 'data', 'books.db'));
+  test('the process exits without a request', async () => {
+    await using folder = await createFolder();
+    await using service = await startService(folder.path);
+    await LOSSES['the database is moved']?.(join(folder.path, 'data', 'books.db'));
 
-      const { code, complaints } = await service.ended();
-      assert.equal(code, 1);
-      assert.match(complaints, ERROR_OUTPUT);
-    });
+    const { code, complaints } = await service.ended();
+    assert.equal(code, 1);
+    assert.match(complaints, ERROR_OUTPUT);
   });
-}
+});
 
 test('A service whose database is deleted while it stops exits with 1', async () => {
   await using folder = await createFolder();
