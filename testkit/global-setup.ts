@@ -1,10 +1,15 @@
 import { readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BrowserServer } from 'playwright-core';
+import { startBrowserServer } from './browser-server.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 
 let cluster: Cluster | undefined;
+let browser: BrowserServer | undefined;
 
-/** Starts the PostgreSQL server of `createDatabase`, which all test files of a run share. */
+const BROWSER_START_MS = 60_000;
+
+/** Starts the PostgreSQL server of `createDatabase` and the browser of `TestBrowser`, which all test files of a run share. */
 export async function globalSetup(): Promise<void> {
   const memoryDisk = findMemoryDisk();
   if (memoryDisk !== undefined) process.env.TMPDIR = memoryDisk;
@@ -19,10 +24,17 @@ export async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE = join(import.meta.dirname, '../node_modules/.cache/compiled');
   process.env.TEST_POSTGRES_URL = cluster.url;
   process.env.TEST_POSTGRES_PROGRAMS = cluster.programs;
+  try {
+    browser = await startBrowserServer(BROWSER_START_MS);
+    process.env.TEST_BROWSER_URL = browser.wsEndpoint();
+  } catch (error) {
+    process.env.TEST_BROWSER_REASON = (error as Error).message;
+  }
 }
 
-/** Deletes the server. An interrupted run calls this more than once. */
+/** Deletes the server, and closes the browser. An interrupted run calls this more than once. */
 export async function globalTeardown(): Promise<void> {
+  await browser?.close();
   await cluster?.[Symbol.asyncDispose]();
 }
 

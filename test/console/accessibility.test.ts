@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
@@ -40,7 +40,7 @@ async function check(
   context: TestContext,
   page: Page,
   state: string,
-  schemes: readonly Scheme[] = ['light'],
+  schemes: readonly Scheme[] = ['light', 'dark'],
 ): Promise<void> {
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
@@ -57,141 +57,125 @@ async function check(
   });
 }
 
-/** The colour schemes in which each viewport is checked, as the content depends on the viewport only. */
-const SETTINGS: readonly [size: keyof typeof SIZES, schemes: readonly Scheme[]][] = [
-  ['a desktop', ['light', 'dark']],
-  ['a phone', ['dark']],
-];
+test('Each state of the page is accessible', async (context) => {
+  const expectedMessages = failedRequests(401, 404, 412, 500);
+  const page = await pages.open(context, `${service.url}/console/`, { expectedMessages });
+  if (!page) return;
+  await page.getByLabel('Username').waitFor();
+  await check(context, page, 'sign-in');
+  await signIn(page, 'another password');
+  await page.getByText('Wrong username or password.').waitFor();
+  await check(context, page, 'sign-in rejected');
+  await signIn(page);
+  await rowOf(page, 'Emma').waitFor();
+  await check(context, page, 'catalogue');
+  await page.locator('.menu summary').click();
+  await check(context, page, 'menu');
+  await button(page, 'Show the chart').click();
+  await page.locator('.bar').nth(2).click();
+  await page.locator('.filtered').waitFor();
+  await check(context, page, 'filtered');
+  await page.getByRole('searchbox').fill('xylophone');
+  await page.getByText('No books found.').waitFor();
+  await check(context, page, 'nothing found');
+  await page.getByRole('button', { name: 'Show all books' }).click();
 
-describe('Each state of the page is accessible', () => {
-  for (const [size, schemes] of SETTINGS) {
-    test(`on ${size}`, async (context) => {
-      const expectedMessages = failedRequests(401, 404, 412, 500);
-      const page = await pages.open(context, `${service.url}/console/`, { ...SIZES[size], expectedMessages });
-      if (!page) return;
-      await page.getByLabel('Username').waitFor();
-      await check(context, page, 'sign-in', schemes);
-      await signIn(page, 'another password');
-      await page.getByText('Wrong username or password.').waitFor();
-      await check(context, page, 'sign-in rejected', schemes);
-      await signIn(page);
-      await rowOf(page, 'Emma').waitFor();
-      await check(context, page, 'catalogue', schemes);
-      await page.locator('.menu summary').click();
-      await check(context, page, 'menu', schemes);
-      await button(page, 'Show the chart').click();
-      await page.locator('.bar').nth(2).click();
-      await page.locator('.filtered').waitFor();
-      await check(context, page, 'filtered', schemes);
-      await page.getByRole('searchbox').fill('xylophone');
-      await page.getByText('No books found.').waitFor();
-      await check(context, page, 'nothing found', schemes);
-      await page.getByRole('button', { name: 'Show all books' }).click();
+  await chooseInMenu(page, 'Hide the chart');
+  await rowOf(page, 'Emma').locator('.author').focus();
+  await page.keyboard.press('Delete');
+  await page.getByText('Deleted: “Emma”').waitFor();
+  await check(context, page, 'deleted');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await waitForCount(page, '11 books');
+  await rowOf(page, 'Emma').getByRole('checkbox').click();
+  await page.getByRole('button', { name: 'Set author' }).waitFor();
+  await check(context, page, 'selection');
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
+  await rowOf(page, 'Emma').locator('.author').focus();
+  await page.keyboard.press('F2');
+  await page.locator('.cell-editor').waitFor();
+  await check(context, page, 'edited cell');
+  await page.keyboard.press('Escape');
 
-      await chooseInMenu(page, 'Hide the chart');
-      await rowOf(page, 'Emma').locator('.author').focus();
-      await page.keyboard.press('Delete');
-      await page.getByText('Deleted: “Emma”').waitFor();
-      await check(context, page, 'deleted', schemes);
-      await page.keyboard.press('ControlOrMeta+Z');
-      await waitForCount(page, '11 books');
-      await rowOf(page, 'Emma').getByRole('checkbox').click();
-      await page.getByRole('button', { name: 'Set author' }).waitFor();
-      await check(context, page, 'selection', schemes);
-      await page.getByRole('button', { name: 'Clear the selection' }).click();
-      await rowOf(page, 'Emma').locator('.author').focus();
-      await page.keyboard.press('F2');
-      await page.locator('.cell-editor').waitFor();
-      await check(context, page, 'edited cell', schemes);
-      await page.keyboard.press('Escape');
+  await page.route('**/books?*', (route) =>
+    route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
+  );
+  await page.getByRole('searchbox').fill('a');
+  await page.getByText('An error occurred in the service.').waitFor();
+  await check(context, page, 'load error');
+  await page.unroute('**/books?*');
+  await page.getByRole('searchbox').fill('');
+  await waitForCount(page, '11 books');
+  await titlesOf(page);
 
-      await page.route('**/books?*', (route) =>
-        route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } }),
-      );
-      await page.getByRole('searchbox').fill('a');
-      await page.getByText('An error occurred in the service.').waitFor();
-      await check(context, page, 'load error', schemes);
-      await page.unroute('**/books?*');
-      await page.getByRole('searchbox').fill('');
-      await waitForCount(page, '11 books');
-      await titlesOf(page);
+  const id = await rowOf(page, 'Emma').locator('.id').textContent();
+  await openBook(page, 'Emma');
+  const year = page.getByRole('dialog').getByRole('textbox', { name: 'Year' });
+  await year.fill('none');
+  await check(context, page, 'edit');
+  await year.fill('1700');
+  await service.fetch('PUT', `/book/${id}`, JSON.stringify({ author: 'J. A.', year: 1600 }));
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Conflicting changes').waitFor();
+  await check(context, page, 'conflict');
+  await page.getByRole('button', { name: 'Take theirs' }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 
-      const id = await rowOf(page, 'Emma').locator('.id').textContent();
-      await openBook(page, 'Emma');
-      const year = page.getByRole('dialog').getByRole('textbox', { name: 'Year' });
-      await year.fill('none');
-      await check(context, page, 'edit', schemes);
-      await year.fill('1700');
-      await service.fetch(
-        'PUT',
-        `/book/${id}`,
-        JSON.stringify({ author: `Jane of ${size}`, year: 1600 + size.length }),
-      );
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Conflicting changes').waitFor();
-      await check(context, page, 'conflict', schemes);
-      await page.getByRole('button', { name: 'Take theirs' }).click();
-      await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.getByRole('searchbox').fill('#99');
+  await page.getByText('There is no such place').waitFor();
+  await check(context, page, 'no such place');
+  await page.getByRole('searchbox').fill('');
 
-      await page.getByRole('searchbox').fill('#99');
-      await page.getByText('There is no such place').waitFor();
-      await check(context, page, 'no such place', schemes);
-      await page.getByRole('searchbox').fill('');
+  await page.keyboard.press('Control+/');
+  await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
+  await check(context, page, 'shortcuts');
+  await page.keyboard.press('Escape');
 
-      await page.keyboard.press('Control+/');
-      await page.getByRole('dialog', { name: 'Shortcuts' }).waitFor();
-      await check(context, page, 'shortcuts', schemes);
-      await page.keyboard.press('Escape');
+  await button(page, 'Import').click();
+  const file = page.getByRole('dialog').locator('input[type=file]');
+  await page.getByRole('button', { name: 'Choose a file' }).waitFor();
+  await check(context, page, 'import');
+  const buffer = Buffer.from('title,author,year\nWoyzeck,Georg Büchner,1879\nBelinda,Maria Edgeworth,soon\n');
+  await file.setInputFiles({ name: 'books.csv', mimeType: 'text/csv', buffer });
+  await page.getByText('1 row is invalid').waitFor();
+  await page.getByText('Show the invalid rows').click();
+  await check(context, page, 'import preview');
+  await page.keyboard.press('Escape');
+  await button(page, 'Export').click();
+  await page.getByRole('dialog').getByText('JSON').waitFor();
+  await check(context, page, 'export');
 
-      await openTool(page, 'Import');
-      const file = page.getByRole('dialog').locator('input[type=file]');
-      await page.getByRole('button', { name: 'Choose a file' }).waitFor();
-      await check(context, page, 'import', schemes);
-      const buffer = Buffer.from(
-        'title,author,year\nWoyzeck,Georg Büchner,1879\nBelinda,Maria Edgeworth,soon\n',
-      );
-      await file.setInputFiles({ name: 'books.csv', mimeType: 'text/csv', buffer });
-      await page.getByText('1 row is invalid').waitFor();
-      await page.getByText('Show the invalid rows').click();
-      await check(context, page, 'import preview', schemes);
-      await page.keyboard.press('Escape');
-      await openTool(page, 'Export');
-      await page.getByRole('dialog').getByText('JSON').waitFor();
-      await check(context, page, 'export', schemes);
+  await page.goto(`${service.url}/console/?book=4000`);
+  await page.getByText('There is no book with this number.').waitFor();
+  await check(context, page, 'book not found');
+  await page.route('**/books?*', (route) =>
+    route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } }),
+  );
+  await page.goto(`${service.url}/console/?sort=title`);
+  await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
+  await check(context, page, 'sign in again');
+});
 
-      await page.goto(`${service.url}/console/?book=4000`);
-      await page.getByText('There is no book with this number.').waitFor();
-      await check(context, page, 'book not found', schemes);
-      await page.route('**/books?*', (route) =>
-        route.fulfill({ status: 401, json: { status: 401, message: 'Invalid token', data: null } }),
-      );
-      await page.goto(`${service.url}/console/?sort=title`);
-      await page.getByRole('dialog', { name: 'Please sign in again' }).waitFor();
-      await check(context, page, 'sign in again', schemes);
-    });
-  }
-
-  test('in an empty catalogue, in German', async (context) => {
-    await using empty = await startService();
-    const page = await pages.open(context, `${empty.url}/console/`, { locale: 'de-DE' });
-    if (!page) return;
-    await page.getByLabel('Language').or(page.getByLabel('Sprache')).selectOption('en');
-    await signIn(page);
-    await waitForCount(page, '0 books');
-    await page.locator('.menu summary').click();
-    await page.getByLabel('Language').selectOption('de');
-    await page.keyboard.press('Escape');
-    await page.getByText('Es gibt noch keine Bücher.').waitFor();
-    await check(context, page, 'empty');
-  });
+test('What looks different on a phone is accessible', async (context) => {
+  const page = await pages.openSignedIn(context, service, '', SIZES['a phone']);
+  if (!page) return;
+  await rowOf(page, 'Emma').waitFor();
+  await button(page, 'Filter').click();
+  await rowOf(page, 'Emma').getByRole('checkbox').click();
+  await page.getByRole('button', { name: 'Set author' }).waitFor();
+  await check(context, page, 'selection on a phone', ['light']);
+  await page.getByRole('button', { name: 'Clear the selection' }).click();
+  await page.locator('.menu summary').click();
+  await check(context, page, 'menu on a phone', ['dark']);
+  await page.keyboard.press('Escape');
+  await rowOf(page, 'Emma').locator('.year').click();
+  await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
+  await check(context, page, 'edit on a phone', ['light']);
 });
 
 test('The focus is never hidden, and the controls that are always in view do not scroll the page', async (context) => {
-  const page = await pages.open(context, `${service.url}/console/`, {
-    viewport: { width: 800, height: 450 },
-  });
+  const page = await pages.openSignedIn(context, service, '', { viewport: { width: 800, height: 450 } });
   if (!page) return;
-  await signIn(page);
   await rowOf(page, 'Emma').waitFor();
   for (const key of ['Tab', 'Shift+Tab']) {
     await page.evaluate('scrollTo(0, 150), document.activeElement.blur()');
@@ -202,12 +186,6 @@ test('The focus is never hidden, and the controls that are always in view do not
   await rowOf(page, 'Emma').locator('.title').focus();
   for (const key of [...Array<string>(11).fill('ArrowDown'), 'Home', 'End', 'PageUp']) await press(page, key);
 });
-
-/** Opens a dialog by the button at the top or, on a narrow screen, by the menu. */
-async function openTool(page: Page, name: string): Promise<void> {
-  const tool = button(page, name);
-  await ((await tool.isVisible()) ? tool.click() : chooseInMenu(page, name));
-}
 
 /** Presses a key. @returns the name of the focused element, which is in view. */
 async function press(page: Page, key: string): Promise<string> {

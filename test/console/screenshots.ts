@@ -1,7 +1,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { PATIENCE_MS, startBrowser } from '../../testkit/browser.ts';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { TestBrowser } from '../../testkit/browser.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';
 import { CLASSICS, store } from './books.ts';
@@ -186,17 +186,16 @@ const STATES: Readonly<Record<string, State>> = {
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(STATES);
 if (process.argv.length === 2) await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
-const browser = await startBrowser(PATIENCE_MS);
+await using browser = await TestBrowser.start();
 for (const name of names) {
   const state = STATES[name];
   if (!state) throw new Error(`no state ${name}: ${Object.keys(STATES).join(', ')}`);
   for (const [suffix, options] of Object.entries(SETTINGS))
     await take(browser, name + suffix, options, state);
 }
-await browser.close();
 
 async function take(
-  into: Browser,
+  into: TestBrowser,
   name: string,
   options: BrowserContextOptions,
   state: State,
@@ -204,7 +203,7 @@ async function take(
   const { path = 'console/', isEmpty, hasHistory = false, reach } = state;
   await using service = await startService({ hasHistory });
   if (!isEmpty) await store(service, CLASSICS);
-  const context = await into.newContext({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
+  const context = await into.newWindow({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   await page.goto(`${service.url}/${path}`);
   await reach(page, service);

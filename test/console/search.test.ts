@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, manyBooks, store } from './books.ts';
 import {
@@ -8,7 +7,6 @@ import {
   ConsolePages,
   failedRequests,
   rowOf,
-  signIn,
   titlesOf,
   waitForCount,
 } from './console-pages.ts';
@@ -25,16 +23,8 @@ before(async () => {
 });
 after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
 
-async function openConsole(
-  context: TestContext,
-  query: string,
-  expectedMessages = /^$/,
-): Promise<Page | undefined> {
-  const page = await pages.open(context, `${service.url}/console/${query}`, { expectedMessages });
-  if (!page) return undefined;
-  await signIn(page);
-  return page;
-}
+const openConsole = (context: TestContext, query: string, expectedMessages = /^$/) =>
+  pages.openSignedIn(context, service, query, { expectedMessages });
 
 test('A search shows how many of all books match, and marks what matches in any case and with any accents', async (context) => {
   const page = await openConsole(context, '?q=MISERABLES+hug');
@@ -144,9 +134,10 @@ test('While the service is away, the last books stay, in a lighter colour, until
 
 test('An empty catalogue offers an example, which is imported like any file', async (context) => {
   await using empty = await startService();
-  const page = await pages.open(context, `${empty.url}/console/`);
+  const page = await pages.openSignedIn(context, empty);
   if (!page) return;
-  await signIn(page);
+  await page.getByText('There are no books yet.').waitFor();
+  await assertAccessible(page, 'empty');
   await page.getByRole('button', { name: 'Try an example' }).click();
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   await dialog.getByRole('button', { name: 'Import 9 books' }).click();

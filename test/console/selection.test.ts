@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { CLASSICS, findBook, manyBooks } from './books.ts';
 import {
-  assertAccessible,
   button,
   ConsolePages,
+  download,
   failedRequests,
   field,
   rowOf,
-  SIZES,
   waitForCount,
 } from './console-pages.ts';
 
@@ -36,34 +34,31 @@ function selectedTitles(page: Page): Promise<string[]> {
   return page.locator('[role=row][aria-selected=true] .title').allInnerTexts();
 }
 
-for (const [size, options] of Object.entries(SIZES)) {
-  test(`On ${size}, the author of selected books is set and restored, and the list stays where it is`, async (context) => {
-    const { page, service } = (await pages.openConsole(context, options, { hasHistory: true })) ?? {};
-    if (!page || !service) return;
-    await page.evaluate('scrollTo(0, 300)');
-    await check(page, 'Emma').click();
-    await bar(page, '1 selected').waitFor();
-    await check(page, 'Persuasion').click({ modifiers: ['Shift'] });
-    await bar(page, '3 selected').waitFor();
-    assert.deepEqual(await selectedTitles(page), ['Emma', 'Frankenstein', 'Persuasion']);
-    await assertAccessible(page, 'selection');
-    const top = async () => (await rowOf(page, 'Frankenstein').boundingBox())?.y;
-    const place = await top();
-    await setAuthor(page, 'Jane A.');
-    await page.getByText('Changed: 3 books').waitFor();
-    await rowOf(page, 'Frankenstein').getByText('Jane A.').waitFor();
-    assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Jane A.');
-    assert.deepEqual(await selectedTitles(page), []);
-    assert.equal(await top(), place);
-    await button(page, 'Undo').press('Enter');
-    await page.getByText('Change undone: 3 books').waitFor();
-    assert.equal(await page.getByText('Changed: 3 books').count(), 0);
-    assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Mary Shelley');
-    await rowOf(page, 'Frankenstein').getByText('Mary Shelley').waitFor();
-    assert.equal(await top(), place);
-    await page.locator('.rows :focus').waitFor();
-  });
-}
+test('The author of selected books is set and restored, and the list stays where it is', async (context) => {
+  const { page, service } = (await pages.openConsole(context, {}, { hasHistory: true })) ?? {};
+  if (!page || !service) return;
+  await page.evaluate('scrollTo(0, 300)');
+  await check(page, 'Emma').click();
+  await bar(page, '1 selected').waitFor();
+  await check(page, 'Persuasion').click({ modifiers: ['Shift'] });
+  await bar(page, '3 selected').waitFor();
+  assert.deepEqual(await selectedTitles(page), ['Emma', 'Frankenstein', 'Persuasion']);
+  const top = async () => (await rowOf(page, 'Frankenstein').boundingBox())?.y;
+  const place = await top();
+  await setAuthor(page, 'Jane A.');
+  await page.getByText('Changed: 3 books').waitFor();
+  await rowOf(page, 'Frankenstein').getByText('Jane A.').waitFor();
+  assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Jane A.');
+  assert.deepEqual(await selectedTitles(page), []);
+  assert.equal(await top(), place);
+  await button(page, 'Undo').press('Enter');
+  await page.getByText('Change undone: 3 books').waitFor();
+  assert.equal(await page.getByText('Changed: 3 books').count(), 0);
+  assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Mary Shelley');
+  await rowOf(page, 'Frankenstein').getByText('Mary Shelley').waitFor();
+  assert.equal(await top(), place);
+  await page.locator('.rows :focus').waitFor();
+});
 
 test('Selected books are deleted and restored, and those that another user has changed are kept', async (context) => {
   const { page, service } = (await pages.openConsole(context, {}, { hasHistory: true })) ?? {};
@@ -209,9 +204,7 @@ test('The selected books are exported', async (context) => {
     .click({ modifiers: ['ControlOrMeta'] });
   await page.getByRole('region', { name: 'Selection' }).getByRole('button', { name: 'Export' }).click();
   await page.getByText('2 books', { exact: false }).first().waitFor();
-  const download = page.waitForEvent('download');
-  await button(page, 'Save').click();
-  const text = await readFile(await (await download).path(), 'utf8');
+  const { text } = await download(page, button(page, 'Save'));
   assert.deepEqual(text.trim().split('\r\n').slice(1), [
     '10,Emma,Jane Austen,1815',
     '19,Walden,Henry David Thoreau,1854',

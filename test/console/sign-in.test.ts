@@ -278,6 +278,7 @@ describe('A token that expires', () => {
     await page.getByText('The service rejects the token that it has just issued.').waitFor();
     assert.ok(signIns > 1 && signIns <= 1 + calls, `${signIns} sign-ins, ${calls} calls`);
     await page.unroute('**/books?*');
+    await page.getByRole('button', { name: 'Try again' }).click();
     await waitForCount(page, '0 books');
     assert.equal(await page.getByText('Please sign in again').count(), 0);
   });
