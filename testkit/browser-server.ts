@@ -1,7 +1,8 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { registerHooks } from 'node:module';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { BrowserServer, LaunchOptions } from 'playwright-core';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -80,7 +81,7 @@ function adaptToFirefox(): void {
     load(url, context, next) {
       const loaded = next(url, context);
       if (!url.endsWith('/playwright-core/lib/coreBundle.js')) return loaded;
-      const source = String(loaded.source).replaceAll(
+      const source = readFileSync(fileURLToPath(url), 'utf8').replaceAll(
         '"emulation.setMediaFeaturesOverride"',
         '"session.status"',
       );

@@ -78,7 +78,7 @@ test('A user finds the deleted books, the last one first, and restores one or se
   for (const id of [EMMA, 1, 2, 3]) await remove(service, id);
   await service.fetch('POST', '/book/2/restore');
   await chooseInMenu(page, 'Recently deleted');
-  const titles = page.locator('.entries .title');
+  const titles = page.locator('.entries .lead');
   await titles.nth(2).waitFor();
   assert.deepEqual(await titles.allInnerTexts(), ['Meditations', 'The Iliad', 'Emma']);
   await assertAccessible(page, 'the deleted books');

@@ -3,7 +3,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
-import { button, ConsolePages, chooseInMenu, openBook, rowOf, waitForCount } from './console-pages.ts';
+import { button, ConsolePages, chooseInMenu, field, openBook, rowOf, waitForCount } from './console-pages.ts';
 
 /** Sizes of windows in CSS pixels, and the rows that are fully visible in each before any scrolling. */
 const SIZES = [
@@ -72,7 +72,7 @@ for (const { size, width, height, rows } of SIZES) {
     await page.keyboard.press('ControlOrMeta+Z');
     await rowOf(page, 'The Odyssey').waitFor();
     await openBook(page, 'The Iliad');
-    for (const control of [button(page, 'Save')]) {
+    for (const control of [field(page, 'Year'), button(page, 'Save')]) {
       const box = await control.boundingBox();
       assert.ok(box && box.y >= 0 && box.y + box.height <= height);
     }

@@ -21,7 +21,7 @@ export function CataloguePage() {
   const isReadOnly = session.isReadOnly.value;
   return (
     <>
-      <button type="button" class="skip" onClick={() => focusBooks()}>
+      <button type="button" class="skip button primary" onClick={() => focusBooks()}>
         {t.skipLink}
       </button>
       <header class="top">

@@ -3,7 +3,6 @@ import type { TargetedKeyboardEvent } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, formatYear } from '../language/texts.ts';
-import type { Address } from '../state/address.ts';
 import { ChartCounts } from '../state/chart-counts.ts';
 import { type Bar, heightOf } from '../state/decades.ts';
 import { useApp } from './use-app.ts';
@@ -22,90 +21,64 @@ export function Chart() {
   const focused = useSignal(0);
   const { from, to } = address.view.value;
   const isFiltered = from !== undefined || to !== undefined;
-
-  if (bars.length === 0) return null;
+  const last = bars.length - 1;
+  if (last < 0) return null;
 
   function move(event: TargetedKeyboardEvent<HTMLElement>): void {
-    const count = bars.length;
     const moves: Readonly<Record<string, number>> = {
       ArrowLeft: focused.value - 1,
       ArrowRight: focused.value + 1,
       Home: 0,
-      End: count - 1,
+      End: last,
     };
     const index = moves[event.key];
     if (index === undefined) return;
     event.preventDefault();
     const buttons = event.currentTarget.querySelectorAll<HTMLElement>('.bar');
-    buttons[Math.min(Math.max(index, 0), count - 1)]?.focus();
+    buttons[Math.min(Math.max(index, 0), last)]?.focus();
   }
 
-  const tabStop = Math.min(focused.value, bars.length - 1);
+  function choose(bar: Bar, isExtension: boolean): void {
+    const isChosen = bar.from === from && bar.to === to;
+    if (isExtension && isFiltered)
+      address.show({ from: Math.min(bar.from, from ?? bar.from), to: Math.max(bar.to, to ?? bar.to) });
+    else address.show(isChosen ? { from: undefined, to: undefined } : { from: bar.from, to: bar.to });
+  }
+
   return (
     <table class={isFiltered ? 'chart filtered' : 'chart'}>
       <caption class="visually-hidden">{t.byDecade}</caption>
       <tbody onKeyDown={move}>
-        {bars.map((bar, index) => (
-          <tr key={bar.from} class={bar.kind}>
-            <th scope="row">
-              <span class="visually-hidden">{labelOf(bar)}</span>
-              <span aria-hidden="true">
-                {isLabelled(bars, index, isNarrow.value ? 7 : 12) && shortLabelOf(bar)}
-              </span>
-            </th>
-            <td>
-              <BarButton
-                bar={bar}
-                height={heightOf(bar.count, bars)}
-                isChosen={isFiltered && bar.to >= (from ?? -Infinity) && bar.from <= (to ?? Infinity)}
-                isTabStop={index === tabStop}
-                onFocus={() => {
-                  focused.value = index;
-                }}
-                onClick={(event) => choose(address, bar, event.shiftKey)}
-              />
-            </td>
-          </tr>
-        ))}
+        {bars.map((bar, index) => {
+          const label = `${labelOf(bar)}: ${formatMessage(t.count, { count: bar.count })}`;
+          return (
+            <tr key={bar.from}>
+              <th scope="row">
+                <span class="visually-hidden">{labelOf(bar)}</span>
+                <span aria-hidden="true">
+                  {isLabelled(bars, index, isNarrow.value ? 7 : 12) && shortLabelOf(bar)}
+                </span>
+              </th>
+              <td>
+                <button
+                  type="button"
+                  class="bar"
+                  tabIndex={index === Math.min(focused.value, last) ? 0 : -1}
+                  aria-pressed={isFiltered && bar.to >= (from ?? -Infinity) && bar.from <= (to ?? Infinity)}
+                  aria-label={label}
+                  title={label}
+                  onFocus={() => (focused.value = index)}
+                  onClick={(event) => choose(bar, event.shiftKey)}
+                >
+                  <span class="column" style={{ height: `${100 * heightOf(bar.count, bars)}%` }} />
+                </button>
+              </td>
+            </tr>
+          );
+        })}
       </tbody>
     </table>
   );
-}
-
-interface BarButtonProps {
-  readonly bar: Bar;
-  readonly isChosen: boolean;
-  readonly isTabStop: boolean;
-  readonly height: number;
-  readonly onFocus: () => void;
-  readonly onClick: (event: MouseEvent) => void;
-}
-
-function BarButton({ bar, height, isChosen, isTabStop, onFocus, onClick }: BarButtonProps) {
-  const label = `${labelOf(bar)}: ${formatMessage(allTexts.value.count, { count: bar.count })}`;
-  return (
-    <button
-      type="button"
-      class="bar"
-      tabIndex={isTabStop ? 0 : -1}
-      aria-pressed={isChosen}
-      aria-label={label}
-      title={label}
-      onFocus={onFocus}
-      onClick={onClick}
-    >
-      <span class="column" style={{ height: `${(100 * height).toFixed(1)}%` }} />
-    </button>
-  );
-}
-
-function choose(address: Address, bar: Bar, isExtension: boolean): void {
-  const { from, to } = address.view.value;
-  const isFiltered = from !== undefined || to !== undefined;
-  if (isExtension && isFiltered)
-    address.show({ from: Math.min(bar.from, from ?? bar.from), to: Math.max(bar.to, to ?? bar.to) });
-  else if (bar.from === from && bar.to === to) address.show({ from: undefined, to: undefined });
-  else address.show({ from: bar.from, to: bar.to });
 }
 
 function labelOf({ kind, from, to }: Bar): string {
@@ -126,8 +99,9 @@ function shortLabelOf({ kind, from, to }: Bar): string {
     : `…${formatYear(to)}`;
 }
 
-/** Every label, or those of every second decade if they would overlap. */
+/** Every label or, if they would overlap, those of every second decade. */
 function isLabelled(bars: readonly Bar[], index: number, labelsMax: number): boolean {
-  if (bars[index]?.kind !== 'decade' || bars.length <= labelsMax) return true;
-  return bars[index - 1]?.kind !== 'older' && (bars.length - index) % 2 === 1;
+  if (bars.length <= labelsMax) return true;
+  const isSecond = bars[index]?.kind !== 'decade' || (bars.length - index) % 2 === 1;
+  return isSecond && bars[index - 1]?.kind !== 'older';
 }

@@ -23,7 +23,7 @@ export function DuplicatesDialog() {
   const [group] = search.groups.value;
   const isReading = search.isReading.value;
   return (
-    <Dialog label={t.duplicates} class="wide files" onDismiss={() => app.dialogs.close()}>
+    <Dialog label={t.duplicates} class="wide" onDismiss={() => app.dialogs.close()}>
       <StepHeading text={t.duplicates} note={t.duplicatesHint} />
       {isReading && (
         <Progress
@@ -73,12 +73,12 @@ function Group({ search, group }: { readonly search: DuplicateSearch; readonly g
     <div>
       <ul ref={list} class="entries">
         {group.map((book) => (
-          <li key={book.id}>
+          <li key={book.id} class="entry card">
             <div>
-              <p class="title">
+              <p class="lead">
                 <BookText text={book.title} absent={t.noTitle} />
               </p>
-              <p class="quiet">
+              <p class="quiet small">
                 {formatMessage(t.number, { id: String(book.id) })} ·{' '}
                 <BookText text={book.author} absent={t.noAuthor} /> <YearText year={book.year} />
               </p>

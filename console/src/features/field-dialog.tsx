@@ -36,9 +36,10 @@ export function FieldDialog({ field }: { readonly field: 'author' | 'year' }) {
     <Dialog label={heading} onDismiss={close}>
       <form class="book-form" onSubmit={submit}>
         <h2>{heading}</h2>
-        <label class={`field ${field}`}>
-          <span>{t.columns[field]}</span>
+        <div class={`field ${field}`}>
+          <label for="field">{t.columns[field]}</label>
           <input
+            id="field"
             ref={input}
             autoFocus
             autocomplete="off"
@@ -51,17 +52,17 @@ export function FieldDialog({ field }: { readonly field: 'author' | 'year' }) {
               text.value = currentTarget.value;
             }}
           />
-        </label>
-        {field === 'author' && <AuthorSuggestions id="authors" text={text.value} />}
-        <p id="field-hint" class={isInvalid ? 'hint error' : 'hint'}>
-          {field === 'author'
-            ? t.emptyAuthorHint
-            : isInvalid
-              ? t.invalidYear
-              : (year ?? 0) < 0
-                ? formatYear(year ?? 0)
-                : t.yearHint}
-        </p>
+          {field === 'author' && <AuthorSuggestions id="authors" text={text.value} />}
+          <p id="field-hint" class={isInvalid ? 'hint error' : 'hint'}>
+            {field === 'author'
+              ? t.emptyAuthorHint
+              : isInvalid
+                ? t.invalidYear
+                : (year ?? 0) < 0
+                  ? formatYear(year ?? 0)
+                  : t.yearHint}
+          </p>
+        </div>
         <div class="buttons">
           <Button text={t.cancel} onClick={close} />
           <Button text={t.save} variant="primary" type="submit" />

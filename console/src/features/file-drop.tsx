@@ -34,7 +34,7 @@ export function FileDrop() {
   if (!isOver.value) return null;
   return (
     <div class="drop-overlay" aria-hidden="true">
-      <p>{texts.value.dropFile}</p>
+      <p class="lead">{texts.value.dropFile}</p>
     </div>
   );
 }

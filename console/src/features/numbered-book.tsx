@@ -10,9 +10,13 @@ export function NumberedBook() {
   const { value: book } = found.numbered;
   if (!book) return null;
   return (
-    <button type="button" class="numbered-book" onClick={() => dialogs.show({ kind: 'book', id: book.id })}>
+    <button
+      type="button"
+      class="numbered-book note"
+      onClick={() => dialogs.show({ kind: 'book', id: book.id })}
+    >
       <span class="quiet">{formatMessage(t.number, { id: String(book.id) })}</span>
-      <span class="title">
+      <span class="lead">
         <BookText text={book.title} absent={t.noTitle} />
       </span>
       <BookText text={book.author} absent={t.noAuthor} />

@@ -18,10 +18,10 @@ export function OperationsDialog() {
       <StepHeading text={t.operations} note={all.length === 0 ? t.noOperations : t.operationsHint} />
       <ul class="entries">
         {all.map((operation) => (
-          <li key={operation}>
+          <li key={operation} class="entry card">
             <div>
               <p class={operation.isUndone ? 'quiet' : ''}>{nameOfOperation(operation)}</p>
-              <p class="quiet">
+              <p class="quiet small">
                 {detailsOf(operation)} <ChangeTime at={new Date(operation.at).toISOString()} />
               </p>
             </div>

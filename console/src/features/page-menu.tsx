@@ -50,7 +50,7 @@ export function PageMenu() {
       }}
     >
       <summary class="link">{t.more}</summary>
-      <div class="menu-body">
+      <div class="menu-body card">
         {isNarrow.value && (
           <>
             {!isReadOnly && entry(t.import, () => dialogs.show({ kind: 'import', files: [] }))}

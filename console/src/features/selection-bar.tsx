@@ -100,9 +100,7 @@ function RunningOperation({ step, done, total: max }: Progress) {
     <section class="selection" aria-label={t.selection}>
       <strong>{t.steps[step]}</strong>
       <progress value={done} max={max} aria-label={t.steps[step]} />
-      <span class="numbers">
-        {formatMessage(t.progress, { done: formatNumber(done), total: formatNumber(max) })}
-      </span>
+      <span>{formatMessage(t.progress, { done: formatNumber(done), total: formatNumber(max) })}</span>
       <LinkButton text={t.stop} variant="last" onClick={() => operations.stop()} />
     </section>
   );

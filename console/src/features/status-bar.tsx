@@ -70,18 +70,16 @@ function ToastBox() {
         <div class="toast">
           <p>{toast.text()}</p>
           {toast.actions?.map(({ label, run }) => (
-            <button
+            <LinkButton
               key={label()}
-              type="button"
+              text={label()}
               onClick={() => {
                 toasts.show(undefined);
                 // The button that had the focus disappears.
                 focusBooks({ preventScroll: true });
                 run();
               }}
-            >
-              {label()}
-            </button>
+            />
           ))}
         </div>
       )}

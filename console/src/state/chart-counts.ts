@@ -15,12 +15,11 @@ export class ChartCounts {
   readonly bars = signal<readonly Bar[]>([]);
   /** Stops counting. */
   readonly close: () => void;
-  readonly #app: ChartedBooks;
+  readonly #list: BookList;
 
   /** @param isSmall whether there is room for a few bars only */
-  constructor(app: ChartedBooks, isSmall: ReadonlySignal<boolean>) {
-    this.#app = app;
-    const { list, address } = app;
+  constructor({ list, address }: ChartedBooks, isSmall: ReadonlySignal<boolean>) {
+    this.#list = list;
     let counted = '';
     this.close = effect(() => {
       const { q } = address.view.value;
@@ -36,26 +35,23 @@ export class ChartCounts {
     });
   }
 
-  /** Counts the books by cheap requests, one for each bar. */
+  /** Counts with one cheap request per bar. */
   async #count(query: BookQuery, barsMax: number, abort: AbortSignal): Promise<void> {
     const [bc, ad] = await Promise.all([
       this.#yearsOf({ ...query, year_to: -1 }, abort),
       this.#yearsOf({ ...query, year_from: 1 }, abort),
     ]);
-    const bars: Bar[] = [];
-    for (const bar of barsOf(bc, ad, new Date().getFullYear(), barsMax)) {
-      const { from, to, kind } = bar;
-      const count = (await this.#app.list.count({ ...query, year_from: from, year_to: to }, abort)) ?? 0;
-      if (kind !== 'unknown' || count > 0) bars.push({ ...bar, count });
+    const bars = barsOf(bc, ad, new Date().getFullYear(), barsMax);
+    for (const [index, bar] of bars.entries()) {
+      const count = await this.#list.count({ ...query, year_from: bar.from, year_to: bar.to }, abort);
+      bars[index] = { ...bar, count: count ?? 0 };
     }
-    this.bars.value = bars;
+    this.bars.value = bars.filter(({ kind, count }) => kind !== 'unknown' || count > 0);
   }
 
   async #yearsOf(query: BookQuery, abort: AbortSignal): Promise<Years | undefined> {
     const [oldest, newest] = await Promise.all(
-      (['year', '-year'] as const).map((sort) =>
-        this.#app.list.firstPage({ ...query, sort, limit: 1 }, abort),
-      ),
+      (['year', '-year'] as const).map((sort) => this.#list.firstPage({ ...query, sort, limit: 1 }, abort)),
     );
     const [first, last] = [oldest?.books[0]?.year, newest?.books[0]?.year];
     return first === undefined || last === undefined ? undefined : { first, last };

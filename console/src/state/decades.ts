@@ -16,9 +16,9 @@ export interface Years {
 const DECADE_YEARS = 10;
 
 /**
- * The bars for books before and since the year 0, with counts of 0. Books BC have one bar if there are others. The first
- * decade includes all years that do not fit, and the last one all years after the current decade, so that a mistyped
- * year does not shrink the other bars.
+ * The bars for books before and since the year 0, with counts of 0; the last one is for books of unknown year. Books BC have one
+ * bar if there are others. The first decade includes all years that do not fit, and the last one all years after the current
+ * decade, so that a mistyped year does not shrink the other bars.
  */
 export function barsOf(
   bc: Years | undefined,
@@ -26,11 +26,11 @@ export function barsOf(
   thisYear: number,
   barsMax: number,
 ): Bar[] {
-  const unknown: Bar = { from: 0, to: 0, kind: 'unknown', count: 0 };
-  if (!ad) return bc ? [...decadesOf(bc, thisYear, barsMax), unknown] : [unknown];
-  if (!bc) return [...decadesOf(ad, thisYear, barsMax), unknown];
-  const older: Bar = { from: bc.first, to: -1, kind: 'older', count: 0 };
-  return [older, ...decadesOf(ad, thisYear, barsMax - 1), unknown];
+  const bars: Bar[] = [];
+  if (bc && ad) bars.push({ from: bc.first, to: -1, kind: 'older', count: 0 });
+  const years = ad ?? bc;
+  if (years) bars.push(...decadesOf(years, thisYear, barsMax - bars.length));
+  return [...bars, { from: 0, to: 0, kind: 'unknown', count: 0 }];
 }
 
 function decadesOf({ first: firstYear, last: lastYear }: Years, thisYear: number, barsMax: number): Bar[] {
@@ -50,10 +50,10 @@ function decadesOf({ first: firstYear, last: lastYear }: Years, thisYear: number
 /** The fewest books of a bar of full height, so that one book and 120 books look different. */
 const FULL_BAR_BOOKS_MIN = 10;
 
-/** The height of a bar, from 0 to 1: by the square root, so that one book is visible beside thousands. */
+/** The height of a bar, from 0 to 1: by the logarithm, so that 1, 30 and 3,000 books beside each other look different. */
 export function heightOf(count: number, bars: readonly Bar[]): number {
   const most = Math.max(FULL_BAR_BOOKS_MIN, ...bars.map((bar) => bar.count));
-  return count === 0 ? 0 : Math.max(0.04, Math.sqrt(count / most));
+  return Math.log1p(count) / Math.log1p(most);
 }
 
 /** The first year of a decade: 1890 of the 1890s, -759 of the 750s BC. */

@@ -63,7 +63,7 @@ export function StepHeading({ text, id, note }: StepHeadingProps) {
       <h2 ref={heading} tabIndex={-1}>
         {text}
         {id !== undefined && (
-          <span class="number"> {formatMessage(texts.value.number, { id: String(id) })}</span>
+          <span class="quiet"> {formatMessage(texts.value.number, { id: String(id) })}</span>
         )}
       </h2>
       {note !== undefined && (

@@ -12,9 +12,9 @@ interface ProgressProps {
 /** The progress of an import, an undo or an export. */
 export function Progress({ label, value, max, numbers, status, isProminent }: ProgressProps) {
   return (
-    <div class="progress">
+    <div class="step">
       <progress value={max ? value : undefined} max={max || 1} aria-label={label} />
-      <p class="numbers">{numbers}</p>
+      <p class="quiet">{numbers}</p>
       <p class={isProminent ? 'note' : 'quiet'} role="status">
         {status}
       </p>

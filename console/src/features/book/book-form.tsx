@@ -53,9 +53,10 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
       <StepHeading text={isReadOnly ? t.book : base ? t.editBook : t.add} id={base?.id} />
       <TextField name="title" edit={edit} submit={save} />
       <TextField name="author" edit={edit} submit={save} />
-      <label class="field year">
-        <span>{t.columns.year}</span>
+      <div class="field year">
+        <label for="book-year">{t.columns.year}</label>
         <input
+          id="book-year"
           name="year"
           autocomplete="off"
           readOnly={isReadOnly}
@@ -66,10 +67,10 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
             draft.value = { ...draft.value, year: currentTarget.value };
           }}
         />
-      </label>
-      <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
-        {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : !isReadOnly && t.yearHint}
-      </p>
+        <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
+          {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : !isReadOnly && t.yearHint}
+        </p>
+      </div>
       <p class="hint" role="status">
         {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
       </p>
@@ -82,7 +83,7 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
         <Leaving onStay={onCancel} />
       ) : (
         <div class="buttons">
-          {base && !isReadOnly && <LinkButton text={t.delete} variant="danger" onClick={remove} />}
+          {base && !isReadOnly && <LinkButton text={t.delete} variant="first danger" onClick={remove} />}
           {base && history.isKept.value && <LinkButton text={t.history} onClick={onHistory} />}
           <Button text={isReadOnly ? t.close : t.cancel} onClick={onCancel} />
           {!base && <Button text={t.saveAndAddAnother} onClick={(event) => save(event, true)} />}
@@ -104,7 +105,11 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
 export function Leaving({ onStay }: { readonly onStay: () => void }) {
   const { dialogs } = useApp();
   const stay = useRef<HTMLDivElement>(null);
-  useEffect(() => stay.current?.querySelector('button')?.focus(), []);
+  useEffect(() => {
+    const before = document.activeElement as HTMLElement | null;
+    stay.current?.querySelector('button')?.focus();
+    return () => before?.focus();
+  }, []);
   const t = allTexts.value;
   return (
     <div ref={stay} class="buttons leaving" role="alertdialog" aria-label={t.discardQuestion}>

@@ -26,7 +26,7 @@ export function ChooseFile({ choice, file }: ChooseFileProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
-      <div class="drop-zone" aria-busy={file.kind === 'opening'}>
+      <div class="drop-zone step" aria-busy={file.kind === 'opening'}>
         <p class="lead">
           {file.kind === 'opening' ? formatMessage(t.reading, { name: file.name }) : t.dropHint}
         </p>

@@ -19,7 +19,7 @@ export function ExportDialog({ isSelection }: { isSelection: boolean }) {
   const isSaving = state === 'saving';
   const isSaved = state === 'saved';
   return (
-    <Dialog label={t.exportBooks} class="files" onDismiss={isSaving ? undefined : close}>
+    <Dialog label={t.exportBooks} onDismiss={isSaving ? undefined : close}>
       <StepHeading text={t.exportBooks} note={noteOf(bookExport)} />
       {state === 'ready' ? (
         <FormatChoice bookExport={bookExport} />
@@ -58,10 +58,10 @@ function noteOf({ isSelection, total }: BookExport): string {
 function FormatChoice({ bookExport }: { bookExport: BookExport }) {
   const t = allTexts.value;
   return (
-    <fieldset class="formats">
+    <fieldset class="step">
       <legend class="visually-hidden">{t.format}</legend>
       {(['csv', 'json'] as const).map((format) => (
-        <label key={format}>
+        <label key={format} class="checkbox">
           <input
             type="radio"
             name="format"

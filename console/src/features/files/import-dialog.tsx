@@ -27,7 +27,7 @@ export function ImportDialog({ files }: { files: readonly File[] }) {
   return (
     <Dialog
       label={t.importBooks}
-      class={`wide files ${isBusy ? '' : 'accepts-files'}`}
+      class={isBusy ? 'wide' : 'wide accepts-files'}
       onDismiss={isBusy ? undefined : () => app.dialogs.close()}
     >
       {file.kind === 'open' ? (

@@ -19,7 +19,7 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
       {fileImport.file.encoding === 'windows-1252' && <p class="note">{t.windows1252}</p>}
       <MappingForm choice={choice} fileImport={fileImport} />
       <Preview fileImport={fileImport} />
-      <div class="summary">
+      <div class="step">
         <p role="status">
           {check ? (
             <>

@@ -17,7 +17,7 @@ export function ImportResult({ choice, fileImport }: ImportStepProps) {
   const canContinue = !isDone && !(end instanceof UnreadableFileError);
   return (
     <>
-      <div class="summary" role="status">
+      <div class="step" role="status">
         <StoredBooks fileImport={fileImport} isDone={isDone} />
       </div>
       <InvalidRows fileImport={fileImport} />

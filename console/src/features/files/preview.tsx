@@ -16,28 +16,26 @@ export function Preview({ fileImport }: { fileImport: FileImport }) {
   const t = allTexts.value;
   const read = bookReader(fileImport.sample.columns, fileImport.mapping.value);
   return (
-    <div class="preview">
-      <table>
-        <caption>{t.preview}</caption>
-        <thead>
-          <tr>
-            <th scope="col" class="line number">
-              {t.line}
+    <table class="preview">
+      <caption>{t.preview}</caption>
+      <thead>
+        <tr>
+          <th scope="col" class="label">
+            {t.line}
+          </th>
+          {FIELDS.map((field) => (
+            <th key={field} scope="col" class={field}>
+              {t.columns[field]}
             </th>
-            {FIELDS.map((field) => (
-              <th key={field} scope="col" class={field === 'year' ? 'year number' : field}>
-                {t.columns[field]}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {fileImport.sample.rows.slice(0, PREVIEW_ROWS).map((row) => (
-            <PreviewRow key={row.element ?? row.line} row={read(row)} />
           ))}
-        </tbody>
-      </table>
-    </div>
+        </tr>
+      </thead>
+      <tbody>
+        {fileImport.sample.rows.slice(0, PREVIEW_ROWS).map((row) => (
+          <PreviewRow key={row.element ?? row.line} row={read(row)} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 
@@ -45,7 +43,7 @@ function PreviewRow({ row }: { row: BookRow }) {
   const { noTitle, noAuthor } = allTexts.value;
   return (
     <tr>
-      <th scope="row" class="line number">
+      <th scope="row" class="label">
         {formatNumber(row.line)}
       </th>
       {'error' in row ? (
@@ -60,7 +58,7 @@ function PreviewRow({ row }: { row: BookRow }) {
           <td>
             <BookText text={displayText(row.book.author, TEXT_LENGTH_MAX)} absent={noAuthor} />
           </td>
-          <td class="number">
+          <td class="year">
             <YearText year={row.book.year} />
           </td>
         </>

@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Book, BookChange, BookFields, VersionedBook } from '../../../../src/client/index.ts';
-import { FIELDS } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { ChangeList } from '../../state/change-list.ts';
-import { type FormFields, formFieldsOf, isSame } from '../../state/fields.ts';
+import { formFieldsOf, isSame } from '../../state/fields.ts';
 import { Button } from '../../ui/button.tsx';
 import { StepHeading } from '../../ui/dialog.tsx';
 import { explainFailures } from '../reports.tsx';
+import { States } from '../states.tsx';
 import { useApp } from '../use-app.ts';
 import { ChangeListEnd } from './change-list-end.tsx';
 import { ChangeTime, formatTime } from './change-time.tsx';
@@ -50,7 +50,7 @@ export function BookHistory({ id, onClose }: BookHistoryProps) {
     <>
       <StepHeading text={t.history} id={id} />
       {changes.length > 0 && now.value === undefined && <p class="quiet">{t.isDeleted}</p>}
-      <ol class="changes">
+      <ol class="entries">
         {changes.map((change) => (
           <Change
             key={change.cursor}
@@ -82,9 +82,9 @@ function Change({ change: { type, at, book, gapAfter }, now, onRestore }: Change
   const t = allTexts.value;
   const isCurrent = now !== undefined && isSame<BookFields>(book, now);
   return (
-    <li class="change">
+    <li class="change card">
       {gapAfter && <p class="note">{t.historyGap}</p>}
-      <div class="change-head">
+      <div class="entry">
         <h3>
           {t.changeTypes[type]} <ChangeTime at={at} />
         </h3>
@@ -100,38 +100,11 @@ function Change({ change: { type, at, book, gapAfter }, now, onRestore }: Change
           )
         )}
       </div>
-      {!isCurrent && <States then={formFieldsOf(book)} now={now && formFieldsOf(now)} />}
+      {!isCurrent && (
+        <States
+          states={[[t.then, formFieldsOf(book)], ...(now ? [[t.now, formFieldsOf(now)] as const] : [])]}
+        />
+      )}
     </li>
-  );
-}
-
-/** A former state of a book beside the present one, if there is one. */
-function States({ then, now }: { then: FormFields; now: FormFields | undefined }) {
-  const t = allTexts.value;
-  return (
-    <table class="states">
-      <thead>
-        <tr>
-          <td />
-          <th scope="col">{t.then}</th>
-          {now && <th scope="col">{t.now}</th>}
-        </tr>
-      </thead>
-      <tbody>
-        {FIELDS.map((field) => {
-          const differs = now !== undefined && then[field] !== now[field];
-          return (
-            <tr key={field} class={differs ? 'other' : ''}>
-              <th scope="row">
-                {t.columns[field]}
-                {differs && <span class="mark-other">{t.differs}</span>}
-              </th>
-              <td dir="auto">{then[field] || '–'}</td>
-              {now && <td dir="auto">{now[field] || '–'}</td>}
-            </tr>
-          );
-        })}
-      </tbody>
-    </table>
   );
 }

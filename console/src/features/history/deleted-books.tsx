@@ -86,19 +86,21 @@ interface DeletedBookProps {
 function DeletedBook({ change: { at, book }, isChosen, onChoose }: DeletedBookProps) {
   const t = allTexts.value;
   return (
-    <li>
-      <label>
+    <li class="entry card">
+      <label class="checkbox">
         <input
           type="checkbox"
           checked={isChosen}
           onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
         />
-        <span class="title">
-          <BookText text={book.title} absent={t.noTitle} />
-        </span>
-        <span class="quiet">
-          <BookText text={book.author} absent={t.noAuthor} />, <YearText year={book.year} /> ·{' '}
-          {t.changeTypes.deleted} <ChangeTime at={at} />
+        <span>
+          <span class="lead">
+            <BookText text={book.title} absent={t.noTitle} />
+          </span>
+          <span class="quiet small">
+            <BookText text={book.author} absent={t.noAuthor} /> <YearText year={book.year} /> ·{' '}
+            {t.changeTypes.deleted} <ChangeTime at={at} />
+          </span>
         </span>
       </label>
     </li>

@@ -101,7 +101,9 @@ export function useListScroll(
   }
 
   useEffect(() => {
-    const observer = new ResizeObserver(measure);
+    measure();
+    // In the next frame, as browsers report an observer that resizes elements.
+    const observer = new ResizeObserver(() => requestAnimationFrame(measure));
     for (const element of [grid.current, grid.current?.querySelector('.row-measure')])
       if (element) observer.observe(element);
     const handleScrollEnd = () => scrollList(0);

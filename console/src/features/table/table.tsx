@@ -116,8 +116,8 @@ export function Table() {
   function focusActive(): void {
     const { row, column } = active.value;
     const cell = cellsOf(row).find((each) => columnOf(each) === column);
-    const control = cell?.querySelector<HTMLElement>('textarea, input:not([type=checkbox])');
-    (control ?? cell?.querySelector<HTMLElement>('[tabindex="0"]') ?? cell)?.focus({ preventScroll: true });
+    const control = cell?.querySelector<HTMLElement>('textarea, input, :scope.id > a');
+    (control ?? cell)?.focus({ preventScroll: true });
   }
 
   /** Focuses the active cell, unless the user has moved the focus meanwhile. @param before the element that had it */
