@@ -4,9 +4,12 @@ import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
 import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
 import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';
+import { Database } from '../../src/store/postgres/pool/database.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
+import * as sql from '../../src/store/postgres/sql.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { Relay } from '../../testkit/relay.ts';
+import { openStoreAt } from '../../testkit/stores.ts';
 import { withHosts } from '../../testkit/with-hosts.ts';
 
 test('A timeout while all connections are in use does not probe the hosts again', async () => {
@@ -57,5 +60,36 @@ test('Connections neither compile statements nor plan scans of tables that have 
     `select current_setting('jit') as jit, current_setting('enable_seqscan') as seqscan`,
   );
   assert.deepEqual(rows, [{ jit: 'off', seqscan: 'off' }]);
+  await pool.end();
+});
+
+test('Statements on some books are planned for the first five executions, as every prepared statement, and not again', async () => {
+  await using database = await createDatabase();
+  await using _ = await openStoreAt(database.url);
+  const { hosts, client } = await Hosts.connect(parseConninfo(database.url));
+  await client.end();
+  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 1_000 });
+  const books = new Database(pool);
+  const texts = ['a', 'b', 'c'];
+  const fields = [texts, texts, [1, 2, 3]];
+  const statements = [
+    [sql.SELECT, []],
+    [sql.INSERT, fields],
+    [sql.UPDATE, fields],
+    [sql.UPDATE_EXPECTED, [...fields, ...fields]],
+    [sql.DELETE, []],
+    [sql.DELETE_EXPECTED, fields],
+  ] as const;
+  for (const [statement, columns] of statements) {
+    const ids = statement === sql.INSERT ? [] : [[1, 2, 3]];
+    for (let count = 0; count < 8; count++) await books.queryBatch(statement, [...ids, ...columns]);
+  }
+  const { rows } = await pool.query(
+    'select name, custom_plans::integer as custom, generic_plans::integer as generic from pg_prepared_statements order by prepare_time',
+  );
+  assert.deepEqual(
+    rows,
+    statements.map(([{ name }]) => ({ name: `${name} 0`, custom: 5, generic: 3 })),
+  );
   await pool.end();
 });

@@ -163,7 +163,7 @@ class PostgresBookStore implements OpenStore {
   }
 
   async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
-    return matchIds(ids, await this.#database.query<Book>(SELECT, [ids]));
+    return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
   }
 
   async #selectPage(after: number, limit: number): Promise<PageRow> {

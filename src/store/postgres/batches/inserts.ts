@@ -29,18 +29,21 @@ export class Inserts {
   }
 
   async create(books: readonly BookFields[]): Promise<Book[]> {
-    return matchCreated(books, await this.#insert<Book>(sql.INSERT, sql.columnsOf(books)));
+    const insert = () => this.#database.queryBatch<Book>(sql.INSERT, sql.columnsOf(books));
+    return matchCreated(books, await this.#withUnusedIds(insert));
   }
 
   async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | Error)[]> {
     void this.#removeExpiredKeys();
-    const values = [
+    const columns = [
       ...sql.columnsOf(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
       books.map(({ fields }) => fingerprintOf(fields)),
     ];
     const insert = async () => {
-      const rows = await this.#insert<{ key: string; id: number }>(sql.INSERT_ONCE, values);
+      const rows = await this.#withUnusedIds(() =>
+        this.#database.queryBatch<{ key: string; id: number }>(sql.INSERT_ONCE, columns),
+      );
       const ids = new Map(rows.map(({ key, id }) => [key, id]));
       return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
     };
@@ -66,7 +69,9 @@ export class Inserts {
   async createMany(arrays: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
     const insert = async (statement: sql.Statement, values: readonly string[]) => {
       const all = [sql.joinArrays(arrays), ...values];
-      const [row] = await this.#insert<{ json: string }>(statement, all, this.#bulkDatabase);
+      const [row] = await this.#withUnusedIds(() =>
+        this.#bulkDatabase.query<{ json: string }>(statement, all),
+      );
       return [Buffer.from(row?.json ?? '')];
     };
     if (key === undefined) return insert(sql.INSERT_MANY, []);
@@ -114,13 +119,8 @@ export class Inserts {
     return rows[0];
   }
 
-  async #insert<Row extends object>(
-    statement: sql.Statement,
-    values: unknown[],
-    database = this.#database,
-  ): Promise<Row[]> {
-    const insert = () => database.query<Row>(statement, values);
-    return insertWithUnusedIds(insert, () => database.advanceIdSequence());
+  #withUnusedIds<Row>(insert: () => Promise<Row[]>): Promise<Row[]> {
+    return insertWithUnusedIds(insert, () => this.#database.advanceIdSequence());
   }
 
   /** Deletes expired keys at intervals; a failed deletion is repeated at the next one. */

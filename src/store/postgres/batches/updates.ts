@@ -65,9 +65,9 @@ function isDeleted(row: object | undefined): boolean {
 /** @returns the rows of a statement in the order of the ids */
 async function run<Row extends { readonly id: number }>(
   database: Database,
-  statement: sql.Statement,
+  statement: sql.BatchStatement,
   ids: readonly number[],
-  columns: readonly unknown[],
+  columns: sql.Columns,
 ): Promise<(Row | undefined)[]> {
-  return sql.matchIds(ids, await database.query<Row>(statement, [ids, ...columns]));
+  return sql.matchIds(ids, await database.queryBatch<Row>(statement, [ids, ...columns]));
 }

@@ -39,32 +39,33 @@ export class CitusDatabase extends Database {
   }
 
   override async query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
-    return (await this.#translate(statement, values)) as Row[];
+    if (statement === sql.SELECT_PAGE) {
+      const rows: object[] = await this.#pages.read(...(values as [number, number]));
+      return rows as Row[];
+    }
+    if (statement === sql.UPDATE_MANY) {
+      const rows: object[] = await this.#updateMany(values as [Buffer]);
+      return rows as Row[];
+    }
+    return super.query(statement, values);
   }
 
-  #translate(statement: sql.Statement, values: unknown[]): Promise<object[]> {
-    switch (statement) {
-      case sql.INSERT:
-        return this.#insert(values as unknown[][]);
-      case sql.INSERT_ONCE:
-        return this.#insertOnce(values as unknown[][]);
-      case sql.SELECT:
-        return this.#select(values as [number[]]);
-      case sql.SELECT_PAGE:
-        return this.#pages.read(...(values as [number, number]));
-      case sql.UPDATE:
-      case sql.UPDATE_EXPECTED:
-      case sql.DELETE:
-      case sql.DELETE_EXPECTED:
-        return this.#runOnPart(OF_ONE.get(statement) as sql.Statement, values.flat());
-      case sql.UPDATE_MANY:
-        return this.#updateMany(values as [Buffer]);
-      default:
-        return super.query(statement, values);
+  /** @throws PartUnavailable when a worker is unavailable for a statement that changes nothing, or concerns one book */
+  override async queryBatch<Row extends object>(
+    statement: sql.BatchStatement,
+    columns: sql.Columns,
+  ): Promise<Row[]> {
+    if (statement === sql.INSERT) return (await this.#insert(columns)) as Row[];
+    if (statement === sql.INSERT_ONCE) return (await this.#insertOnce(columns)) as Row[];
+    if (columns[0]?.length === 0) return super.query(SELECT_NONE, []);
+    try {
+      return await super.queryBatch(statement, columns);
+    } catch (error) {
+      throw isOfWorker(error) ? new PartUnavailable(error.reason) : error;
     }
   }
 
-  async #insert([titles = [], authors = [], years = []]: unknown[][]): Promise<object[]> {
+  async #insert([titles = [], authors = [], years = []]: sql.Columns): Promise<object[]> {
     const ids = await this.#drawIds(titles.length);
     const rows = ids.map((id, index) => [id, titles[index], authors[index], years[index]]);
     await super.query(insertOf(rows.length), rows.flat());
@@ -72,17 +73,11 @@ export class CitusDatabase extends Database {
     return rows.map(([id, title, author, year]) => ({ id, title, author, year: (year as number) + 0 }));
   }
 
-  async #insertOnce(columns: unknown[][]): Promise<object[]> {
+  async #insertOnce(columns: sql.Columns): Promise<object[]> {
     const [keys = []] = columns.slice(3);
     const ids = await this.#drawIds(keys.length);
     const rows = ids.map((id, index) => [id, ...columns.map((column) => column[index])]);
     return super.query(insertOnceOf(rows.length), rows.flat());
-  }
-
-  async #select([ids]: [number[]]): Promise<object[]> {
-    if (ids.length === 0) return super.query(SELECT_NONE, []);
-    if (ids.length > 1) return this.#runOnPart(sql.SELECT, [ids]);
-    return this.#runOnPart(OF_ONE.get(sql.SELECT) as sql.Statement, ids);
   }
 
   /** Citus locks no rows of several shards: a change between the two statements makes the second one fail, and both are repeated. */
@@ -100,15 +95,6 @@ export class CitusDatabase extends Database {
       return await retry(attempt, hasConflict);
     } catch (error) {
       throw hasConflict(error) ? new StoreUnavailable('contention') : error;
-    }
-  }
-
-  /** Runs a statement that changes nothing if it fails, or concerns one book. @throws PartUnavailable when a worker is unavailable */
-  async #runOnPart(statement: sql.Statement, values: unknown[]): Promise<object[]> {
-    try {
-      return await super.query(statement, values);
-    } catch (error) {
-      throw isOfWorker(error) ? new PartUnavailable(error.reason) : error;
     }
   }
 
@@ -160,26 +146,6 @@ function valuesOf(rows: number, columns: number, row: string): string {
     row.replace(/\$(\d)/g, (_, column: string) => `$${index * columns + Number(column)}`);
   return Array.from({ length: rows }, (_, index) => `(${numbered(index)})`).join(', ');
 }
-
-const SET = 'set title = coalesce($2, title), author = coalesce($3, author), year = coalesce($4, year)';
-const isExpected = (first: number) =>
-  `(coalesce(title, ''), coalesce(author, ''), coalesce(year, 0)) = ($${first}, $${first + 1}, $${first + 2})`;
-
-/** The same for one book, which Citus sends to the server of its shard without planning it again. */
-const OF_ONE: ReadonlyMap<sql.Statement, sql.Statement> = new Map(
-  (
-    [
-      [sql.SELECT, `select ${sql.BOOK_COLUMNS} from books where id = $1`],
-      [sql.UPDATE, `update books ${SET} where id = $1 returning ${sql.BOOK_COLUMNS}`],
-      [
-        sql.UPDATE_EXPECTED,
-        `update books ${SET} where id = $1 and ${isExpected(5)} returning ${sql.BOOK_COLUMNS}`,
-      ],
-      [sql.DELETE, 'delete from books where id = $1 returning id'],
-      [sql.DELETE_EXPECTED, `delete from books where id = $1 and ${isExpected(2)} returning id`],
-    ] as const
-  ).map(([statement, text]) => [statement, { name: `${statement.name} one`, text }]),
-);
 
 /** A division by zero, with which `UPDATE_FOUND` ends if a book is missing or is another one than was found. */
 function hasConflict(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg';
 import { isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../errors.ts';
 import { advanceIdSequence } from '../schema.ts';
-import type { Statement } from '../sql.ts';
+import type { BatchStatement, Columns, Statement } from '../sql.ts';
 import { OptionalFeature } from './optional-feature.ts';
 import { type ConnectionPool, retry } from './pool.ts';
 
@@ -35,6 +35,14 @@ export class Database {
     } catch (error) {
       throw toStoreError(error);
     }
+  }
+
+  /** Runs a statement on the items of a batch. @throws like {@link query} */
+  queryBatch<Row extends object>(statement: BatchStatement, columns: Columns): Promise<Row[]> {
+    const { name, one } = statement;
+    return columns[0]?.length === 1
+      ? this.query({ name: `${name} one`, text: one }, columns.flat())
+      : this.query(statement, [...columns]);
   }
 
   /** Whether the statement had no effect and a retry may succeed, perhaps unprepared. */
