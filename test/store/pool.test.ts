@@ -51,6 +51,24 @@ test('A statement that violates a constraint keeps its connection; after other e
   await pool.end();
 });
 
+test('Of the connections that are idle for ten seconds, one stays open', async (context) => {
+  await using database = await createDatabase();
+  const { hosts, client } = await Hosts.connect(parseConninfo(database.url));
+  await client.end();
+  const pool = new ConnectionPool(hosts, { connectionsMax: 3, statementTimeoutMs: 1_000 });
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  await Promise.all([1, 2, 3].map(() => pool.query('select 1')));
+  context.mock.timers.tick(9_000);
+  assert.deepEqual(pool.state, { idle: 3, used: 0, waiting: 0 });
+  context.mock.timers.tick(2_000);
+  assert.deepEqual(pool.state, { idle: 1, used: 0, waiting: 0 });
+  context.mock.timers.tick(60_000);
+  await pool.query('select 1');
+  assert.deepEqual(pool.state, { idle: 1, used: 0, waiting: 0 });
+  context.mock.timers.reset();
+  await pool.end();
+});
+
 test('Connections neither compile statements nor plan scans of tables that have an index', async () => {
   await using database = await createDatabase();
   const { hosts, client } = await Hosts.connect(parseConninfo(database.url));

@@ -42,7 +42,7 @@ const ATTEMPTS_MAX = 5;
 /** The wait is at most 10 ms before the second attempt, 20 before the third, 40 before the fifth. */
 const WAIT_MS = 10;
 
-/** Connections to the server in use, opened on demand. When another server is used, they are replaced. */
+/** Connections to the server in use, opened on demand; one stays open. When another server is used, they are replaced. */
 export class ConnectionPool {
   readonly #hosts: Hosts;
   readonly #limits: PoolLimits;
@@ -125,6 +125,8 @@ export class ConnectionPool {
     const pool = new Pool({
       ...server.config,
       max: connectionsMax,
+      // The others are closed when they are idle for ten seconds. A client that sends a request a minute finds this one open.
+      min: 1,
       query_timeout: statementTimeoutMs + GRACE_MS,
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
       onConnect: async (client) => {
