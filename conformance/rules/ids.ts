@@ -27,6 +27,8 @@ export const idRules = rulesOf(
         `%20${id}`,
         `${id}%0a`,
         `${id},${id}`,
+        `${id};2`,
+        `${id}%2F`,
       ];
       await expectNotFound(service, [...ids, ...similar]);
       await expectStored(service, { id });

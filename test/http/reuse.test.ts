@@ -54,21 +54,3 @@ test('A connection stays open after error responses to pipelined requests', asyn
   for (const [, status, message] of requests) assertError(await connection.response(), status, message);
   await sent;
 });
-
-test('A response to HEAD has no content', async () => {
-  await using service = await startService();
-  using connection = await Connection.open(service);
-  for (const [path, status] of [
-    ['/books', 200],
-    ['/book/1', 404],
-    ['/nowhere', 404],
-    ['/token', 405],
-  ] as const) {
-    await connection.send(request(`HEAD ${path}`, [service.authorization]));
-    const response = await connection.response(true);
-    assert.equal(response.status, status);
-    assert.equal(response.headers.get('content-type'), 'application/json; charset=utf-8');
-    await connection.send(request('GET /nowhere'));
-    assertError(await connection.response(), 404, 'Not found');
-  }
-});
