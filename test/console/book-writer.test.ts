@@ -163,6 +163,32 @@ for (const engine of engines) {
       assert.deepEqual([done.length, failures.map(({ reason }) => reason)], [BOOKS - 1, [tooLong]]);
     });
 
+    test('sends at most 1 MB in a request', async () => {
+      const texts = ['x', '漢', '"'].map((character) => character.repeat(100_000));
+      const bytes: number[] = [];
+      const measured: BookClient = {
+        ...client,
+        createMany(created, options) {
+          bytes.push(Buffer.byteLength(JSON.stringify(created)));
+          return client.createMany(created, options);
+        },
+      };
+      const added = [...texts, ...texts].map((title) => ({ id: 0, title, author: '', year: 1 }));
+      const { done } = await write(
+        added.map((book) => ({ before: undefined, after: book })),
+        measured,
+      );
+      assert.deepEqual(
+        done.map((change) => change.after?.title),
+        [...texts, ...texts],
+      );
+      assert.ok(
+        bytes.every((length) => length < 1_000_000),
+        bytes.join(),
+      );
+      assert.ok(bytes.length < added.length, bytes.join());
+    });
+
     test('repeats what got no response, and neither adds a book twice nor reports a change of its own as another user’s', async () => {
       let isLost = true;
       const lost = new NoResponseError('POST /books', 'network', true);

@@ -15,6 +15,12 @@ import type { Failure } from './selection.ts';
 /** What the service takes in one request, all or none. */
 const REQUEST_BOOKS_MAX = 10_000;
 
+/** The service takes 16 MiB, but many proxies limit a request to 1 MB. */
+const REQUEST_BYTES_MAX = 1_000_000;
+
+/** More than an element without its texts. */
+const ELEMENT_BYTES = 90;
+
 /** Calls in flight; browsers open 6 connections, and other calls need some. */
 const CONCURRENCY = 4;
 
@@ -163,7 +169,7 @@ export class BookWriter {
  *
  * @param resolve is called when a request was refused because of an item, instead of which its result is sent
  */
-async function inRequests<Item>(
+async function inRequests<Item extends Change>(
   items: readonly Item[],
   stop: AbortSignal | undefined,
   send: (part: readonly Item[]) => Promise<void>,
@@ -173,14 +179,14 @@ async function inRequests<Item>(
   let size = REQUEST_BOOKS_MAX;
   while (queue.length > 0) {
     if (stop?.aborted) return;
-    const part = queue.slice(0, size);
+    const part = firstOf(queue, size);
     try {
       await send(part);
       queue.splice(0, part.length);
       size = Math.min(2 * size, REQUEST_BOOKS_MAX);
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      // A proxy may allow less in one request.
+      // The stored texts are too long together, or a proxy allows less.
       const isTooLong = error.status === 413;
       const index = error.invalidIndex ?? (isTooLong && part.length === 1 ? 0 : -1);
       const item = part[index];
@@ -190,4 +196,19 @@ async function inRequests<Item>(
       size = Math.ceil(part.length / 2);
     }
   }
+}
+
+/** The first changes, as many as a request may have. */
+function firstOf<Item extends Change>(queue: readonly Item[], size: number): Item[] {
+  const part: Item[] = [];
+  let bytes = 0;
+  for (const item of queue) {
+    const { before, after } = item;
+    const sent = !after ? {} : before ? differingFields(after, before) : after;
+    // Three bytes for a UTF-16 code unit are the most in UTF-8.
+    bytes += ELEMENT_BYTES + 3 * `${sent.title ?? ''}${sent.author ?? ''}`.length;
+    if (part.length === size || (part.length > 0 && bytes > REQUEST_BYTES_MAX)) break;
+    part.push(item);
+  }
+  return part;
 }
