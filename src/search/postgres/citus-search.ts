@@ -1,5 +1,6 @@
 import { RENDER_SHARDS } from '../../store/postgres/citus/citus-database.ts';
-import { type ReadBook, readLongTexts, SHORT_TEXTS, Window } from '../../store/postgres/citus/citus-pages.ts';
+import { type ReadBook, SHORT_TEXTS, Window } from '../../store/postgres/citus/citus-pages.ts';
+import { readLongTexts } from '../../store/postgres/pages.ts';
 import { TEXT_BYTES } from '../../store/postgres/sql.ts';
 import type { BookPosition, BookQuery } from '../book-search.ts';
 import { afterCondition, fieldCondition, matchColumns, orderOf } from '../conditions.ts';

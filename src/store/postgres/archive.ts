@@ -11,6 +11,7 @@ import { PREPARE_TIMEOUT_MS } from './hosts/connect.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 import { Hosts } from './hosts/hosts.ts';
 import { ID_CHECK, readState } from './migrations.ts';
+import { type ColumnsRow, type Query, renderPage } from './pages.ts';
 import { retry } from './pool/pool.ts';
 import { configure } from './pool/session-settings.ts';
 import * as schema from './schema.ts';
@@ -48,11 +49,11 @@ class PostgresArchive implements BookArchive {
   #isInTransaction = false;
   /** Whether the transaction has inserted given ids; it locks ids then, until its end. */
   #hasGivenIds = false;
+  readonly #select: Query = (statement, values) => this.#query(statement.text, values);
 
   constructor(client: Client, isDistributed: boolean) {
     this.#client = client;
-    if (isDistributed)
-      this.#citusPages = new CitusPages((statement, values) => this.#query(statement.text, values));
+    if (isDistributed) this.#citusPages = new CitusPages(this.#select);
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
@@ -107,9 +108,8 @@ class PostgresArchive implements BookArchive {
 
   async #readRow(after: number, limit: number): Promise<PageRow> {
     const rows =
-      this.#citusPages?.read(after, limit) ??
-      this.#query<sql.ColumnsRow>(sql.SELECT_PAGE.text, [after, limit]);
-    return sql.toPageRow(await rows);
+      this.#citusPages?.read(after, limit) ?? this.#select<ColumnsRow>(sql.SELECT_PAGE, [after, limit]);
+    return renderPage(await rows, limit, this.#select);
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {

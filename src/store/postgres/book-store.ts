@@ -22,10 +22,11 @@ import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import type { Shards } from './citus/shards.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 import { Hosts } from './hosts/hosts.ts';
+import { type ColumnsRow, type Query, renderPage } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
 import { prepareSchema } from './schema.ts';
-import { type ColumnsRow, matchIds, SELECT, SELECT_PAGE, toPageRow } from './sql.ts';
+import { matchIds, SELECT, SELECT_PAGE } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<OpenStore> {
   let shards: Shards | undefined;
@@ -165,8 +166,8 @@ class PostgresBookStore implements OpenStore {
   async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
     return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
   }
-
   async #selectPage(after: number, limit: number): Promise<PageRow> {
-    return toPageRow(await this.#database.query<ColumnsRow>(SELECT_PAGE, [after, limit]));
+    const query: Query = (statement, values) => this.#database.query(statement, values);
+    return renderPage(await query<ColumnsRow>(SELECT_PAGE, [after, limit]), limit, query);
   }
 }

@@ -3,7 +3,6 @@ import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store.ts';
 import { TAG_DIGITS } from '../../book/entity-tag.ts';
 import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
 import { REMOVAL_MAX } from '../limits.ts';
-import { PAGE_TEXT_BYTES_MAX, type PageRow } from '../page.ts';
 
 /** The statements on books. */
 
@@ -139,20 +138,17 @@ export const SELECT: BatchStatement = {
   text: `select ${BOOK_COLUMNS} from books where id = any(${IDS}::bigint[])`,
   one: `select ${BOOK_COLUMNS} from books where id = $1::bigint`,
 };
+/** The most bytes of a book whose texts are read with its page; others are read by id (src/store/postgres/pages.ts). */
+export const SHORT_BYTES = 500;
+
+/** A JSON array for each column: PostgreSQL takes twice the time for JSON objects of the books. */
 export const SELECT_PAGE: Statement = {
   name: 'list',
   text: `
-  with extent as materialized (
-    select count(*) as count, max(id) as last, sum(octet_length(title) + octet_length(author)) as bytes
-    from (select ${BOOK_COLUMNS} from books where id > $1 order by id limit $2) as page
-  )
-  select count, last, (
-    -- JSON arrays of the columns take the server about half the time of JSON objects of the books.
-    select case when count(*) > 0 then json_build_array(json_agg(id), json_agg(title), json_agg(author), json_agg(year)) end
-    from (select ${BOOK_COLUMNS} from books where id > $1 and id <= last order by id) as page
-    where bytes <= ${PAGE_TEXT_BYTES_MAX} or $2 = 1
-  ) as columns
-  from extent
+  select count(*) as count, max(id) as last, coalesce(sum(bytes), 0) as bytes, json_agg(id) as ids,
+    json_agg(case when bytes <= ${SHORT_BYTES} then title end) as titles,
+    json_agg(case when bytes <= ${SHORT_BYTES} then author end) as authors, json_agg(year) as years
+  from (select ${BOOK_COLUMNS}, ${TEXT_BYTES} as bytes from books where id > $1 order by id limit $2) as page
 `,
 };
 
@@ -323,28 +319,4 @@ export function matchIds<Row extends { readonly id: number }>(
 ): (Row | undefined)[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => byId.get(id));
-}
-
-/** The row of {@link SELECT_PAGE}. */
-export interface ColumnsRow {
-  readonly count: number;
-  readonly last: number;
-  /** Ids, titles, authors and years; null when there are no books, or their texts exceed the limit of one page. */
-  columns: readonly [readonly number[], ...(readonly (readonly unknown[])[])] | null;
-}
-
-export function toPageRow([row]: readonly ColumnsRow[]): PageRow {
-  if (!row) throw new Error('a page without a row');
-  const { count, last, columns } = row;
-  // The results of a list reference each other until a full garbage collection: 50 MB if they keep their texts.
-  row.columns = null;
-  if (!columns) return { count, last, json: null };
-  const [ids, titles = [], authors = [], years = []] = columns;
-  const books = ids.map((id, index) => ({
-    id,
-    title: titles[index],
-    author: authors[index],
-    year: years[index],
-  }));
-  return { count, last, json: Buffer.from(JSON.stringify(books)).subarray(1, -1) };
 }

@@ -4,7 +4,7 @@ import type { Book, BookFields } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { IdsExhausted, StoreNotReady } from '../errors.ts';
-import { type PageRow, readPage } from '../page.ts';
+import { type PageRequest, type PageRow, readPage } from '../page.ts';
 import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,
@@ -15,8 +15,9 @@ import {
   whileBusy,
 } from './files/connection.ts';
 import { FileGuard, StoreLost } from './files/file-guard.ts';
+import { preparePages } from './pages.ts';
 import { expectBooks, expectBooksIfAny, prepareSchema } from './schema.ts';
-import { INSERT_PLAIN, INSERT_WITH_ID, SELECT, SELECT_PAGE } from './sql.ts';
+import { INSERT_PLAIN, INSERT_WITH_ID, SELECT } from './sql.ts';
 
 export async function openArchiveForReading(path: string): Promise<BookArchive> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
@@ -50,7 +51,7 @@ export async function openArchive(path: string): Promise<BookArchive> {
 class SqliteArchive implements BookArchive {
   readonly #database: DatabaseSync;
   readonly #afterCommit: () => void;
-  readonly #selectPage: StatementSync;
+  readonly #readPage: (request: PageRequest) => PageRow;
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertWithId: StatementSync;
@@ -58,15 +59,14 @@ class SqliteArchive implements BookArchive {
   constructor(database: DatabaseSync, afterCommit: () => void) {
     this.#database = database;
     this.#afterCommit = afterCommit;
-    this.#selectPage = database.prepare(SELECT_PAGE);
+    this.#readPage = preparePages(database);
     this.#select = database.prepare(SELECT);
     this.#insert = database.prepare(INSERT_PLAIN);
     this.#insertWithId = database.prepare(INSERT_WITH_ID);
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
-    const read = async (after: number, limit: number) =>
-      this.#selectPage.get({ after, limit }) as unknown as PageRow;
+    const read = async (after: number, limit: number) => this.#readPage({ after, limit });
     try {
       await whileBusy(() => this.#database.exec('begin'));
       let after: number | undefined = -Number.MAX_VALUE;

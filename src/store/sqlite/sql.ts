@@ -1,5 +1,3 @@
-import { PAGE_TEXT_BYTES_MAX } from '../page.ts';
-
 /** NULL, which occurs in tables that other programs created, reads as empty. */
 export const BOOK_COLUMNS = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
 
@@ -35,20 +33,14 @@ export const SELECT = `select ${BOOK_COLUMNS} from books where id = ?`;
 export const RENDER = `select cast(${RENDERED} as blob) as json from (${SELECT})`;
 
 export const SELECT_PAGE = `
-  with extent as materialized (
-    select count(*) as count, max(id) as last, sum(bytes) as bytes
-    from (
-      -- octet_length of a bare column does not read the text
-      select id, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
-      from books where id > :after order by id limit :limit
-    )
+  select count(*) as count, max(id) as last, cast(group_concat(json, ',') as blob) as json
+  from (
+    select id, json_object(
+      'id', id, 'title', coalesce(title, ''), 'author', coalesce(author, ''), 'year', coalesce(year, 0)
+    ) as json
+    -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
+    from books where id > :after order by id limit 0 + :limit
   )
-  select count, last, (
-    select cast(group_concat(${RENDERED}, ',') as blob)
-    from (select ${BOOK_COLUMNS} from books where id > :after and id <= last order by id)
-    where bytes <= ${PAGE_TEXT_BYTES_MAX} or :limit = 1
-  ) as json
-  from extent
 `;
 
 export const UPDATE = `

@@ -1,12 +1,9 @@
-import { type Book, ID_MAX } from '../../../book/book.ts';
-import { PAGE_TEXT_BYTES_MAX } from '../../page.ts';
-import { type ColumnsRow, columnsOf, idsOf, SELECT, type Statement, TEXT_BYTES } from '../sql.ts';
+import { ID_MAX } from '../../../book/book.ts';
+import type { ColumnsRow, Query } from '../pages.ts';
+import { idsOf, SHORT_BYTES, type Statement, TEXT_BYTES } from '../sql.ts';
 
 /** The least limit of a page of the list: a statement on all shards costs as much as reading thousands of books. */
 export const CITUS_PAGE_BOOKS = 2_500;
-
-/** Books with more text are read by their ids: every shard may return a whole page to the coordinator. */
-const SHORT_BYTES = 500;
 
 /** A book without its texts if they are long. */
 export interface ReadBook {
@@ -30,8 +27,6 @@ const SELECT_WINDOW: Statement = {
   `,
 };
 
-type Query = <Row extends object>(statement: Statement, values: unknown[]) => Promise<Row[]>;
-
 /** Reads pages of the list. */
 export class CitusPages {
   readonly #query: Query;
@@ -47,10 +42,17 @@ export class CitusPages {
       this.#query<ReadBook>(SELECT_WINDOW, [after, end, limit]),
     );
     const bytes = books.reduce((sum, book) => sum + book.bytes, 0);
-    const page = { count: books.length, last: books.at(-1)?.id ?? 0 };
-    if (bytes > PAGE_TEXT_BYTES_MAX && limit > 1) return [{ ...page, columns: null }];
-    const filled = (await readLongTexts(books, this.#query)).filter(({ title }) => title !== null);
-    return [{ ...page, columns: [idsOf(filled), ...columnsOf(filled as Book[])] }];
+    return [
+      {
+        count: books.length,
+        last: books.at(-1)?.id ?? 0,
+        bytes,
+        ids: idsOf(books),
+        titles: books.map(({ title }) => title),
+        authors: books.map(({ author }) => author),
+        years: books.map(({ year }) => year),
+      },
+    ];
   }
 }
 
@@ -74,15 +76,4 @@ export class Window {
     if (last && rows.length === limit) this.#size = (1.3 * (last.id - start)) / limit;
     return rows;
   }
-}
-
-/** Completes books whose texts are long, except those that no longer exist. */
-export async function readLongTexts<Row extends Pick<ReadBook, 'id' | 'title' | 'author'>>(
-  books: readonly Row[],
-  query: Query,
-): Promise<Row[]> {
-  const long = books.filter(({ title }) => title === null).map(({ id }) => id);
-  const rows = long.length === 0 ? [] : await query<Book>(SELECT, [long]);
-  const texts = new Map(rows.map(({ id, title, author }) => [id, { title, author }]));
-  return books.map((book) => ({ ...book, ...texts.get(book.id) }));
 }
