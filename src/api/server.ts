@@ -13,7 +13,7 @@ import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
 import { describeError } from './describe-error.ts';
 import { describeRoutes } from './description/openapi.ts';
-import { type OperationSchema, operations } from './description/operations.ts';
+import { type NamedOperation, operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { ListHandler } from './list-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
@@ -39,22 +39,22 @@ export function createServer(options: ServerOptions) {
   serveDocs(app, describeRoutes(app, options.version));
   serveConsole(app);
   const protect = { onRequest: tokenHandlers.authenticate };
-  app.post('/token', { schema: operations.issueToken }, respondWith(tokenHandlers.issue));
-  app.post('/book', { ...protect, schema: operations.createBook }, respondWith(books.create));
-  app.post('/books', { ...protect, schema: operations.createBooks }, respondWith(books.createMany));
-  app.patch('/books', { ...protect, schema: operations.updateBooks }, respondWith(books.updateMany));
+  app.post('/token', { config: operations.issueToken }, respondWith(tokenHandlers.issue));
+  app.post('/book', { ...protect, config: operations.createBook }, respondWith(books.create));
+  app.post('/books', { ...protect, config: operations.createBooks }, respondWith(books.createMany));
+  app.patch('/books', { ...protect, config: operations.updateBooks }, respondWith(books.updateMany));
   const list = (request: FastifyRequest, reply: FastifyReply) =>
     listQueries?.handle(request, reply, { unread, searchMs: limits.searchMs }) ??
     lists.handle(request, reply);
   const listBooks = listQueries?.operation ?? operations.listBooks;
-  app.get('/books', { ...protect, schema: listBooks }, respondWith(list));
-  app.get('/book/:id', { ...protect, schema: operations.findBook }, respondWith(books.find));
-  app.put('/book/:id', { ...protect, schema: operations.updateBook }, respondWith(books.update));
-  app.delete('/book/:id', { ...protect, schema: operations.deleteBook }, respondWith(books.delete));
-  app.get(HEALTH_PATH, { schema: operations.checkHealth }, respondWith(health.check));
-  app.get(READINESS_PATH, { schema: operations.checkReadiness }, respondWith(health.checkReadiness));
+  app.get('/books', { ...protect, config: listBooks }, respondWith(list));
+  app.get('/book/:id', { ...protect, config: operations.findBook }, respondWith(books.find));
+  app.put('/book/:id', { ...protect, config: operations.updateBook }, respondWith(books.update));
+  app.delete('/book/:id', { ...protect, config: operations.deleteBook }, respondWith(books.delete));
+  app.get(HEALTH_PATH, { config: operations.checkHealth }, respondWith(health.check));
+  app.get(READINESS_PATH, { config: operations.checkReadiness }, respondWith(health.checkReadiness));
   if (metrics) {
-    app.get('/metrics', { schema: operations.readMetrics }, async (_request, reply) => {
+    app.get('/metrics', { config: operations.readMetrics }, async (_request, reply) => {
       const text = await metrics.expose();
       if (text === undefined) return send(reply, { outcome: 'serviceUnavailable' });
       return reply.headers(METRICS_HEADERS).type(metrics.type).send(text);
@@ -81,7 +81,7 @@ const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 
 /** What answers GET /books with a query. */
 export interface ListQueries {
   /** GET /books with its parameters. */
-  readonly operation: OperationSchema;
+  readonly operation: NamedOperation;
   /** The number of lists that are being made or sent. */
   readonly count: number;
   /** @returns undefined when the request has no parameter that is known */

@@ -11,10 +11,10 @@ export function serveHistory(core: Core, history: BookHistory): Followers {
   const followers = new Followers(history);
   const handlers = new HistoryHandlers(history, tokens, followers, unread);
   const { followChanges, listDeletedBooks, readHistory, restoreBook } = operations;
-  app.get('/changes', { ...protect, schema: followChanges }, respondWith(handlers.follow));
-  app.get('/books/deleted', { ...protect, schema: listDeletedBooks }, respondWith(handlers.listDeleted));
-  app.get('/book/:id/history', { ...protect, schema: readHistory }, respondWith(handlers.listOfBook));
-  app.post('/book/:id/restore', { ...protect, schema: restoreBook }, respondWith(handlers.restore));
+  app.get('/changes', { ...protect, config: followChanges }, respondWith(handlers.follow));
+  app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(handlers.listDeleted));
+  app.get('/book/:id/history', { ...protect, config: readHistory }, respondWith(handlers.listOfBook));
+  app.post('/book/:id/restore', { ...protect, config: restoreBook }, respondWith(handlers.restore));
   connections.onDrain = () => followers.stop();
   app.addHook('onResponse', ({ method }, _reply, done) => {
     if (method !== 'GET') followers.written();

@@ -4,7 +4,7 @@ import { openApi } from '../../src/api/description/openapi.ts';
 import { operations } from '../../src/api/description/operations.ts';
 
 test('An operation may have parameters, header fields and responses without content', () => {
-  const { operation } = operations.findBook;
+  const operation = operations.findBook;
   const document = openApi(
     [
       {

@@ -7,8 +7,8 @@ import {
   ERROR_HEADERS,
   type ErrorName,
   isProtected,
+  type NamedOperation,
   type Operation,
-  type OperationSchema,
 } from './operations.ts';
 import { REASONS } from './reasons.ts';
 import { bookId, envelopeOf, exampleOf, namedSchemas, nothing, REQUEST_ID, type Schema } from './schemas.ts';
@@ -17,15 +17,16 @@ interface OperationRoute {
   readonly method: string;
   /** The pattern of the router, such as `/book/:id`. */
   readonly url: string;
-  readonly operation: OperationSchema['operation'];
+  readonly operation: NamedOperation;
 }
 
 /** Describes the API by the routes that are added to a server after this call. @returns a function that makes `/openapi.json` */
 export function describeRoutes(app: FastifyInstance, version: string): () => object {
   const routes: OperationRoute[] = [];
-  app.addHook('onRoute', ({ method, url, schema }) => {
-    const { operation } = (schema ?? {}) as Partial<OperationRoute>;
-    if (operation && typeof method === 'string' && method !== 'HEAD') routes.push({ method, url, operation });
+  app.addHook('onRoute', ({ method, url, config = {} }) => {
+    const isOperation = 'id' in config && method !== 'HEAD';
+    if (isOperation && typeof method === 'string')
+      routes.push({ method, url, operation: config as NamedOperation });
   });
   return () => openApi(routes, version);
 }
@@ -92,7 +93,7 @@ const BEFORE_HANDLER: ReadonlySet<OutcomeName> = new Set([
   'headersTooLarge',
 ]);
 
-function operationObject(path: string, operation: OperationSchema['operation']): object {
+function operationObject(path: string, operation: NamedOperation): object {
   const { id, tag, summary, description, body, success = [], text, withoutContent = {}, errors } = operation;
   const headers = headerObjects(
     { ...REQUEST_ID, ...operation.headers, ...cacheControlHeader(operation) },

@@ -196,20 +196,14 @@ export const operations = toOperations({
   },
 });
 
-/** Makes the `schema` of routes of operations by their ids: Fastify compiles serializers of `response`. */
+/** Gives operations their ids. Each is the `config` of its route. */
 export function toOperations<Id extends string>(declared: Readonly<Record<Id, Operation>>) {
   return Object.fromEntries(
-    Object.entries<Operation>(declared).map(([id, operation]): [string, OperationSchema] => [
-      id,
-      { response: schemas.responsesWith(operation.data), operation: { id, ...operation } },
-    ]),
-  ) as Readonly<Record<Id, OperationSchema>>;
+    Object.entries<Operation>(declared).map(([id, operation]) => [id, { id, ...operation }]),
+  ) as Readonly<Record<Id, NamedOperation>>;
 }
 
-export interface OperationSchema {
-  readonly response: Readonly<Record<string, Schema>>;
-  readonly operation: Operation & { readonly id: string };
-}
+export type NamedOperation = Operation & { readonly id: string };
 
 export function isProtected({ errors }: Operation): boolean {
   return errors.includes('tokenRequired');

@@ -3,7 +3,7 @@ import { READ_SCOPE, TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
 import { BOOK_FIELD_TYPES, ID_MAX } from '../../book/book.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
-/** JSON Schema (draft 2020-12). Fastify compiles serializers of it: the order of properties is the order of keys. */
+/** JSON Schema (draft 2020-12). */
 export type Schema = Readonly<Record<string, unknown>>;
 
 const TYPES = {
@@ -179,12 +179,6 @@ export function envelopeOf(data: Schema) {
     properties: { status: { type: 'integer' }, message: { type: 'string' }, data },
     required: ['status', 'message', 'data'],
   } as const;
-}
-
-/** The responses of an operation by status: the envelope with its data, or with null. */
-export function responsesWith(data = nothing) {
-  const success = envelopeOf(data);
-  return { 200: success, 201: success, default: envelopeOf(nothing) };
 }
 
 /** A value of a schema, made of its examples. */
