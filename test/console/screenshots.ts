@@ -5,28 +5,22 @@ import { TestBrowser } from '../../testkit/browser.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';
 import { CLASSICS, store } from './books.ts';
-import { button, chooseInMenu, openBook, rowOf, signIn, waitForCount } from './console-pages.ts';
+import { button, chooseInMenu, openBook, rowOf, signIn } from './console-pages.ts';
 
 /**
- * Takes the screenshots in docs/console, each on a wide screen and on a phone, light and dark:
- * `node test/console/screenshots.ts [STATE …]`. The fonts are those of the machine; install Debian's `fonts-urw-base35`
- * for P052, which resembles Palatino.
+ * Takes the screenshots that documents show: `node test/console/screenshots.ts [NAME …]`. The fonts are those of the machine;
+ * install Debian's `fonts-urw-base35` for P052, which resembles Palatino.
  */
 
 const FOLDER = join(ROOT, 'docs/console');
 
-/** What is appended to the name of a state. */
-const SETTINGS: Readonly<Record<string, BrowserContextOptions>> = {
-  '': { viewport: { width: 1280, height: 768 } },
-  '-dark': { viewport: { width: 1280, height: 768 }, colorScheme: 'dark' },
-  '-phone': { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
-  '-phone-dark': {
-    viewport: { width: 360, height: 740 },
-    hasTouch: true,
-    isMobile: true,
-    colorScheme: 'dark',
-  },
+const DESKTOP: BrowserContextOptions = { viewport: { width: 1280, height: 768 } };
+const PHONE: BrowserContextOptions = {
+  viewport: { width: 390, height: 844 },
+  hasTouch: true,
+  isMobile: true,
 };
+const DARK: BrowserContextOptions = { colorScheme: 'dark' };
 
 const SPREADSHEET = `Titel;Autor;Jahr;Regal
 Effi Briest;Theodor Fontane;1895;A1
@@ -39,43 +33,32 @@ Kleider machen Leute;Gottfried Keller;1874;B1
 `;
 
 /** A state of the page, and how to reach it. */
-interface State {
+interface Screen {
   readonly path?: string;
-  readonly isEmpty?: boolean;
+  readonly options?: BrowserContextOptions;
   readonly hasHistory?: boolean;
   readonly reach: (page: Page, service: Service) => Promise<void>;
 }
 
-const STATES: Readonly<Record<string, State>> = {
-  'sign-in': {
-    async reach(page) {
-      await signIn(page, 'another password', 'librarian');
-      await page.getByText('Wrong username or password.').waitFor();
-    },
-  },
+const SCREENS: Readonly<Record<string, Screen>> = {
   catalogue: { reach: openCatalogue },
-  search: {
-    path: 'console/?q=les+mis',
+  'catalogue-phone': { options: PHONE, reach: openCatalogue },
+  'edit-phone-dark': {
+    options: { ...PHONE, ...DARK },
     async reach(page) {
-      await signIn(page);
-      await rowOf(page, 'Les Misérables').waitFor();
+      await openCatalogue(page);
+      await openBook(page, 'The Iliad');
+      await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
     },
   },
-  'nothing-found': {
-    path: 'console/?q=austen+xylophone&from=1800&to=1799',
+  'search-dark': {
+    path: 'console/?q=the',
+    options: DARK,
     async reach(page) {
       await signIn(page);
-      await page.getByText('No book has a word').waitFor();
-    },
-  },
-  'go-to': {
-    path: 'console/?sort=title',
-    async reach(page, service) {
-      await store(service, Array(50).fill(CLASSICS).flat());
-      await signIn(page);
-      await waitForCount(page, '2,193 books');
-      await page.getByRole('searchbox').fill('/w');
-      await page.locator('[data-index]').getByText('Walden', { exact: true }).first().waitFor();
+      await rowOf(page, 'The Iliad').waitFor();
+      await chooseInMenu(page, 'Show the chart');
+      await page.locator('.bar').first().waitFor();
     },
   },
   changes: {
@@ -90,44 +73,6 @@ const STATES: Readonly<Record<string, State>> = {
       await page.keyboard.press('Enter');
       await page.getByText('Changed: “Jane Eyre”').waitFor();
       await chooseInMenu(page, 'Changes of this session');
-    },
-  },
-  chart: {
-    async reach(page) {
-      await openCatalogue(page);
-      await chooseInMenu(page, 'Show the chart');
-      await page.getByRole('button', { name: '1890s: 5 books' }).click();
-      await waitForCount(page, '5 books');
-    },
-  },
-  number: {
-    path: 'console/?q=23',
-    async reach(page) {
-      await signIn(page);
-      await page.getByRole('button', { name: 'No. 23' }).waitFor();
-      await waitForCount(page, '0 books');
-    },
-  },
-  unavailable: {
-    async reach(page) {
-      await openCatalogue(page);
-      await page.route('**/books?*', (route) => route.abort());
-      await page.getByRole('searchbox').fill('austen');
-      await page.getByText('cannot be reached').waitFor();
-    },
-  },
-  loading: {
-    async reach(page) {
-      await page.route('**/books?*', () => {});
-      await signIn(page);
-      await page.locator('.row.loading').first().waitFor();
-    },
-  },
-  edit: {
-    async reach(page) {
-      await openCatalogue(page);
-      await openBook(page, 'The Iliad');
-      await page.getByRole('dialog').getByRole('textbox', { name: 'Title' }).waitFor();
     },
   },
   conflict: {
@@ -159,20 +104,12 @@ const STATES: Readonly<Record<string, State>> = {
   import: {
     async reach(page) {
       await openCatalogue(page);
-      if (await button(page, 'Import').isVisible()) await button(page, 'Import').click();
-      else await chooseInMenu(page, 'Import');
+      await button(page, 'Import').click();
       const dialog = page.getByRole('dialog', { name: 'Import books' });
       await dialog
         .locator('input[type=file]')
         .setInputFiles({ name: 'Regal.csv', mimeType: 'text/csv', buffer: Buffer.from(SPREADSHEET) });
       await dialog.getByText('5 books can be imported.').waitFor();
-    },
-  },
-  empty: {
-    isEmpty: true,
-    async reach(page) {
-      await signIn(page);
-      await page.getByText('There are no books yet.').waitFor();
     },
   },
   docs: {
@@ -183,35 +120,29 @@ const STATES: Readonly<Record<string, State>> = {
   },
 };
 
-const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(STATES);
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SCREENS);
 if (process.argv.length === 2) await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });
 await using browser = await TestBrowser.start();
 for (const name of names) {
-  const state = STATES[name];
-  if (!state) throw new Error(`no state ${name}: ${Object.keys(STATES).join(', ')}`);
-  for (const [suffix, options] of Object.entries(SETTINGS))
-    await take(browser, name + suffix, options, state);
+  const { [name]: screen } = SCREENS;
+  if (!screen) throw new Error(`no screen ${name}: ${Object.keys(SCREENS).join(', ')}`);
+  await take(name, screen);
 }
 
-async function take(
-  into: TestBrowser,
-  name: string,
-  options: BrowserContextOptions,
-  state: State,
-): Promise<void> {
-  const { path = 'console/', isEmpty, hasHistory = false, reach } = state;
+async function take(name: string, screen: Screen): Promise<void> {
+  const { path = 'console/', options, hasHistory = false, reach } = screen;
   await using service = await startService({ hasHistory });
-  if (!isEmpty) await store(service, CLASSICS);
-  const context = await into.newWindow({ locale: 'en-GB', reducedMotion: 'reduce', ...options });
-  const page = await context.newPage();
+  await store(service, CLASSICS);
+  const window = await browser.newWindow({ locale: 'en-GB', ...DESKTOP, ...options });
+  const page = await window.newPage();
   await page.goto(`${service.url}/${path}`);
   await reach(page, service);
   await page.mouse.move(0, 0);
   await page.evaluate('document.fonts.ready');
   const file = join(FOLDER, `${name}.png`);
   await page.screenshot({ path: file });
-  await context.close();
+  await window.close();
   console.log(`${name}.png: ${Math.ceil((await stat(file)).size / 1_000)} kB`);
 }
 
