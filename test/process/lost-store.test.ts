@@ -14,6 +14,10 @@ const LOSSES: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await rename(`${path}.copy`, path);
   },
   'the log is deleted': (path) => rm(`${path}-wal`),
+  'the log is replaced by a copy of itself': async (path) => {
+    await copyFile(`${path}-wal`, `${path}.copy`);
+    await rename(`${path}.copy`, `${path}-wal`);
+  },
   'the folder is moved': (path) => rename(join(path, '..'), `${join(path, '..')}-old`),
 };
 
