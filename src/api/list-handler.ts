@@ -1,20 +1,16 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { BookPage, BookStore } from '../book/book-store.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import type { HttpResult } from '../http/response.ts';
 
-/** The memory that is reserved for a longer list, of which only one page is in memory at a time. */
+/** The memory that is reserved for a longer list, of which two pages are in memory at a time. */
 const LIST_BYTES_MAX = 256 * 1_024;
 
 /** The most books in the first page of the whole list, so that the response begins soon. */
 const FIRST_PAGE_BOOKS_MAX = 500;
 /** The most books in a later page; it bounds the latency of other calls and the garbage that a list creates. */
 const LATER_PAGE_BOOKS_MAX = 2_000;
-
-/** Turns of the event loop for other requests between two pages of the whole list. */
-const TURNS_BETWEEN_PAGES = 4;
 
 /** GET /books: all books in order of id. */
 export class ListHandler {
@@ -44,6 +40,7 @@ export class ListHandler {
     return { outcome: 'booksRetrieved', json };
   };
 
+  /** While the client reads a page, the store reads the next one. */
   async *#allPages(first: BookPage, unread: Reservation): AsyncGenerator<Uint8Array> {
     let page = first;
     let limit = FIRST_PAGE_BOOKS_MAX;
@@ -51,14 +48,25 @@ export class ListHandler {
     while (page.last !== undefined) {
       const { json, last } = page;
       limit = nextLimit(limit, json.length);
+      const next = this.#readAfter(last, limit, json.length, unread);
+      next.catch(() => {}); // The client may disconnect before the generator awaits it.
       yield json;
-      for (let turn = 0; turn < TURNS_BETWEEN_PAGES; turn++) await nextTurn();
-      page = await this.#store.list(last, limit);
-      unread.resize(Math.max(this.#listBytes, page.json.length));
+      page = await next;
       length += page.json.length;
     }
     yield page.json;
     this.#rememberLength(length);
+  }
+
+  async #readAfter(
+    after: number,
+    limit: number,
+    bytesBefore: number,
+    unread: Reservation,
+  ): Promise<BookPage> {
+    const page = await this.#store.list(after, limit);
+    unread.resize(Math.max(this.#listBytes, bytesBefore + page.json.length));
+    return page;
   }
 
   #rememberLength(listBytes: number): void {
@@ -67,10 +75,10 @@ export class ListHandler {
 }
 
 /**
- * Pages grow while the next one probably fits into {@link LIST_BYTES_MAX}: 500, 1,000, 2,000, 2,000, … books of 100 bytes, but
- * 500, 500, … of 300 bytes.
+ * So many books that two pages of them take 0.8 of {@link LIST_BYTES_MAX}, as later books may be longer: after 500 books of 90
+ * bytes, 1,165. If the pages of many lists took more, other lists would be rejected.
  */
 function nextLimit(limit: number, pageBytes: number): number {
-  if (pageBytes > LIST_BYTES_MAX) return FIRST_PAGE_BOOKS_MAX;
-  return 2 * pageBytes <= LIST_BYTES_MAX ? Math.min(2 * limit, LATER_PAGE_BOOKS_MAX) : limit;
+  const booksMax = Math.floor((limit * 0.4 * LIST_BYTES_MAX) / pageBytes);
+  return Math.max(FIRST_PAGE_BOOKS_MAX, Math.min(booksMax, LATER_PAGE_BOOKS_MAX));
 }
