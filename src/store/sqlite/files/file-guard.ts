@@ -1,5 +1,5 @@
 import { openSync, readlinkSync, statSync } from 'node:fs';
-import { platform } from 'node:process';
+import { platform } from 'node:os';
 
 /** Acknowledged writes may be lost, so no more may be acknowledged. The message is one line. */
 export class StoreLost extends Error {
@@ -15,7 +15,7 @@ export class FileGuard {
     const wal = `${path}-wal`;
     const reads: [string, Identify][] = [
       [path, () => identityOf(path)],
-      [wal, platform === 'linux' ? nameReader(wal) : () => identityOf(wal)],
+      [wal, platform() === 'linux' ? nameReader(wal) : () => identityOf(wal)],
     ];
     this.#files = reads.map(([file, read]) => ({ path: file, read, identity: read() }));
   }
