@@ -116,8 +116,10 @@ test('Typing on a cell replaces its text, an author is suggested, and Ctrl+Z res
   await page.keyboard.type('jane a');
   await page.locator('datalist option[value="Jane Austen"]').waitFor({ state: 'attached' });
   await assertAccessible(page, 'suggestions');
+  const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
   await page.keyboard.press('Enter');
   await page.locator('[aria-rowindex="2"] .author:focus').getByText('jane a').waitFor();
+  await saved;
   await waitForStored(page, service, 1, { author: 'jane a' });
   await page.keyboard.press('ControlOrMeta+Z');
   await page.locator('[aria-rowindex="2"] .author:focus').getByText('Homer').waitFor();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { createClient } from '../../src/client/index.ts';
 import { createFolder } from '../../testkit/folder.ts';
@@ -372,5 +373,12 @@ async function drop(page: Page, files: Readonly<Record<string, string>>): Promis
     return transfer;
   })()`);
   const target = page.locator('dialog[open], main').last();
+  // The page accepts files once the code of its commands is loaded.
+  const isAccepted = `(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([''], 'a.csv'));
+    return !document.body.dispatchEvent(new DragEvent('dragover', { dataTransfer, bubbles: true, cancelable: true }));
+  })()`;
+  while (!(await page.evaluate(isAccepted))) await sleep(20);
   for (const event of ['dragover', 'drop']) await target.dispatchEvent(event, { dataTransfer: transfer });
 }
