@@ -30,7 +30,7 @@ const INVALID = words(`q=%00 title=a%00b author=%ff title=%c0%80 q=%zz q=% q=a&q
   year= year=x year=1.0 year=+1 year=1e3 year=%D9%A1 year=9007199254740992 year_from=%20 year_to=--1
   sort= sort=publisher sort=--id sort=ID sort=id,title limit= limit=0 limit=-1 limit=1001 limit=x limit=1&limit=1
   count= count=1 count=TRUE offset= offset=-1 offset=x offset=0&after=x
-  from=x offset=1&from=1 sort=year&from= sort=-id&from=1.0 sort=title&from=%ff after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
+  sort=id&from=x offset=1&from=1 sort=year&from= sort=-id&from=1.0 sort=title&from=%ff after= after=1 after=AAAA after=WyJpZCIsMSwxXQ== after=%ff
   sort=-year&after=${writeCursor('title', { key: 'a', id: 1 })}
   sort=year&after=${writeCursor('year', { key: 'a', id: 1 })}
   sort=id&after=${writeCursor('id', { key: 2, id: 1 })}
