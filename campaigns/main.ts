@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from '../testkit/global-setup.ts';
@@ -18,7 +19,10 @@ async function main(args: string[]): Promise<number> {
     throw new UsageError(`there is no campaign ${options.name} (--help lists them)`);
   const { campaign } = await load(options.name);
 
+  const { TMPDIR = tmpdir() } = process.env;
   await globalSetup();
+  // Campaigns are about what is on the disk, and their limits of memory are not for files.
+  process.env.TMPDIR = TMPDIR;
   try {
     return await runOnEngines(options, campaign);
   } finally {
