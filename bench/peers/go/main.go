@@ -22,6 +22,25 @@ type book struct {
 	Year   int64  `json:"year"`
 }
 
+// The rows of both drivers.
+type rows interface {
+	Next() bool
+	Scan(to ...any) error
+	Err() error
+}
+
+func readAll(from rows) ([]book, error) {
+	all := []book{}
+	for from.Next() {
+		var one book
+		if err := from.Scan(&one.ID, &one.Title, &one.Author, &one.Year); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, from.Err()
+}
+
 // The body of POST and PUT; absent fields are nil.
 type fields struct {
 	Title  *string

@@ -67,15 +67,7 @@ func (s *sqliteStore) list() ([]book, error) {
 		return nil, err
 	}
 	defer rows.Close()
-	all := []book{}
-	for rows.Next() {
-		var one book
-		if err := rows.Scan(&one.ID, &one.Title, &one.Author, &one.Year); err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	return all, rows.Err()
+	return readAll(rows)
 }
 
 func (s *sqliteStore) get(id int64) (*book, error) {
