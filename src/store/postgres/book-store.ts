@@ -166,6 +166,7 @@ class PostgresBookStore implements OpenStore {
   async #select(ids: readonly number[]): Promise<(Book | undefined)[]> {
     return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
   }
+
   async #selectPage(after: number, limit: number): Promise<PageRow> {
     const query: Query = (statement, values) => this.#database.query(statement, values);
     return renderPage(await query<ColumnsRow>(SELECT_PAGE, [after, limit]), limit, query);
