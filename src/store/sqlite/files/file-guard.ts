@@ -1,4 +1,4 @@
-import { openSync, readlinkSync, statSync } from 'node:fs';
+import { openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { platform } from 'node:os';
 
 /** Acknowledged writes may be lost, so no more may be acknowledged. The message is one line. */
@@ -12,7 +12,8 @@ export class FileGuard {
 
   /** @param path the SQLite file, already opened in WAL mode and written to, so that its WAL exists */
   constructor(path: string) {
-    const wal = `${path}-wal`;
+    // SQLite puts the WAL beside the file that a symbolic link leads to.
+    const wal = `${realpathSync(path)}-wal`;
     const reads: [string, Identify][] = [
       [path, () => identityOf(path)],
       [wal, platform() === 'linux' ? nameReader(wal) : () => identityOf(wal)],
