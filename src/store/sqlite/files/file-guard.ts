@@ -1,5 +1,4 @@
-import { openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { platform } from 'node:os';
+import { existsSync, openSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 
 /** Acknowledged writes may be lost, so no more may be acknowledged. The message is one line. */
 export class StoreLost extends Error {
@@ -16,7 +15,7 @@ export class FileGuard {
     const wal = `${realpathSync(path)}-wal`;
     const reads: [string, Identify][] = [
       [path, () => identityOf(path)],
-      [wal, platform() === 'linux' ? nameReader(wal) : () => identityOf(wal)],
+      [wal, existsSync(OPEN_FILES) ? nameReader(wal) : () => identityOf(wal)],
     ];
     this.#files = reads.map(([file, read]) => ({ path: file, read, identity: read() }));
   }
@@ -29,6 +28,9 @@ export class FileGuard {
   }
 }
 
+/** Linux has it, where /proc is mounted. */
+const OPEN_FILES = '/proc/self/fd';
+
 type Identify = () => string | undefined;
 
 /**
@@ -39,7 +41,7 @@ type Identify = () => string | undefined;
  * and SQLite's locks would be lost with a second descriptor (sqlite.org/howtocorrupt.html, section 2.2).
  */
 function nameReader(file: string): Identify {
-  const link = `/proc/self/fd/${openSync(file, 'r')}`;
+  const link = `${OPEN_FILES}/${openSync(file, 'r')}`;
   return () => readlinkSync(link);
 }
 
