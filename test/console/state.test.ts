@@ -4,11 +4,13 @@ import { signal } from '@preact/signals';
 import { BookList, type Change } from '../../console/src/state/book-list.ts';
 import { CellEdits } from '../../console/src/state/cell-edits.ts';
 import { EditSession } from '../../console/src/state/edit-session.ts';
+import { Follower } from '../../console/src/state/follower.ts';
+import { History } from '../../console/src/state/history.ts';
 import { Operations } from '../../console/src/state/operations.ts';
 import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
-import { type Book, createClient } from '../../src/client/index.ts';
+import { type Book, type BookClient, createClient } from '../../src/client/index.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 
@@ -27,7 +29,7 @@ async function start(hasHistory: boolean) {
   const selection = new Selection(list, address, isSignedIn);
   const operations = new Operations(client, list, selection, isSignedIn, signal(hasHistory));
   const cells = new CellEdits({ client, list, operations });
-  return { service, client, list, selection, operations, cells, isSignedIn };
+  return { service, client, list, address, selection, operations, cells, isSignedIn };
 }
 
 type Console = Awaited<ReturnType<typeof start>>;
@@ -37,6 +39,10 @@ const changed = (book: Book, fields: Partial<Book>): Change => ({
   before: book,
   after: { ...book, ...fields },
 });
+/** Waits until a condition is met. */
+async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
 const put = (service: Service, id: number, fields: object) =>
   service.fetch('PUT', `/book/${id}`, JSON.stringify(fields));
 
@@ -193,8 +199,42 @@ test('A cell that cannot be saved is kept for the dialog, once', async () => {
   assert.equal(cells.shown(bookAt(console, 1)).author, 'Homer');
   assert.equal(cells.save(), true);
   assert.equal(cells.shown(bookAt(console, 1)).author, 'H.');
-  while ((await findBook(service, 2))?.author !== 'H.')
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await findBook(service, 2))?.author === 'H.');
   assert.equal(cells.take(1)?.id, 1);
   assert.equal(cells.take(1), undefined);
+});
+
+test('A deletion that is received after its undo does not take the book away', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { client, list, operations } = console;
+  let isFollowing = false;
+  const held = Promise.withResolvers<void>();
+  const delayed: BookClient = {
+    ...client,
+    async *changes(options) {
+      isFollowing = true;
+      for await (const change of client.changes(options)) {
+        await (change.type === 'deleted' ? held.promise : new Promise(() => {}));
+        yield change;
+      }
+    },
+  };
+  const history = new History();
+  const follower = new Follower(
+    { ...console, client: delayed, history, isVisible: signal(true) },
+    new URL('data:application/json,{"history":true}'),
+  );
+  await until(() => isFollowing && !list.isLoading.value);
+  const emma = bookAt(console, 9);
+  await operations.run('deleted', [{ before: emma, after: undefined }]);
+  assert.notEqual(list.at(9)?.id, emma.id);
+  await operations.undo();
+  assert.deepEqual(list.at(9), emma);
+  const { value: last } = history.received;
+  held.resolve();
+  await until(() => history.received.value !== last && !list.isLoading.value);
+  assert.deepEqual(list.at(9), emma);
+  assert.equal(list.total.value, CLASSICS.length);
+  follower.close();
 });

@@ -1,4 +1,4 @@
-import { computed } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { Address } from './address.ts';
 import { BookList } from './book-list.ts';
 import { CellEdits } from './cell-edits.ts';
@@ -37,6 +37,7 @@ export class App {
   readonly isNarrow = mediaMatches('(width < 40rem)');
   /** Whether there is no keyboard to edit cells, so that a tap on a row opens its book. */
   readonly isTouched = mediaMatches('(pointer: coarse)');
+  readonly isVisible = signal(!document.hidden);
   /** Says why leaving the page loses something; each may. */
   readonly unsaved = new Set<() => boolean>([
     () => this.operations.progress.value !== undefined,
@@ -44,6 +45,7 @@ export class App {
   ]);
 
   constructor() {
+    document.addEventListener('visibilitychange', () => (this.isVisible.value = !document.hidden));
     addEventListener('beforeunload', (event) => {
       if ([...this.unsaved].some((isUnsaved) => isUnsaved())) event.preventDefault();
     });

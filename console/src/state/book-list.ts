@@ -64,6 +64,8 @@ export class BookList {
   readonly #address: ShownView;
   /** The ids of deleted books, which pages may have that are being loaded. */
   readonly #deleted = new Set<number>();
+  /** The ids of deleted books that were stored again. */
+  readonly #returned = new Set<number>();
   #controller = new AbortController();
   /** The query of the loaded books. */
   #loadedQuery: string | undefined;
@@ -85,6 +87,7 @@ export class BookList {
       else {
         this.#controller.abort();
         this.#deleted.clear();
+        this.#returned.clear();
         untracked(() => this.#clear());
       }
     });
@@ -239,9 +242,14 @@ export class BookList {
 
   /** Shows other versions of books. @returns the ids of those that are loaded */
   replace(books: ReadonlyMap<number, Book>): ReadonlySet<number> {
-    for (const id of books.keys()) this.#deleted.delete(id);
+    for (const id of books.keys()) if (this.#deleted.delete(id)) this.#returned.add(id);
     const rows = this.loaded.change(books);
     return new Set(rows.keys());
+  }
+
+  /** Whether a book was deleted and stored again, so that a report of its deletion may be an old one. */
+  hasReturned(id: number): boolean {
+    return this.#returned.has(id) && !this.#deleted.has(id);
   }
 
   /** Removes deleted books. @param isMatch whether a book that is not loaded has been counted */

@@ -1,4 +1,4 @@
-import { batch, computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, type ReadonlySignal } from '@preact/signals';
 import {
   type BookChange,
   type BookClient,
@@ -25,6 +25,8 @@ interface FollowedBooks {
   readonly address: ShownView;
   readonly selection: Selection;
   readonly history: History;
+  /** Whether the user sees the page. */
+  readonly isVisible: ReadonlySignal<boolean>;
 }
 
 /** Shows what others change, as long as the page is visible, until {@link Follower.close}. */
@@ -44,13 +46,8 @@ export class Follower {
     this.#app = app;
     const { signal: closed } = this.#closed;
     const { history, list } = app;
-    const isVisible = signal(!document.hidden);
-    const update = () => {
-      isVisible.value = !document.hidden;
-    };
-    document.addEventListener('visibilitychange', update, { signal: closed });
     void this.#ask(features);
-    const isFollowing = computed(() => isVisible.value && history.isKept.value);
+    const isFollowing = computed(() => app.isVisible.value && history.isKept.value);
     const effects = [
       effect(() => {
         if (list.isLoading.value) history.newBooks.value = 0;
@@ -126,13 +123,18 @@ export class Follower {
     const deleted = [...last.values()].filter(({ type }) => type === 'deleted').map(({ book }) => book);
     const stored = [...last.values()].filter(({ type }) => type !== 'deleted').map(({ book }) => book);
     batch(() => {
-      const { loaded } = this.#app.list;
-      const isWhole = this.#app.address.isSearch.value || loaded.isWhole;
-      this.#app.list.remove(new Set(deleted.map(({ id }) => id)), (id) => !isWhole && !added.has(id));
+      const { list } = this.#app;
+      // The deletion may be one that the user has undone meanwhile.
+      if (deleted.some(({ id }) => list.hasReturned(id))) void list.reload();
+      else {
+        const isWhole = this.#app.address.isSearch.value || list.loaded.isWhole;
+        list.remove(new Set(deleted.map(({ id }) => id)), (id) => !isWhole && !added.has(id));
+        const listed = list.replace(new Map(stored.map((book) => [book.id, book])));
+        for (const book of stored)
+          if (!listed.has(book.id) && added.has(book.id)) this.#append(book.id, book);
+        list.revision.value++;
+      }
       this.#app.selection.set(deleted, false);
-      const listed = this.#app.list.replace(new Map(stored.map((book) => [book.id, book])));
-      for (const book of stored) if (!listed.has(book.id) && added.has(book.id)) this.#append(book.id, book);
-      this.#app.list.revision.value++;
       this.#app.history.received.value = last;
     });
     if (this.#isCountPlanned) return;
