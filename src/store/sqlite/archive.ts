@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { IdsExhausted, StoreNotReady } from '../errors.ts';
 import { type PageRequest, type PageRow, readPage } from '../page.ts';
+import { prepareBook, toBook } from './book-statement.ts';
 import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
 import {
   expectWritable,
@@ -60,7 +61,7 @@ class SqliteArchive implements BookArchive {
     this.#database = database;
     this.#afterCommit = afterCommit;
     this.#readPage = preparePages(database);
-    this.#select = database.prepare(SELECT);
+    this.#select = prepareBook(database, SELECT);
     this.#insert = database.prepare(INSERT_PLAIN);
     this.#insertWithId = database.prepare(INSERT_WITH_ID);
   }
@@ -92,7 +93,7 @@ class SqliteArchive implements BookArchive {
     const add = (book: Book) => {
       const { id, title, author, year } = book;
       if (this.#insertWithId.run(id, title, author, year).changes > 0) return 'stored';
-      return conflictOutcome(this.#select.get(id) as Book | undefined, book);
+      return conflictOutcome(toBook(this.#select.get(id)), book);
     };
     return this.#write(() => books.map(add));
   }

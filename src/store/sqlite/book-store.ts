@@ -6,6 +6,7 @@ import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS, performUntilTextMax } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
 import { PAGE_BOOKS_MAX, type PageRequest, type PageRow, readPages } from '../page.ts';
+import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
@@ -50,7 +51,7 @@ class SqliteBookStore implements OpenStore {
     this.#writer = writer;
     this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#finder = finder;
-    this.#select = finder.prepare(SELECT);
+    this.#select = prepareBook(finder, SELECT);
     const options = { ...BATCH_LIMITS, observer };
     this.#writes = createWriteQueue(writer, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
@@ -109,12 +110,12 @@ class SqliteBookStore implements OpenStore {
     await this.#writer.close();
   }
 
-  /** Reads books in one transaction, whose locks cost more than a read. */
+  /** Reads several books in one transaction, whose locks cost more than a read. */
   #find(ids: readonly number[]): (Book | undefined)[] {
     return run(() => {
-      this.#finder.exec('begin');
+      if (ids.length > 1) this.#finder.exec('begin');
       try {
-        return performUntilTextMax(ids, (id) => this.#select.get(id) as Book | undefined);
+        return performUntilTextMax(ids, (id) => toBook(this.#select.get(id)));
       } finally {
         if (this.#finder.isTransaction) this.#finder.exec('rollback');
       }

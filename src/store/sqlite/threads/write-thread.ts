@@ -4,6 +4,7 @@ import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts
 import { entityTag } from '../../../book/entity-tag.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { performUntilTextMax, REMOVAL_MS } from '../../limits.ts';
+import { prepareBook, toBook } from '../book-statement.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
@@ -103,7 +104,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     }
     const { title = null, author = null, year = null } = write.fields;
     const statement = expected ? statements.updateExpected : statements.update;
-    return statement.get(title, author, year, id, ...condition) as Book | undefined;
+    return toBook(statement.get(title, author, year, id, ...condition));
   }
 
   #create(fields: BookFields, key: string | undefined): Book | undefined {
@@ -111,7 +112,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     const knownId = key === undefined ? undefined : this.#keys.find(key, fingerprint);
     if (knownId !== undefined) return knownId === null ? undefined : { id: knownId, ...fields };
     const { title, author, year } = fields;
-    const book = this.#statements.insert.get(title, author, year) as unknown as Book;
+    const book = toBook(this.#statements.insert.get(title, author, year)) as Book;
     if (key !== undefined) this.#keys.add(key, fingerprint, book.id);
     return book;
   }
@@ -169,7 +170,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     for (const update of updatesIn(arrays)) {
       if (bytesOf(update) === undefined) return { fault: 'absent', index };
       const { id, tags } = update;
-      if (tags !== undefined && !tags.includes(entityTag(select.get(id) as unknown as Book)))
+      if (tags !== undefined && !tags.includes(entityTag(toBook(select.get(id)) as Book)))
         return { fault: 'other tag', index };
       index++;
     }
@@ -186,15 +187,15 @@ function* updatesIn(arrays: readonly Uint8Array[]): Generator<BookUpdate, undefi
 
 function prepareStatements(database: DatabaseSync) {
   return {
-    select: database.prepare(sql.SELECT),
+    select: prepareBook(database, sql.SELECT),
     selectBytes: database.prepare(sql.SELECT_BYTES),
     render: database.prepare(sql.RENDER),
-    insert: database.prepare(sql.INSERT),
+    insert: prepareBook(database, sql.INSERT),
     insertMany: database.prepare(sql.INSERT_MANY),
     selectHighestId: database.prepare(sql.SELECT_HIGHEST_ID),
     selectAbove: database.prepare(sql.SELECT_ABOVE),
-    update: database.prepare(sql.UPDATE),
-    updateExpected: database.prepare(sql.UPDATE_EXPECTED),
+    update: prepareBook(database, sql.UPDATE),
+    updateExpected: prepareBook(database, sql.UPDATE_EXPECTED),
     delete: database.prepare(sql.DELETE),
     deleteExpected: database.prepare(sql.DELETE_EXPECTED),
   };
