@@ -27,9 +27,11 @@ async function start(hasHistory: boolean) {
   const list = new BookList(client, address, isSignedIn);
   await list.reload();
   const selection = new Selection(list, address, isSignedIn);
-  const operations = new Operations(client, list, selection, isSignedIn, signal(hasHistory));
-  const cells = new CellEdits({ client, list, operations });
-  return { service, client, list, address, selection, operations, cells, isSignedIn };
+  const history = new History();
+  history.isKept.value = hasHistory;
+  const app = { service, client, list, address, selection, isSignedIn, history };
+  const operations = new Operations(app);
+  return { ...app, operations, cells: new CellEdits({ client, list, operations }) };
 }
 
 type Console = Awaited<ReturnType<typeof start>>;
@@ -141,10 +143,31 @@ describe('An operation', () => {
     assert.equal(edit.problem, 'nameless');
   });
 
+  test('begins when those before it are done: an undo or a deletion also knows the cell that is being saved', async () => {
+    const { service, operations, cells } = console;
+    const [candide, werther] = [bookAt(console, 5), bookAt(console, 6)];
+    await operations.run('edited', [changed(candide, { year: 1 })]);
+    for (const author of ['J.', 'W.', 'G.']) {
+      cells.edit(bookAt(console, 6), 'author', author);
+      cells.save();
+    }
+    assert.equal(cells.shown(bookAt(console, 6)).author, 'G.');
+    await operations.undo();
+    assert.equal((await findBook(service, werther.id))?.author, 'W.');
+    await Promise.all([operations.undo(), operations.undo()]);
+    assert.deepEqual(await findBook(service, werther.id), werther);
+    assert.equal((await findBook(service, candide.id))?.year, 1);
+    cells.edit(werther, 'year', '2');
+    cells.save();
+    await operations.runSelected('deleted', () => undefined, werther);
+    assert.equal(await findBook(service, werther.id), undefined);
+    assert.equal(operations.report.value?.operation.changes[0]?.before?.year, 2);
+  });
+
   test('that an error ends keeps the rest, and is forgotten with the session', async () => {
-    const { operations, selection, isSignedIn, client, list } = console;
+    const { operations, selection, isSignedIn, client } = console;
     const broken = { ...client, updateMany: () => Promise.reject(new Error('defect')) };
-    const failing = new Operations(broken, list, selection, isSignedIn, signal(false));
+    const failing = new Operations({ ...console, client: broken });
     const { done, left, error } = await failing.run('edited', [changed(bookAt(console, 3), { year: 1 })]);
     assert.deepEqual([done.length, left.length, (error as Error).message], [0, 1, 'defect']);
     isSignedIn.value = false;
@@ -204,37 +227,60 @@ test('A cell that cannot be saved is kept for the dialog, once', async () => {
   assert.equal(cells.take(1), undefined);
 });
 
-test('A deletion that is received after its undo does not take the book away', async () => {
+test('An undo waits until it is known whether deleted books return under their numbers', async () => {
   const console = await start(true);
   await using _ = console.service;
-  const { client, list, operations } = console;
+  const { service, operations, history } = console;
+  history.isKept.value = undefined;
+  const emma = bookAt(console, 9);
+  await operations.run('deleted', [{ before: emma, after: undefined }]);
+  const undone = operations.undo();
+  setTimeout(() => (history.isKept.value = true), 50);
+  await undone;
+  assert.deepEqual(await findBook(service, emma.id), emma);
+});
+
+test('What is received of the changes of this session after later ones does not return', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { client, list, operations, history } = console;
   let isFollowing = false;
-  const held = Promise.withResolvers<void>();
+  let allowed = 0;
   const delayed: BookClient = {
     ...client,
     async *changes(options) {
       isFollowing = true;
+      let received = 0;
       for await (const change of client.changes(options)) {
-        await (change.type === 'deleted' ? held.promise : new Promise(() => {}));
+        await until(() => received < allowed);
+        received++;
         yield change;
       }
     },
   };
-  const history = new History();
-  const follower = new Follower(
-    { ...console, client: delayed, history, isVisible: signal(true) },
-    new URL('data:application/json,{"history":true}'),
-  );
+  const app = { ...console, client: delayed, isVisible: signal(true) };
+  const follower = new Follower(app, new URL('data:application/json,{"history":true}'));
   await until(() => isFollowing && !list.isLoading.value);
+  const receiveNext = async () => {
+    const { value: last } = history.received;
+    allowed++;
+    await until(() => history.received.value !== last && !list.isLoading.value);
+  };
   const emma = bookAt(console, 9);
-  await operations.run('deleted', [{ before: emma, after: undefined }]);
-  assert.notEqual(list.at(9)?.id, emma.id);
+  await operations.run('edited', [changed(emma, { year: 1816 })]);
   await operations.undo();
+  await receiveNext();
   assert.deepEqual(list.at(9), emma);
-  const { value: last } = history.received;
-  held.resolve();
-  await until(() => history.received.value !== last && !list.isLoading.value);
+  await operations.run('deleted', [{ before: emma, after: undefined }]);
+  await receiveNext();
+  assert.equal(list.at(9)?.title, 'Frankenstein');
+  await operations.undo();
+  await receiveNext();
   assert.deepEqual(list.at(9), emma);
-  assert.equal(list.total.value, CLASSICS.length);
+  await operations.run('deleted', [{ before: emma, after: undefined }]);
+  for (let rest = 0; rest < 2; rest++) await receiveNext();
+  assert.equal(list.at(9)?.title, 'Frankenstein');
+  assert.equal(list.total.value, CLASSICS.length - 1);
+  allowed = Number.POSITIVE_INFINITY;
   follower.close();
 });

@@ -24,13 +24,7 @@ export class App {
   readonly selection = new Selection(this.list, this.address, this.isSignedIn);
   readonly found = new FoundBooks(this.client, this.list, this.address, this.isSignedIn);
   readonly history = new History();
-  readonly operations = new Operations(
-    this.client,
-    this.list,
-    this.selection,
-    this.isSignedIn,
-    this.history.isKept,
-  );
+  readonly operations = new Operations(this);
   readonly cells = new CellEdits(this);
   readonly dialogs = new Dialogs(this.address, this.isSignedIn, this.session.isReadOnly);
   /** The width below which the style sheets use one column. */

@@ -1,5 +1,13 @@
 import { batch, computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
-import type { Book, BookClient, BookPage, BookQuery } from '../../../src/client/index.ts';
+import type {
+  Book,
+  BookChange,
+  BookClient,
+  BookFields,
+  BookPage,
+  BookQuery,
+} from '../../../src/client/index.ts';
+import { isSame } from './fields.ts';
 import { LoadedPages, type MissingRows } from './loaded-pages.ts';
 import { columnOf } from './sort.ts';
 import { queryOf, type ShownView } from './view.ts';
@@ -64,8 +72,8 @@ export class BookList {
   readonly #address: ShownView;
   /** The ids of deleted books, which pages may have that are being loaded. */
   readonly #deleted = new Set<number>();
-  /** The ids of deleted books that were stored again. */
-  readonly #returned = new Set<number>();
+  /** The ids of the books that this session has changed. */
+  readonly #changed = new Set<number>();
   #controller = new AbortController();
   /** The query of the loaded books. */
   #loadedQuery: string | undefined;
@@ -87,7 +95,7 @@ export class BookList {
       else {
         this.#controller.abort();
         this.#deleted.clear();
-        this.#returned.clear();
+        this.#changed.clear();
         untracked(() => this.#clear());
       }
     });
@@ -229,7 +237,9 @@ export class BookList {
     batch(() => {
       const changed = new Map<number, Book>();
       const deleted = new Set<number>();
-      for (const { before, after } of changes) {
+      for (const change of changes) {
+        const { before, after } = change;
+        this.#changed.add(bookOf(change).id);
         if (after) changed.set(after.id, after);
         else if (before) deleted.add(before.id);
       }
@@ -242,14 +252,21 @@ export class BookList {
 
   /** Shows other versions of books. @returns the ids of those that are loaded */
   replace(books: ReadonlyMap<number, Book>): ReadonlySet<number> {
-    for (const id of books.keys()) if (this.#deleted.delete(id)) this.#returned.add(id);
+    for (const id of books.keys()) this.#deleted.delete(id);
     const rows = this.loaded.change(books);
     return new Set(rows.keys());
   }
 
-  /** Whether a book was deleted and stored again, so that a report of its deletion may be an old one. */
-  hasReturned(id: number): boolean {
-    return this.#returned.has(id) && !this.#deleted.has(id);
+  /** Whether changes that the service reports may be older than those that this session has made of the same books. */
+  mayBeOld(changes: readonly BookChange[]): boolean {
+    const own = changes.filter(({ book }) => this.#changed.has(book.id));
+    if (own.length === 0) return false;
+    const loaded = this.loaded.byId();
+    return own.some(({ type, book }) => {
+      if (type === 'deleted') return !this.#deleted.has(book.id);
+      const listed = loaded.get(book.id);
+      return listed ? !isSame<BookFields>(listed, book) : this.#deleted.has(book.id);
+    });
   }
 
   /** Removes deleted books. @param isMatch whether a book that is not loaded has been counted */

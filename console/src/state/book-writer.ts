@@ -1,4 +1,4 @@
-import { batch, type ReadonlySignal } from '@preact/signals';
+import { batch } from '@preact/signals';
 import {
   type Book,
   type BookClient,
@@ -10,6 +10,7 @@ import { FIELDS } from '../../../src/formats/row.ts';
 import { bookOf, type Change } from './book-list.ts';
 import { entityTag } from './entity-tag.ts';
 import { differingFields, isNameless, isSame } from './fields.ts';
+import type { History } from './history.ts';
 import type { Failure } from './selection.ts';
 
 /** What the service takes in one request, all or none. */
@@ -38,13 +39,13 @@ interface Update extends Change {
 /** Writes books, many of them in one request. */
 export class BookWriter {
   readonly #client: BookClient;
-  readonly #hasHistory: ReadonlySignal<boolean>;
+  readonly #history: Pick<History, 'known'>;
   /** The new books of the last request: after an error they are sent again with the same key, and are stored once. */
   #created = { content: '', key: '' };
 
-  constructor(client: BookClient, hasHistory: ReadonlySignal<boolean>) {
+  constructor(client: BookClient, history: Pick<History, 'known'>) {
     this.#client = client;
-    this.#hasHistory = hasHistory;
+    this.#history = history;
   }
 
   /**
@@ -61,9 +62,10 @@ export class BookWriter {
       if (after && isNameless(after) && !(before && isNameless(before)))
         report(change, { book: bookOf(change), reason: 'nameless' });
       else if (before) updates.push({ change, before, after, ifMatch: entityTag(before) });
-      else (this.#hasHistory.value && bookOf(change).id > 0 ? deleted : created).push(change);
+      else (bookOf(change).id > 0 ? deleted : created).push(change);
     }
-    created.push(...(await this.#restore(deleted, report, stop)));
+    const canRestore = deleted.length > 0 && (await this.#history.known());
+    created.push(...(canRestore ? await this.#restore(deleted, report, stop) : deleted));
     await inRequests(
       created,
       stop,
@@ -100,11 +102,12 @@ export class BookWriter {
         report(change, { book, reason: 'changed' });
       }
     };
-    for (let start = 0; start < changes.length; start += CONCURRENCY) {
-      if (stop?.aborted) break;
-      const calls = await Promise.allSettled(changes.slice(start, start + CONCURRENCY).map(restore));
-      for (const call of calls) if (call.status === 'rejected') throw call.reason;
-    }
+    const queue = untilStopped(changes, stop);
+    const restoreAll = async () => {
+      for (const change of queue) await restore(change);
+    };
+    const calls = await Promise.allSettled(Array.from({ length: CONCURRENCY }, restoreAll));
+    for (const call of calls) if (call.status === 'rejected') throw call.reason;
     return unknown;
   }
 
@@ -161,6 +164,14 @@ export class BookWriter {
     const merged = after && merge(after);
     if (merged && isSame(merged, now)) return { before: merge(before), after: now };
     return { change, before: now, after: merged, ifMatch: etag };
+  }
+}
+
+/** Ends for all of its readers when one of them throws. */
+function* untilStopped<Item>(items: readonly Item[], stop: AbortSignal | undefined): Generator<Item, void> {
+  for (const item of items) {
+    if (stop?.aborted) return;
+    yield item;
   }
 }
 

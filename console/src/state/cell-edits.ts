@@ -18,8 +18,6 @@ export class CellEdits {
   readonly #app: BookWriting;
   /** The edits that are being saved; their cells show the new texts. */
   readonly #saving = signal<readonly CellEdit[]>([]);
-  /** The last save of each book. Each waits for the one before, which changes the version of the book. */
-  readonly #lastSaves = new Map<EditSession['id'], Promise<void>>();
 
   constructor(app: BookWriting) {
     this.#app = app;
@@ -77,9 +75,7 @@ export class CellEdits {
   async #save(edit: CellEdit): Promise<void> {
     const { session } = edit;
     this.#saving.value = [...this.#saving.value, edit];
-    const saved = (this.#lastSaves.get(session.id) ?? Promise.resolve()).then(() => session.save());
-    this.#lastSaves.set(session.id, saved);
-    await saved;
+    await session.save();
     this.#saving.value = this.#saving.value.filter((other) => other !== edit);
     if (session.state.value.kind !== 'saved') this.#fail(session);
   }

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import type { Book, BookClient, BookFields } from '../../../src/client/index.ts';
-import type { BookList, Change } from './book-list.ts';
+import type { BookList } from './book-list.ts';
 import { changesOf, type FormFields, formFieldsOf, isNameless, isSame, merge, yearOf } from './fields.ts';
 import type { Operations } from './operations.ts';
 import type { Failure } from './selection.ts';
@@ -105,19 +105,13 @@ export class EditSession {
   /** Saves the fields that differ from the base; a new book has none. */
   async #write(): Promise<EditState> {
     const { base, draft } = this;
-    const { list, operations } = this.#app;
     const former = base ?? { id: 0, title: '', author: '', year: 0 };
     const after = { ...former, ...changesOf(draft.value, former) };
     if (base && isSame<BookFields>(base, after)) return { kind: 'saved', book: base };
-    const results: (Change | Failure)[] = [];
-    const writer = await operations.loadWriter();
-    await writer.write([{ before: base, after }], (_, each) => results.push(each));
-    const [result = { before: base, after }] = results;
-    if ('reason' in result) return this.#resolve(result, former);
-    if (base) list.apply([result]);
-    else void list.refresh();
-    operations.record(base ? 'edited' : 'added', [result]);
-    return { kind: 'saved', book: result.after ?? after };
+    const result = await this.#app.operations.save({ before: base, after });
+    return 'reason' in result
+      ? this.#resolve(result, former)
+      : { kind: 'saved', book: result.after ?? after };
   }
 
   /** Continues after another user has deleted the book or changed the same field. @throws any other reason */

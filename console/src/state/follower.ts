@@ -124,8 +124,8 @@ export class Follower {
     const stored = [...last.values()].filter(({ type }) => type !== 'deleted').map(({ book }) => book);
     batch(() => {
       const { list } = this.#app;
-      // The deletion may be one that the user has undone meanwhile.
-      if (deleted.some(({ id }) => list.hasReturned(id))) void list.reload();
+      // The user may have undone them meanwhile.
+      if (list.mayBeOld([...last.values()])) void list.reload();
       else {
         const isWhole = this.#app.address.isSearch.value || list.loaded.isWhole;
         list.remove(new Set(deleted.map(({ id }) => id)), (id) => !isWhole && !added.has(id));

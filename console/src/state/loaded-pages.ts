@@ -55,6 +55,10 @@ export class LoadedPages {
     return this.pages.flatMap(({ books }) => books);
   }
 
+  byId(): ReadonlyMap<number, Book> {
+    return new Map(this.books().map((book) => [book.id, book]));
+  }
+
   at(row: number): Book | undefined {
     const page = this.pages.find((each) => row < endOf(each));
     return page?.books[row - page.start];

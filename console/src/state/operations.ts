@@ -2,6 +2,7 @@ import { batch, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { Book, BookClient } from '../../../src/client/index.ts';
 import { type BookList, bookOf, type Change } from './book-list.ts';
 import type { BookWriter } from './book-writer.ts';
+import type { History } from './history.ts';
 import type { Failure, Selection } from './selection.ts';
 
 /** The limit of an operation, which has its books in memory, with their former versions for the undo. */
@@ -24,6 +25,15 @@ export interface Progress {
   readonly step: 'reading' | 'writing' | 'undoing';
   readonly done: number;
   readonly total: number;
+}
+
+/** What the operations need of the console. */
+interface ChangedBooks {
+  readonly client: BookClient;
+  readonly list: BookList;
+  readonly selection: Selection;
+  readonly isSignedIn: ReadonlySignal<boolean>;
+  readonly history: History;
 }
 
 /** What an operation, its undo or its repetition has done. */
@@ -49,48 +59,37 @@ export class Operations {
   readonly error = signal<unknown>(undefined);
   /** What the last operation has done, to tell the user. */
   readonly report = signal<Report | undefined>(undefined);
-  /** What writes the books; it is loaded with the code of the commands. */
-  readonly loadWriter: () => Promise<BookWriter>;
-  readonly #list: BookList;
-  readonly #selection: Selection;
+  readonly #app: ChangedBooks;
+  readonly #loadWriter: () => Promise<BookWriter>;
   #controller = new AbortController();
-  #last = Promise.resolve();
+  #last: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    client: BookClient,
-    list: BookList,
-    selection: Selection,
-    isSignedIn: ReadonlySignal<boolean>,
-    hasHistory: ReadonlySignal<boolean>,
-  ) {
+  constructor(app: ChangedBooks) {
+    this.#app = app;
     let writer: BookWriter | undefined;
-    this.loadWriter = async () => {
+    this.#loadWriter = async () => {
+      // It is loaded with the code of the commands.
       const { BookWriter: Writer } = await import('./book-writer.ts');
-      writer ??= new Writer(client, hasHistory);
+      writer ??= new Writer(app.client, app.history);
       return writer;
     };
-    this.#list = list;
-    this.#selection = selection;
     effect(() => {
-      if (isSignedIn.value) return;
+      if (app.isSignedIn.value) return;
       this.stop();
       this.all.value = [];
       this.report.value = undefined;
     });
   }
 
-  /** Ends the running operation after its calls in flight. */
+  /** Ends the running operation after its calls in flight, and those that wait for it. */
   stop(): void {
     this.#controller.abort();
+    this.#controller = new AbortController();
   }
 
-  async run(kind: OperationKind, changes: readonly Change[]): Promise<Report> {
-    const result = await this.#perform('writing', changes);
-    const operation = { kind, at: Date.now(), changes: result.done, isUndone: false };
-    if (result.done.length > 0) this.all.value = [...this.all.value, operation];
-    const report = { operation, ...result };
-    this.report.value = report;
-    return report;
+  /** Makes changes, which are one operation. */
+  run(kind: OperationKind, changes: readonly Change[]): Promise<Report> {
+    return this.#inTurn((stop) => this.#run(kind, changes, stop));
   }
 
   /** Changes the selected books, or the given one if none is selected. @param change what becomes of a book */
@@ -99,32 +98,45 @@ export class Operations {
     change: (book: Book) => Book | undefined,
     book?: Book,
   ): Promise<void> {
-    const { count } = this.#selection;
-    let books: readonly Book[] = book && count.value === 0 ? [book] : [];
-    if (books.length === 0) {
-      const selected = await this.#readSelected(count.value);
-      if (!selected) return;
-      books = selected;
-      this.#selection.clear();
-    }
-    await this.run(
-      kind,
-      books.map((before) => ({ before, after: change(before) })),
-    );
+    const { list, selection } = this.#app;
+    const total = selection.count.value;
+    if (total > OPERATION_BOOKS_MAX || (total > 0 && this.progress.value)) return;
+    // Those that are selected now, not in its turn.
+    const selected = selection.pages(this.#controller.signal);
+    await this.#inTurn(async (stop) => {
+      const books: Book[] = total === 0 && book ? [book] : [];
+      const isRead = await this.#attempt('reading', total, stop, async () => {
+        for await (const page of selected) {
+          books.push(...page);
+          this.#showDone(books.length);
+        }
+      });
+      if (!isRead) return;
+      if (total > 0) selection.clear();
+      const loaded = list.loaded.byId();
+      const current = books.map((each) => loaded.get(each.id) ?? each);
+      await this.#run(
+        kind,
+        current.map((before) => ({ before, after: change(before) })),
+        stop,
+      );
+    });
   }
 
-  /** Adds an operation that has been done. */
-  record(kind: OperationKind, changes: readonly Change[]): void {
-    const operation = { kind, at: Date.now(), changes, isUndone: false };
-    this.all.value = [...this.all.value, operation];
-    this.report.value = {
-      operation,
-      done: changes,
-      failures: [],
-      left: [],
-      error: undefined,
-      isRenumbered: false,
-    };
+  /** Makes the change of an edit. @returns what has become of it @throws errors that are not about the book */
+  save(change: Change): Promise<Change | Failure> {
+    return this.#inTurn(async () => {
+      const writer = await this.#loadWriter();
+      const results: (Change | Failure)[] = [];
+      await writer.write([change], (_, each) => results.push(each));
+      const [result = change] = results;
+      if ('reason' in result) return result;
+      if (change.before) this.#app.list.apply([result]);
+      else void this.#app.list.refresh();
+      const kind = change.before ? 'edited' : 'added';
+      this.#add(kind, { done: [result], failures: [], left: [], error: undefined, isRenumbered: false });
+      return result;
+    });
   }
 
   /** Replaces an import that continues, if it is not the first time. @returns the operation with its present changes */
@@ -135,23 +147,48 @@ export class Operations {
   }
 
   /** Undoes the last operation that is not undone. */
-  async undo(): Promise<void> {
-    const operation = this.all.value.findLast(({ isUndone }) => !isUndone);
-    if (operation) await this.reverse(operation);
+  undo(): Promise<void> {
+    return this.#inTurn((stop) =>
+      this.#reverse(
+        this.all.value.findLast(({ isUndone }) => !isUndone),
+        stop,
+      ),
+    );
   }
 
   /** Does the first operation after those that are not undone again. */
-  async redo(): Promise<void> {
-    const operation = this.all.value[this.all.value.findLastIndex(({ isUndone }) => !isUndone) + 1];
-    if (operation) await this.reverse(operation);
+  redo(): Promise<void> {
+    return this.#inTurn((stop) =>
+      this.#reverse(this.all.value[this.all.value.findLastIndex(({ isUndone }) => !isUndone) + 1], stop),
+    );
   }
 
   /** Undoes an operation, or does an undone one again. */
-  async reverse(operation: Operation): Promise<void> {
+  reverse(operation: Operation): Promise<void> {
+    return this.#inTurn((stop) => this.#reverse(operation, stop));
+  }
+
+  async #run(kind: OperationKind, changes: readonly Change[], stop: AbortSignal): Promise<Report> {
+    return this.#add(kind, await this.#perform('writing', changes, stop));
+  }
+
+  /** Adds what was done as an operation. */
+  #add(kind: OperationKind, result: Omit<Report, 'operation'>): Report {
+    const operation = { kind, at: Date.now(), changes: result.done, isUndone: false };
+    if (result.done.length > 0) this.all.value = [...this.all.value, operation];
+    const report = { operation, ...result };
+    this.report.value = report;
+    return report;
+  }
+
+  async #reverse(operation: Operation | undefined, stop: AbortSignal): Promise<void> {
+    if (!operation) return;
     const isRedo = operation.isUndone;
     const index = this.all.value.indexOf(operation);
+    // It has been reversed meanwhile.
+    if (index < 0) return;
     const orient = (changes: readonly Change[]) => (isRedo ? changes : inverseOf(changes));
-    const result = await this.#perform(isRedo ? 'writing' : 'undoing', orient(operation.changes));
+    const result = await this.#perform(isRedo ? 'writing' : 'undoing', orient(operation.changes), stop);
     const { done, left } = result;
     const reversed = { ...operation, changes: orient(done), isUndone: !isRedo };
     const rest = left.length > 0 ? [{ ...operation, changes: orient(left) }] : [];
@@ -159,28 +196,19 @@ export class Operations {
     this.report.value = { operation: reversed, ...result };
   }
 
-  /** Reads the selected books. @returns undefined when that fails or is stopped */
-  async #readSelected(total: number): Promise<readonly Book[] | undefined> {
-    if (total === 0 || total > OPERATION_BOOKS_MAX || this.progress.value) return undefined;
-    const books: Book[] = [];
-    const isRead = await this.#inTurn('reading', total, async (stop) => {
-      for await (const page of this.#selection.pages(stop)) {
-        books.push(...page);
-        this.#showDone(books.length);
-      }
-    });
-    return isRead ? books : undefined;
-  }
-
   /** Makes changes. Those that are not made are selected, with the reason if there is one for a single book. */
-  async #perform(step: Progress['step'], changes: readonly Change[]): Promise<Omit<Report, 'operation'>> {
+  async #perform(
+    step: Progress['step'],
+    changes: readonly Change[],
+    stop: AbortSignal,
+  ): Promise<Omit<Report, 'operation'>> {
     const results = new Map<Change, Change | Failure>();
-    await this.#inTurn(step, changes.length, async (stop) => {
+    await this.#attempt(step, changes.length, stop, async () => {
       const report = (change: Change, result: Change | Failure) => {
         results.set(change, result);
         this.#showDone(results.size);
       };
-      const writer = await this.loadWriter();
+      const writer = await this.#loadWriter();
       await writer.write(changes, report, stop);
     });
     const ordered = changes.map((change) => results.get(change));
@@ -216,47 +244,49 @@ export class Operations {
     const changed = failures.flatMap(({ now }) => (now ? [{ before: now, after: now }] : []));
     const isPlaced = done.some(({ before, after }) => !before && after);
     batch(() => {
-      this.#list.apply([...done, ...changed]);
+      this.#app.list.apply([...done, ...changed]);
       const deleted = done.flatMap(({ before, after }) => (before && !after ? [before] : []));
-      this.#selection.set(deleted, false);
-      if (left.length + failures.length > 1 || this.#selection.count.value > 0)
-        this.#selection.set([...failures.map(({ book }) => book), ...left], true);
-      this.#selection.failures.value = new Map(failures.map((failure) => [failure.book.id, failure]));
+      this.#app.selection.set(deleted, false);
+      if (left.length + failures.length > 1 || this.#app.selection.count.value > 0)
+        this.#app.selection.set([...failures.map(({ book }) => book), ...left], true);
+      this.#app.selection.failures.value = new Map(failures.map((failure) => [failure.book.id, failure]));
     });
-    if (isPlaced) await this.#list.reload();
+    if (isPlaced) await this.#app.list.reload();
     const [first] = done;
-    if (first?.after && done.length === 1) await this.#list.reveal(first.after, { isNear: true });
+    if (first?.after && done.length === 1) await this.#app.list.reveal(first.after, { isNear: true });
   }
 
   #showDone(done: number): void {
     if (this.progress.value) this.progress.value = { ...this.progress.value, done };
   }
 
-  /** Runs one operation after another. @returns whether it was neither stopped nor ended by an error */
-  async #inTurn(
+  /** Runs one operation after another, so that an undo knows those that were begun before. */
+  #inTurn<Result>(work: (stop: AbortSignal) => Promise<Result>): Promise<Result> {
+    const { signal: stop } = this.#controller;
+    const result = this.#last.then(() => work(stop));
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  /** Shows the progress of a step, and its error. @returns whether it was neither stopped nor ended by an error */
+  async #attempt(
     step: Progress['step'],
     total: number,
-    work: (stop: AbortSignal) => Promise<void>,
+    stop: AbortSignal,
+    work: () => Promise<void>,
   ): Promise<boolean> {
-    const previous = this.#last;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#last = promise;
-    await previous;
-    this.#controller = new AbortController();
-    const { signal: stop } = this.#controller;
     this.error.value = undefined;
     if (total > 1) this.progress.value = { step, done: 0, total };
     try {
-      await work(stop);
+      await work();
+      return !stop.aborted;
     } catch (error) {
       // An aborted call is a stop, or a sign-out.
       if (!(error instanceof DOMException)) this.error.value = error;
-      else this.#controller.abort();
+      return false;
     } finally {
       this.progress.value = undefined;
-      resolve();
     }
-    return !stop.aborted && this.error.value === undefined;
   }
 }
 

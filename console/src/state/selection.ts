@@ -84,14 +84,10 @@ export class Selection {
     this.#changes.value = this.#changes.peek() + 1;
   }
 
-  /** The selected books, page by page; those that are selected one by one in the order of the list. */
-  async *pages(abort: AbortSignal): AsyncGenerator<readonly Book[], void> {
-    if (!this.#isInverse) {
-      yield this.loaded();
-      return;
-    }
-    const excluded = new Set(this.#books.keys());
-    for await (const page of this.#list.pages(abort)) yield page.filter((book) => !excluded.has(book.id));
+  /** The books that are selected at the time of the call, page by page; those selected one by one in the order of the list. */
+  pages(abort: AbortSignal): Iterable<readonly Book[]> | AsyncIterable<readonly Book[]> {
+    if (!this.#isInverse) return [this.loaded()];
+    return withoutBooks(this.#list.pages(abort), new Set(this.#books.keys()));
   }
 
   /** The selected books that are in memory, in the current versions, which the list has. */
@@ -101,4 +97,11 @@ export class Selection {
     const others = this.#isInverse ? [] : [...this.#books.values()].filter(({ id }) => !ids.has(id));
     return [...listed.filter((book) => this.has(book)), ...others];
   }
+}
+
+async function* withoutBooks(
+  pages: AsyncIterable<readonly Book[]>,
+  excluded: ReadonlySet<number>,
+): AsyncGenerator<readonly Book[], void> {
+  for await (const page of pages) yield page.filter((book) => !excluded.has(book.id));
 }

@@ -39,7 +39,7 @@ export class UserSession {
   readonly state = signal<'out' | 'in' | 'expired'>('out');
   /** Whether the token is read-only: the service refuses each change. */
   readonly isReadOnly = signal(false);
-  /** Calls the service. A call waits while there is no token, and fails with an `AbortError` when the user signs out. */
+  /** Calls the service. A call waits while there is no token, and fails with an `AbortError` once the user has signed out. */
   readonly client: BookClient;
   /** Resolved when it is known whether another tab has a token. */
   readonly restored: Promise<void>;
@@ -122,6 +122,7 @@ export class UserSession {
 
   /** Gets a token with the login, or waits for the next sign-in. */
   async #renew(): Promise<Token> {
+    if (this.state.peek() === 'out') throw new DOMException('signed out', 'AbortError');
     const { promise: signedIn } = this.#nextSignIn;
     const used = this.#login;
     try {
