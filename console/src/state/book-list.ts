@@ -128,15 +128,15 @@ export class BookList {
     const { value: key } = this.#address.query;
     const query = JSON.parse(key) as BookQuery;
     const count = this.count(query, abort).catch(() => undefined);
-    const isSame = key === this.#loadedQuery;
+    const isReload = key === this.#loadedQuery;
     try {
-      const start = isSame ? this.#requestedRows.start : 0;
+      const start = isReload ? this.#requestedRows.start : 0;
       const offset = start === 0 ? undefined : start;
       const page = await this.firstPage({ ...query, limit: FIRST_PAGE_BOOKS, offset }, abort);
       batch(() => {
         this.#clear();
         // The list keeps its height until the books are counted.
-        if (!isSame) this.counted.value = undefined;
+        if (!isReload) this.counted.value = undefined;
         this.#loadedQuery = key;
         this.#add({ start, after: undefined }, page);
         this.isLoading.value = false;
