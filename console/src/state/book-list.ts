@@ -265,7 +265,7 @@ export class BookList {
     return own.some(({ type, book }) => {
       if (type === 'deleted') return !this.#deleted.has(book.id);
       const listed = loaded.get(book.id);
-      return listed ? !isSame<BookFields>(listed, book) : this.#deleted.has(book.id);
+      return listed !== undefined && !isSame<BookFields>(listed, book);
     });
   }
 
