@@ -20,12 +20,19 @@ export const campaign: Campaign = {
     'SIGKILL of the service and of followers, crashes, failovers and older files of PostgreSQL under writers; the replica of each follower must equal the table',
   rounds: [200, 200],
   engines: ['SQLite', 'PostgreSQL'],
-  run,
+  run: (options) => run(options, { roundMs: 1_500 }),
 };
+
+/** How to run the campaign. */
+interface FollowOptions {
+  /** How long clients write in a round. */
+  readonly roundMs: number;
+  /** Makes SQL that breaks the log, to test the campaign. */
+  readonly fault?: (dbUrl: string) => string;
+}
 
 const WRITERS = 24;
 const FOLLOWERS = 8;
-const ROUND_MS = 1_500;
 /** Every so many rounds, PostgreSQL crashes, and not the service. */
 const CRASH_ROUNDS = 5;
 /** Every so many rounds, the files of PostgreSQL are copied, and restored a round later. */
@@ -36,10 +43,9 @@ const CATCH_UP_MS = 120_000;
 const CATCH_UP_WITH_FAULT_MS = 5_000;
 const START_ATTEMPTS = 10;
 
-/** @param fault makes SQL that breaks the log, to test the campaign */
 export async function run(
   { engine, rounds, seed, report }: CampaignOptions,
-  fault?: (dbUrl: string) => string,
+  { roundMs, fault }: FollowOptions,
 ): Promise<Figures> {
   const random = new Random(seed);
   await using resources = new AsyncDisposableStack();
@@ -69,13 +75,13 @@ export async function run(
   const figures: Record<string, number> = {};
   let restore: (() => Promise<void>) | undefined;
   for (let round = 1; round <= rounds; round++) {
-    const until = performance.now() + ROUND_MS;
+    const until = performance.now() + roundMs;
     let isDisturbed = true;
-    const isOver = () => !isDisturbed && performance.now() > until;
+    const isOver = () => failure.signal.aborted || (!isDisturbed && performance.now() > until);
     const writing = Array.from({ length: WRITERS }, () => writers.writeUntil(isOver));
     writing.push(writeDirectly(store.url, random, isOver), interrupt(followers, random, isOver));
     try {
-      await sleep(random.next() * ROUND_MS);
+      await sleep(random.next() * roundMs);
       if (store.crash && round % CRASH_ROUNDS === 0) {
         add(figures, await store.crash());
       } else {

@@ -17,18 +17,19 @@ export const campaign: Campaign = {
     'two services on one SQLite file, which other processes read, write, back up and checkpoint, under 32 clients',
   rounds: [12],
   engines: ['SQLite'],
-  run: shareFile,
+  run: (options) => shareFile(options, 10_000),
 };
-
-/** How long clients send requests in a round. */
-const ROUND_MS = 10_000;
 
 /** For each service: how many clients send all kinds of requests, and how many use only the shared books. */
 const CLIENTS = 12;
 const SHARING_CLIENTS = 4;
 const SHARED_BOOKS = 8;
 
-async function shareFile({ rounds, seed, report }: CampaignOptions): Promise<Figures> {
+/** @param roundMs how long clients send requests in a round */
+export async function shareFile(
+  { rounds, seed, report }: Pick<CampaignOptions, 'rounds' | 'seed' | 'report'>,
+  roundMs: number,
+): Promise<Figures> {
   await using folder = await createFolder();
   const path = join(folder.path, 'books.db');
   await using trial = await Trial.open({ dbUrl: `sqlite:${path}`, seed });
@@ -39,7 +40,7 @@ async function shareFile({ rounds, seed, report }: CampaignOptions): Promise<Fig
   const counts: Record<string, number> = {};
   for (let round = 1; round <= rounds; round++) {
     const journal = new Journal();
-    const programs = await runRound(trial, other, path, journal, new Random(seed * 1_000 + round));
+    const programs = await runRound(trial, other, path, journal, new Random(seed * 1_000 + round), roundMs);
     programs.assertBackupsComplete();
     for (const call of journal.calls) assert.notEqual(call.outcome.is, 'unknown', JSON.stringify(call));
     assert.deepEqual(await listBooks(other), await listBooks(trial.target));
@@ -60,6 +61,7 @@ async function runRound(
   path: string,
   journal: Journal,
   random: Random,
+  roundMs: number,
 ): Promise<OtherPrograms> {
   const targets = [trial.target, other];
   const shared: number[] = [];
@@ -76,7 +78,7 @@ async function runRound(
     { target, count: SHARING_CLIENTS, shared, kinds: ['update', 'find'] as const },
   ]);
   try {
-    await trial.underLoad(() => sleep(ROUND_MS), groups, journal);
+    await trial.underLoad(() => sleep(roundMs), groups, journal);
   } finally {
     await programs.stop();
   }

@@ -7,7 +7,7 @@ import { Connection, request } from '../../testkit/connection.ts';
 import { authorizationLine, type Target } from '../book-client.ts';
 
 const CLIENTS = 8;
-const PAUSE_MS = 10;
+const PAUSE_MS = 50;
 
 /**
  * Regular clients that measure the latency of the service, in their own process, so that the load of the attackers does

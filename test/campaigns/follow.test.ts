@@ -9,7 +9,7 @@ const options = { seed: Date.now() % 1_000_000, report: () => {} };
 
 for (const engine of campaign.engines) {
   test(`followers have every change once and in order, whatever is killed: on ${engine}`, async () => {
-    const { writes } = await campaign.run({ engine, rounds: 1, ...options });
+    const { writes } = await run({ engine, rounds: 1, ...options }, { roundMs: 500 });
     assert.ok(Number(writes) > 0);
   });
 }
@@ -58,7 +58,7 @@ const FAULTS: Readonly<Record<EngineName, Readonly<Record<string, (dbUrl: string
 for (const engine of campaign.engines) {
   for (const [name, fault] of Object.entries(FAULTS[engine])) {
     test(`the campaign finds ${name}`, async () => {
-      const running = run({ engine, rounds: 5, ...options }, fault);
+      const running = run({ engine, rounds: 5, ...options }, { roundMs: 300, fault });
       const found = [Violation, AssertionError, RefusedError];
       await assert.rejects(running, (error) => found.some((type) => error instanceof type));
     });
