@@ -41,9 +41,18 @@ function packageFolder(): string {
   }
 }
 
-/** Creates a cluster with the superuser `postgres`, independent of the system's locale. */
-export async function initialise({ folder, programs, network }: Place, password: string): Promise<void> {
+/**
+ * Creates a cluster with the superuser `postgres`, independent of the system's locale.
+ *
+ * @param template the folder of a cluster with this password that has never run, of which it becomes a copy
+ */
+export async function initialise(
+  { folder, programs, network }: Place,
+  password: string,
+  template?: string,
+): Promise<void> {
   await writeFile(join(folder, 'password'), password);
+  if (template !== undefined) await run('cp', ['-a', template, join(folder, 'data')]);
   const options = await processOptions(folder);
   if (options.uid !== undefined) await run('chown', ['-R', `${options.uid}:${options.gid}`, folder]);
   const flags = [
@@ -57,7 +66,7 @@ export async function initialise({ folder, programs, network }: Place, password:
     '--builtin-locale=C.UTF-8',
     '--no-sync', // Only for initdb; the server syncs.
   ];
-  await run(join(programs, 'initdb'), flags, options);
+  if (template === undefined) await run(join(programs, 'initdb'), flags, options);
   if (network) await appendFile(join(folder, 'data', 'pg_hba.conf'), 'host all all all scram-sha-256\n');
 }
 

@@ -9,6 +9,7 @@ import { Client } from 'pg';
 import { type Janitor, startJanitor } from './cluster-janitor.ts';
 import { copyPrograms, initialise, type Network, type Place, spawnServer } from './cluster-place.ts';
 import { findFreePort } from './free-port.ts';
+import { run } from './run-program.ts';
 
 /**
  * Starts a new PostgreSQL server with its data in the system's temporary folder. The server stops and its folder is deleted
@@ -16,14 +17,23 @@ import { findFreePort } from './free-port.ts';
  *
  * @throws Error with one line when PostgreSQL cannot run here
  */
-export async function startCluster({ network, isSynced = true }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster({
+  network,
+  isSynced = true,
+  isTemplate = false,
+}: ClusterOptions = {}): Promise<Cluster> {
   const folder = await mkdtemp(join(tmpdir(), 'bookkeeping-postgres-'));
   const janitor = startJanitor(folder);
   try {
     const programs = process.env.TEST_POSTGRES_PROGRAMS ?? (await copyPrograms(folder));
     const place = { folder, programs, port: await findFreePort(), ...(network && { network }) };
-    const password = randomUUID();
-    await initialise(place, password);
+    const { TEST_POSTGRES_TEMPLATE: template, TEST_POSTGRES_PASSWORD: password = randomUUID() } = process.env;
+    await initialise(place, password, template);
+    if (isTemplate) {
+      const copy = join(folder, 'template');
+      await run('cp', '-a', join(folder, 'data'), copy);
+      Object.assign(process.env, { TEST_POSTGRES_TEMPLATE: copy, TEST_POSTGRES_PASSWORD: password });
+    }
     if (!isSynced) await appendFile(join(folder, 'data', 'postgresql.conf'), UNSYNCED.join('\n'));
     const cluster = new Cluster(place, password, janitor);
     await cluster.start();
@@ -58,6 +68,8 @@ export interface ClusterOptions {
    * killed, be it the server, loses nothing without it.
    */
   readonly isSynced?: boolean;
+  /** Whether later clusters of this process and its children begin as a copy of this one, as `initdb` takes a second. Default: false. */
+  readonly isTemplate?: boolean;
 }
 
 /** A PostgreSQL server that tests can stop, kill, freeze and start again. */

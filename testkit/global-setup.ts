@@ -15,7 +15,7 @@ export async function globalSetup(): Promise<void> {
   if (memoryDisk !== undefined) process.env.TMPDIR = memoryDisk;
   try {
     // It creates and drops hundreds of databases, and every drop would wait for the disk.
-    cluster = await startCluster({ isSynced: false });
+    cluster = await startCluster({ isSynced: false, isTemplate: true });
   } catch (error) {
     console.error(error instanceof Error ? error.message : error);
     process.exit(1);
