@@ -70,16 +70,16 @@ for (const engine of engines) {
     test('skips more books than one statement does', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });
-      const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 401000)';
+      const numbers = 'with recursive n (i) as (select 1 union all select i + 1 from n where i < 201000)';
       await sql.query(
         address.dbUrl,
         `insert into books (id, title, author, year) ${numbers} select i, '', '', 0 from n`,
       );
       for (const [sort, id] of [
-        ['id', 400_901],
+        ['id', 200_901],
         ['-id', 100],
       ]) {
-        const path = `/books?sort=${sort}&offset=400900&limit=1`;
+        const path = `/books?sort=${sort}&offset=200900&limit=1`;
         assert.deepEqual(idsOf(await booksIn(await service.fetch('GET', path))), [id]);
       }
     });
@@ -93,27 +93,27 @@ for (const engine of engines) {
       assert.equal(response.headers.get('x-offset'), `${CORPUS.length}`);
       assert.deepEqual(await booksIn(response), []);
     });
-
-    test('begins in one place only: anything else gets 400', async () => {
-      await using service = await startService({ engine: engine.name });
-      await createBooks(service, CORPUS);
-      const cursor = linkOf(await service.fetch('GET', '/books?limit=1'))?.split('after=')[1];
-      for (const [query, detail] of [
-        ['offset=-1', 'offset must be an integer from 0 to 9007199254740991'],
-        ['offset=', 'offset must be an integer from 0 to 9007199254740991'],
-        ['offset=1&offset=1', 'offset is repeated'],
-        [`offset=0&after=${cursor}`, 'after, offset, from exclude each other'],
-        ['from=1&offset=0', 'after, offset, from exclude each other'],
-        ['from=m', `from must be an integer from -${YEAR_MAX} to ${YEAR_MAX} with sort=id`],
-        ['sort=title&from=%00', 'from must be text in percent-encoded UTF-8, without U+0000'],
-      ]) {
-        const response = await service.fetch('GET', `/books?limit=1&${query}`);
-        assert.equal(response.headers.get('error-detail'), detail);
-        assert.deepEqual(await response.json(), { status: 400, message: 'Invalid query', data: null });
-      }
-    });
   });
 }
+
+test('A page of GET /books begins in one place only: anything else gets 400', async () => {
+  await using service = await startService();
+  await createBooks(service, CORPUS);
+  const cursor = linkOf(await service.fetch('GET', '/books?limit=1'))?.split('after=')[1];
+  for (const [query, detail] of [
+    ['offset=-1', 'offset must be an integer from 0 to 9007199254740991'],
+    ['offset=', 'offset must be an integer from 0 to 9007199254740991'],
+    ['offset=1&offset=1', 'offset is repeated'],
+    [`offset=0&after=${cursor}`, 'after, offset, from exclude each other'],
+    ['from=1&offset=0', 'after, offset, from exclude each other'],
+    ['from=m', `from must be an integer from -${YEAR_MAX} to ${YEAR_MAX} with sort=id`],
+    ['sort=title&from=%00', 'from must be text in percent-encoded UTF-8, without U+0000'],
+  ]) {
+    const response = await service.fetch('GET', `/books?limit=1&${query}`);
+    assert.equal(response.headers.get('error-detail'), detail);
+    assert.deepEqual(await response.json(), { status: 400, message: 'Invalid query', data: null });
+  }
+});
 
 /** Asserts a page with a limit, the number of matches before it, and a Link, without its start, if another follows. */
 async function assertPage(service: Service, books: readonly Book[], parameters: Parameters): Promise<void> {

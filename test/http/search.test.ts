@@ -19,15 +19,10 @@ import {
 
 for (const engine of engines) {
   suite(`GET /books with a query, on ${engine.name}`, () => {
-    test('matches the reference for each parameter and for combinations', async () => {
+    test('matches the reference for each parameter and for random combinations, page by page', async () => {
       await using service = await startService({ engine: engine.name });
-      const books = await createBooks(service, CORPUS);
+      const books = await createBooks(service, [...CORPUS, ...makeBooks(60)]);
       for (const parameters of EXAMPLES) await assertList(service, books, parameters);
-    });
-
-    test('matches the reference for random queries, also page by page', async () => {
-      await using service = await startService({ engine: engine.name });
-      const books = await createBooks(service, [...CORPUS, ...makeBooks(150)]);
       await fc.assert(
         fc.asyncProperty(PARAMETERS, async (parameters) => assertList(service, books, parameters)),
         { numRuns: 40 },
@@ -45,7 +40,7 @@ for (const engine of engines) {
     });
 
     test('continues after a book that was deleted or changed, and returns every other book once', async () => {
-      for (const sort of ['title', '-author', 'year', '-id']) {
+      for (const sort of ['-author', 'year']) {
         await using service = await startService({ engine: engine.name });
         const order = idsOf(expectedBooks(await createBooks(service, CORPUS), { sort }));
         const links: (string | undefined)[] = [];
@@ -180,68 +175,70 @@ for (const engine of engines) {
         await assertList(service, books, { sort: '-author', count: 'true' }, [999]);
       }
     });
-
-    test('gets 400 Invalid query for an invalid value of a known parameter, after the token check', async () => {
-      await using service = await startService({ engine: engine.name });
-      await createBooks(service, CORPUS);
-      const cursor = linkOf(await service.fetch('GET', '/books?limit=1&sort=title'))?.split('after=')[1];
-      for (const query of [
-        ...['', '0', '-1', '1001', '1.5', 'ten', '1e2', '+1', '0x1', ' 1'].map((limit) => `limit=${limit}`),
-        ...['', 'isbn', 'Title', '--id', '-', 'title,id', 'constructor'].map((sort) => `sort=${sort}`),
-        ...['', 'x', '1.5', '9007199254740992', '-9007199254740992', '1e3'].flatMap((year) =>
-          ['year', 'year_from', 'year_to'].map((name) => `${name}=${year}`),
-        ),
-        ...['', 'x', 'W10', '%F0%9F%93%9A', `${cursor}A`].map((after) => `sort=title&after=${after}`),
-        ...['', '&sort=-title', '&sort=id', '&sort=author'].map((sort) => `after=${cursor}${sort}`),
-        ...['', '1', 'yes', 'TRUE'].map((count) => `count=${count}`),
-        `q=${'a-'.repeat(33)}`,
-        ...['title', 'author', 'q'].flatMap((name) =>
-          ['%00', '%ff', '%', '%zz', '%ED%A0%80'].map((text) => `${name}=${text}`),
-        ),
-        'q=a&q=b',
-        'limit=1&limit=1',
-        'title=a&%74itle=a',
-      ]) {
-        const response = await service.fetch('GET', `/books?${query}`);
-        assert.equal(response.status, 400, query);
-        assert.deepEqual(await response.json(), { status: 400, message: 'Invalid query', data: null });
-        const rejected = await service.fetch('GET', `/books?${query}`, undefined, {
-          Authorization: 'nonsense',
-        });
-        assert.equal(rejected.status, 401, query);
-      }
-    });
-
-    test('ignores unknown parameters', async () => {
-      await using service = await startService({ engine: engine.name });
-      const books = await createBooks(service, CORPUS);
-      for (const query of [
-        '',
-        'page=2',
-        'page=%ff&%ff=1',
-        'Limit=x',
-        '&&',
-        '=',
-        'x&x&x',
-        'toString=1&__proto__=1',
-      ]) {
-        const response = await service.fetch('GET', `/books?${query}`);
-        assert.equal(response.status, 200);
-        assert.equal(response.headers.get('link'), null);
-        assert.deepEqual(await booksIn(response), books, query);
-      }
-    });
-
-    test('HEAD has the headers of GET, without content', async () => {
-      await using service = await startService({ engine: engine.name });
-      await createBooks(service, CORPUS);
-      const path = '/books?limit=3&sort=year&count=true';
-      const [get, head] = [await service.fetch('GET', path), await service.fetch('HEAD', path)];
-      assert.equal(head.status, 200);
-      assert.equal(await head.text(), '');
-      for (const name of ['link', 'x-total-count', 'content-type', 'cache-control'])
-        assert.equal(head.headers.get(name), get.headers.get(name), name);
-      assert.equal((await service.fetch('HEAD', '/books?sort=title')).status, 200);
-    });
   });
 }
+
+suite('The parameters of GET /books', () => {
+  test('gets 400 Invalid query for an invalid value of a known parameter, after the token check', async () => {
+    await using service = await startService();
+    await createBooks(service, CORPUS);
+    const cursor = linkOf(await service.fetch('GET', '/books?limit=1&sort=title'))?.split('after=')[1];
+    for (const query of [
+      ...['', '0', '-1', '1001', '1.5', 'ten', '1e2', '+1', '0x1', ' 1'].map((limit) => `limit=${limit}`),
+      ...['', 'isbn', 'Title', '--id', '-', 'title,id', 'constructor'].map((sort) => `sort=${sort}`),
+      ...['', 'x', '1.5', '9007199254740992', '-9007199254740992', '1e3'].flatMap((year) =>
+        ['year', 'year_from', 'year_to'].map((name) => `${name}=${year}`),
+      ),
+      ...['', 'x', 'W10', '%F0%9F%93%9A', `${cursor}A`].map((after) => `sort=title&after=${after}`),
+      ...['', '&sort=-title', '&sort=id', '&sort=author'].map((sort) => `after=${cursor}${sort}`),
+      ...['', '1', 'yes', 'TRUE'].map((count) => `count=${count}`),
+      `q=${'a-'.repeat(33)}`,
+      ...['title', 'author', 'q'].flatMap((name) =>
+        ['%00', '%ff', '%', '%zz', '%ED%A0%80'].map((text) => `${name}=${text}`),
+      ),
+      'q=a&q=b',
+      'limit=1&limit=1',
+      'title=a&%74itle=a',
+    ]) {
+      const response = await service.fetch('GET', `/books?${query}`);
+      assert.equal(response.status, 400, query);
+      assert.deepEqual(await response.json(), { status: 400, message: 'Invalid query', data: null });
+      const rejected = await service.fetch('GET', `/books?${query}`, undefined, {
+        Authorization: 'nonsense',
+      });
+      assert.equal(rejected.status, 401, query);
+    }
+  });
+
+  test('ignores unknown parameters', async () => {
+    await using service = await startService();
+    const books = await createBooks(service, CORPUS);
+    for (const query of [
+      '',
+      'page=2',
+      'page=%ff&%ff=1',
+      'Limit=x',
+      '&&',
+      '=',
+      'x&x&x',
+      'toString=1&__proto__=1',
+    ]) {
+      const response = await service.fetch('GET', `/books?${query}`);
+      assert.equal(response.status, 200);
+      assert.equal(response.headers.get('link'), null);
+      assert.deepEqual(await booksIn(response), books, query);
+    }
+  });
+
+  test('HEAD has the headers of GET, without content', async () => {
+    await using service = await startService();
+    await createBooks(service, CORPUS);
+    const path = '/books?limit=3&sort=year&count=true';
+    const [get, head] = [await service.fetch('GET', path), await service.fetch('HEAD', path)];
+    assert.equal(head.status, 200);
+    assert.equal(await head.text(), '');
+    for (const name of ['link', 'x-total-count', 'content-type', 'cache-control'])
+      assert.equal(head.headers.get(name), get.headers.get(name), name);
+    assert.equal((await service.fetch('HEAD', '/books?sort=title')).status, 200);
+  });
+});

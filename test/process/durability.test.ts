@@ -5,7 +5,7 @@ import { engines } from '../../testkit/engines.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { listTitles, send, startService, tokenFrom } from '../../testkit/service-process.ts';
 
-const KILLS = 4;
+const KILLS = 2;
 const BOOKS = 2_000;
 
 for (const engine of engines) {

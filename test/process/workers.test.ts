@@ -22,30 +22,23 @@ const COMPLETE = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', WORKE
 
 for (const { name } of engines) {
   describe(`Two workers on ${name}`, { concurrency: 2 }, () => {
-    test('serve on one port, and the primary does not; they share books, tokens and generated secrets', async () => {
+    test('serve on one port, and the primary does not; they share books, tokens and generated secrets; one that is killed is replaced', async () => {
       await using workers = await startTwoWorkers(name);
-      const { service, token, pids } = workers;
+      const { service, token, pids, envFile } = workers;
       const { parent } = await identifyProcess(service.url);
       assert.equal(new Set(pids).size, 2);
       assert.ok(![...pids, process.pid].includes(parent));
-
       const titles = Array.from({ length: 10 }, (_, index) => `Volume ${index}`);
       for (const title of titles) await createBook(service, token, title);
       for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], titles);
-      assert.equal((await service.stop()).complaints, STARTUP_ERROR_OUTPUT);
-    });
 
-    test('are replaced when they are killed, while the others serve, with the same configuration, even if .env has changed', async () => {
-      await using workers = await startTwoWorkers(name);
-      const { service, token, pids, envFile } = workers;
+      // They are replaced when they are killed, with the same configuration, even if .env has changed.
       const [killed = 0, other = 0] = pids;
-      await createBook(service, token, 'Dune');
       await writeFile(envFile, 'DB_URL=sqlite:other.db\nSECRET_TOKEN=other\nAUTH_PASSWORD=other\n');
       process.kill(killed, 'SIGKILL');
       const serving = await waitForProcesses(service.url, 2);
-
       assert.ok(serving.has(other) && !serving.has(killed));
-      for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], ['Dune']);
+      for (const _ of pids) assert.deepEqual([...(await listTitles(service, token)).values()], titles);
       assert.equal(
         (await service.stop()).complaints,
         `${STARTUP_ERROR_OUTPUT}bookkeeping: warning: worker ${killed} exited (SIGKILL) and is replaced\n`,
@@ -54,21 +47,6 @@ for (const { name } of engines) {
   });
 
   describe(`Workers on ${name} exit`, { concurrency: 2, timeout: 120_000 }, () => {
-    test('with 0 and without output when all processes get several signals', async () => {
-      await using workers = await startTwoWorkers(name);
-      const { service, pids } = workers;
-      const requests = await beginRequests(workers);
-      for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
-        service.signal(signal);
-        for (const pid of pids) process.kill(pid, signal);
-      }
-      await service.portClosed();
-
-      await finishRequests(requests);
-      const { code, complaints } = await service.ended();
-      assert.deepEqual([code, complaints], [0, STARTUP_ERROR_OUTPUT]);
-    });
-
     const signal = name === 'SQLite' ? 'SIGTERM' : 'SIGINT';
     test(`at ${signal} to the primary under load, without losing an acknowledged book`, async () => {
       await using workers = await startTwoWorkers(name);
@@ -90,16 +68,6 @@ for (const { name } of engines) {
       );
     });
 
-    test('although clients stall and a worker hangs', async () => {
-      await using workers = await startTwoWorkers(name);
-      const { service, pids } = workers;
-      const stalled = await beginRequests(workers);
-      process.kill(pids[0] ?? 0, 'SIGSTOP');
-
-      assert.equal((await service.stop()).code, 0);
-      for (const connection of stalled) assert.equal(await connection.rest(), '');
-    });
-
     test('after their pending requests when the primary is killed', async () => {
       await using workers = await startTwoWorkers(name);
       const { service } = workers;
@@ -114,6 +82,33 @@ for (const { name } of engines) {
     });
   });
 }
+
+describe('Workers exit', { concurrency: 2, timeout: 120_000 }, () => {
+  test('with 0 and without output when all processes get several signals', async () => {
+    await using workers = await startTwoWorkers('SQLite');
+    const { service, pids } = workers;
+    const requests = await beginRequests(workers);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) {
+      service.signal(signal);
+      for (const pid of pids) process.kill(pid, signal);
+    }
+    await service.portClosed();
+
+    await finishRequests(requests);
+    const { code, complaints } = await service.ended();
+    assert.deepEqual([code, complaints], [0, STARTUP_ERROR_OUTPUT]);
+  });
+
+  test('although clients stall and a worker hangs', async () => {
+    await using workers = await startTwoWorkers('SQLite');
+    const { service, pids } = workers;
+    const stalled = await beginRequests(workers);
+    process.kill(pids[0] ?? 0, 'SIGSTOP');
+
+    assert.equal((await service.stop()).code, 0);
+    for (const connection of stalled) assert.equal(await connection.rest(), '');
+  });
+});
 
 const BODY = '{"title":"The Iliad","author":"Homer","year":-750}';
 

@@ -44,8 +44,10 @@ for (const engine of engines) {
       );
       // Without the index, a call reads some of the books.
       while ((await store.search({ ...ALL, ...ORDERS[0], q: 'absent' }, 1)).more !== 'no');
-      for (const [condition, isMatch] of QUERIES) {
+      for (const [turn, [condition, isMatch]] of QUERIES.entries()) {
         for (const [index, order] of ORDERS.entries()) {
+          // Every query in two orders.
+          if ((turn + index) % 2 === 0) continue;
           const query: BookQuery = { ...ALL, ...condition, ...order };
           const sorted = inOrders[index]?.filter(({ number }) => isMatch(number)) ?? [];
           const ids = sorted.map(({ id }) => id);

@@ -9,7 +9,7 @@ import { createMany, openStoreAt, type SearchableStore, textOf } from '../../tes
 const BOOKS = 1_200;
 /** The books that change all the time. */
 const CHANGING = 60;
-const PAGES = 20;
+const PAGES = 6;
 
 const ALL = { yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };
 const BY_ID = { ...ALL, sort: 'id', isDescending: false } as const;
