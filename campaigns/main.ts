@@ -49,7 +49,8 @@ async function runOnEngines(
       console.log(tableOf({ ...figures, seconds: Math.round((performance.now() - started) / 1_000) }));
     } catch (error) {
       console.error(`${name} on ${candidate} failed (seed ${seed})`);
-      console.error(error);
+      // What went wrong first; clients that are stopped afterwards report the same once more.
+      console.error(error instanceof SuppressedError ? error.suppressed : error);
       return 1;
     }
   }

@@ -77,7 +77,7 @@ export class Requests {
       this.#request(`PUT /book/${id}`, 400, '{"year":"1999"}'),
       this.#request('GET /book/9007199254740991', 404),
       this.#request('GET /nowhere', 404),
-      this.#request('PATCH /books', 405),
+      this.#request('DELETE /books', 405),
       { bytes: request(`DELETE /book/${id}`), check: expecting(401) },
     ];
     return this.#random.pick(requests) as Exchange;
