@@ -79,7 +79,7 @@ test('Each state of the page is accessible', async (context) => {
   await signIn(page);
   await rowOf(page, 'Emma').waitFor();
   await check(context, page, 'catalogue');
-  await page.locator('.menu summary').click();
+  await page.locator('.menu-button').click();
   await check(context, page, 'menu');
   await button(page, 'Show the chart').click();
   await page.locator('.bar').nth(2).click();
@@ -175,7 +175,7 @@ test('What looks different on a phone is accessible', async (context) => {
   await page.getByRole('button', { name: 'Set author' }).waitFor();
   await check(context, page, 'selection on a phone', ['light']);
   await page.getByRole('button', { name: 'Clear the selection' }).click();
-  await page.locator('.menu summary').click();
+  await page.locator('.menu-button').click();
   await check(context, page, 'menu on a phone', ['dark']);
   await page.keyboard.press('Escape');
   await rowOf(page, 'Emma').locator('.year').click();

@@ -156,8 +156,8 @@ export const noDialog = (page: Page) => page.getByRole('dialog').waitFor({ state
 
 /** Chooses an entry of the menu at the top. */
 export async function chooseInMenu(page: Page, name: string): Promise<void> {
-  await page.locator('.menu summary').click();
-  await page.locator('.menu').getByRole('button', { name, exact: true }).click();
+  await page.locator('.menu-button').click();
+  await page.locator('#menu').getByRole('button', { name, exact: true }).click();
 }
 
 /** The row of a book that has the focus. */

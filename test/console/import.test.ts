@@ -105,7 +105,7 @@ describe('A file', () => {
     await page.getByLabel('Benutzername').fill(USERNAME);
     await page.getByLabel('Passwort').fill(PASSWORD);
     await page.getByRole('button', { name: 'Anmelden' }).click();
-    await page.locator('.menu').waitFor();
+    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Bücher importieren' });
 
     await drop(page, { 'a.ndjson': '{"Name":"Emma","wer":"Jane Austen","Jahr":1815}\n{"Name":1}\n[]\n' });
@@ -133,7 +133,7 @@ describe('A file', () => {
   test('that cannot be read is reported, and another one can be chosen, with or without a header', async (context) => {
     const page = await pages.openSignedIn(context, service);
     if (!page) return;
-    await page.locator('.menu').waitFor();
+    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     for (const [files, problem] of [
       [{ 'a.xlsx': 'PK\u0003\u0004' }, 'This is a spreadsheet workbook.'],
@@ -182,7 +182,7 @@ describe('A file', () => {
     });
     if (!page) return;
     await signIn(page);
-    await page.locator('.menu').waitFor();
+    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     let batches = 0;
     const held = Promise.withResolvers<void>();
@@ -211,7 +211,7 @@ test('An import skips existing books, and its undo keeps books that have been ch
     expectedMessages: failedRequests(404, 412, 500),
   });
   if (!page) return;
-  await page.locator('.menu').waitFor();
+  await page.locator('.menu-button').waitFor();
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   const first = 'title,author,year\nEmma,Jane Austen,1815\nFaust,Goethe,1808\n';
   await drop(page, { 'a.csv': first });
@@ -303,7 +303,7 @@ test('An import waits while the service is down, and stores each book once', asy
     if (!page) return;
     await page.clock.install();
     await signIn(page);
-    await page.locator('.menu').waitFor();
+    await page.locator('.menu-button').waitFor();
     const dialog = page.getByRole('dialog', { name: 'Import books' });
     const keys = new Set<string | undefined>();
     await page.route('**/books', async (route) => {

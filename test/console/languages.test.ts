@@ -142,7 +142,7 @@ describe('The console', () => {
       await button('save').waitFor();
       await assertReadable(page, 'edit');
       await button('cancel').click();
-      await page.locator('.menu summary').click();
+      await page.locator('.menu-button').click();
       await assertReadable(page, 'menu');
       await page.keyboard.press('Escape');
       await chooseInMenu(page, textOf('import'));

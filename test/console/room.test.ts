@@ -56,7 +56,7 @@ for (const { size, width, height, rows } of SIZES) {
     assert.ok(visible >= rows, `${visible} rows`);
     assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
     const comfortable = (await heightOfRow(page)) ?? 0;
-    await page.locator('.menu summary').click();
+    await page.locator('.menu-button').click();
     await page.getByLabel('Density').selectOption('compact');
     await page.keyboard.press('Escape');
     await page.locator('html[data-density=compact]').waitFor();
@@ -136,13 +136,13 @@ test('The chart is a table with a row for each bar and one tab stop; books of un
   assert.equal(await page.evaluate('document.activeElement.getAttribute("aria-label")'), '1920s: 4 books');
   await page.getByRole('searchbox').fill('Homer');
   await chart.getByRole('button', { name: '750s BC: 1 book' }).waitFor();
-  await page.locator('.menu summary').click();
+  await page.locator('.menu-button').click();
   for (const [language, decade] of [
     ['de', '750er v. Chr.'],
     ['es', 'Década de 750 a. C.'],
     ['fr', 'Années 750 av. J.-C.'],
   ] as const) {
-    await page.locator('.menu select').nth(1).selectOption(language);
+    await page.locator('#menu select').nth(1).selectOption(language);
     await page.getByRole('rowheader', { name: decade, exact: true }).waitFor();
   }
 });

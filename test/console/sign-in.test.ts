@@ -10,6 +10,7 @@ import {
   ConsolePages,
   chooseInMenu,
   failedRequests,
+  noDialog,
   openBook,
   rowOf,
   signIn,
@@ -288,6 +289,7 @@ test('A user who only looks has no control that changes anything, and is told wh
   await using service = await startService({ hasHistory: true });
   await store(service, CLASSICS);
   await service.fetch('PUT', '/book/10', '{"year":1816}');
+  await service.fetch('DELETE', '/book/4');
   const page = await pages.open(context, `${service.url}/console/?book=new`, { service });
   if (!page) return;
   const changes: string[] = [];
@@ -299,7 +301,7 @@ test('A user who only looks has no control that changes anything, and is told wh
   await signIn(page);
   await page.getByText('You signed in only to look: nothing can be changed.').waitFor();
   await rowOf(page, 'The Iliad').waitFor();
-  await page.locator('.menu').waitFor();
+  await page.locator('.menu-button').waitFor();
   assert.equal(await page.getByRole('dialog').count(), 0);
   await assertAccessible(page, 'a read-only session');
   const buttons = async () => (await page.getByRole('button').allInnerTexts()).filter(Boolean);
@@ -307,12 +309,25 @@ test('A user who only looks has no control that changes anything, and is told wh
     (await buttons()).filter((text) => /add|import|delete|undo|set|restore|duplicates|save/i.test(text)),
     [],
   );
-  await page.locator('.menu summary').click();
-  assert.deepEqual(
-    (await page.locator('.menu').getByRole('button').allInnerTexts()).toSorted(),
-    ['Show the chart', 'Shortcuts', 'Sign out'].toSorted(),
-  );
+  await page.locator('.menu-button').click();
+  assert.deepEqual((await page.locator('#menu').getByRole('button').allInnerTexts()).toSorted(), [
+    'Recently deleted',
+    'Shortcuts',
+    'Show the chart',
+    'Sign out',
+  ]);
+  await page.getByRole('button', { name: 'Recently deleted' }).click();
+  await page.getByRole('dialog').getByText('Robinson Crusoe').waitFor();
+  await assertAccessible(page, 'deleted books of a read-only session');
+  assert.deepEqual(await page.getByRole('dialog').getByRole('button').allInnerTexts(), ['Close']);
+  assert.equal(await page.getByRole('dialog').getByRole('checkbox').count(), 0);
   await page.keyboard.press('Escape');
+  await noDialog(page);
+  await page.keyboard.press('Control+/');
+  await page.getByText('Show these shortcuts').waitFor();
+  assert.equal(await page.getByText('Undo or redo the last change').count(), 0);
+  await page.keyboard.press('Escape');
+  await noDialog(page);
 
   await rowOf(page, 'The Iliad').locator('.year').click();
   for (const key of ['Delete', 'x', 'Insert', 'ControlOrMeta+Z', 'ControlOrMeta+Y'])
@@ -324,7 +339,7 @@ test('A user who only looks has no control that changes anything, and is told wh
   })()`);
   assert.equal(await page.locator('.cell-editor, dialog').count(), 0);
   await page.keyboard.press('ControlOrMeta+A');
-  await page.getByText('43 selected').first().waitFor();
+  await page.getByText('42 selected').first().waitFor();
   const selection = page.getByRole('region', { name: 'Selection' });
   assert.deepEqual((await selection.getByRole('button').allInnerTexts()).toSorted(), ['Export', '✕']);
 

@@ -8,7 +8,7 @@ import { Button, LinkButton } from '../ui/button.tsx';
 import { Dialog, StepHeading } from '../ui/dialog.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { BookText, YearText } from './book-text.tsx';
-import { explainFailures } from './reports.tsx';
+import { explainProblem } from './reports.tsx';
 import { useApp } from './use-app.ts';
 
 /** Finds books that are probably the same, of which the user keeps one, group after group. */
@@ -65,8 +65,7 @@ function Group({ search, group }: { readonly search: DuplicateSearch; readonly g
 
   async function keep(book: Book): Promise<void> {
     if (operations.progress.value) return;
-    const { failures, error: reason } = await search.keepOne(group, book);
-    error.value = reason === undefined ? explainFailures(failures) : explain(reason);
+    error.value = explainProblem(await search.keepOne(group, book));
   }
 
   return (

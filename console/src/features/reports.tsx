@@ -79,7 +79,12 @@ export function nameOfOperation({ kind, changes, isUndone }: Operation): string 
   return formatMessage((isUndone ? t.undone : t.operationKinds)[kind], { books });
 }
 
-export function explainFailures(failures: readonly Failure[]): string {
+/** Why changes were not made; '' if all were. */
+export function explainProblem({ failures, error }: Pick<Report, 'failures' | 'error'>): string {
+  return error === undefined ? explainFailures(failures) : explain(error);
+}
+
+function explainFailures(failures: readonly Failure[]): string {
   const t = allTexts.value;
   const [first] = failures;
   if (!first) return '';

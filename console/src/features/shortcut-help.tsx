@@ -5,13 +5,14 @@ import { useApp } from './use-app.ts';
 
 /** The dialog that lists the shortcuts. */
 export function ShortcutHelp() {
-  const { dialogs } = useApp();
+  const { dialogs, session } = useApp();
   const t = allTexts.value;
+  const list = { ...t.shortcutList, ...(!session.isReadOnly.value && t.editingShortcuts) };
   return (
     <Dialog label={t.shortcuts} onDismiss={() => dialogs.close()}>
       <StepHeading text={t.shortcuts} />
       <dl class="keys">
-        {Object.entries(t.shortcutList).map(([key, meaning]) => (
+        {Object.entries(list).map(([key, meaning]) => (
           <div key={key}>
             <dt>{key}</dt>
             <dd>{meaning}</dd>

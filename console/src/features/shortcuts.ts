@@ -18,7 +18,8 @@ export function useShortcuts(): void {
 /** In fields, keys are text, except for the arrows, which move the focus from the search to the books. @returns whether it did something */
 function handleKey({ dialogs, selection, operations, session }: App, event: KeyboardEvent): boolean {
   const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
-  if (!(target instanceof Element) || altKey || document.querySelector('dialog[open]')) return false;
+  if (!(target instanceof Element) || altKey || document.querySelector('dialog[open], :popover-open'))
+    return false;
   const isCommand = ctrlKey || metaKey;
   if (isCommand && key.toLowerCase() === 'k')
     (document.getElementById('search') as HTMLInputElement).select();

@@ -10,7 +10,7 @@ export type OpenDialog =
   | { readonly kind: 'duplicates' | 'deleted' | 'operations' | 'shortcuts' };
 
 /** The dialogs of a read-only session. */
-const READING: readonly OpenDialog['kind'][] = ['book', 'export', 'shortcuts'];
+const READING: readonly OpenDialog['kind'][] = ['book', 'export', 'deleted', 'shortcuts'];
 
 /** Says which dialog is open; at most one is. */
 export class Dialogs {

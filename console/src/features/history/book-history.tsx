@@ -2,12 +2,12 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Book, BookChange, BookFields, VersionedBook } from '../../../../src/client/index.ts';
 import { formatMessage } from '../../language/format.ts';
-import { allTexts, explain } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { ChangeList } from '../../state/change-list.ts';
 import { formFieldsOf, isSame } from '../../state/fields.ts';
 import { Button } from '../../ui/button.tsx';
 import { StepHeading } from '../../ui/dialog.tsx';
-import { explainFailures } from '../reports.tsx';
+import { explainProblem } from '../reports.tsx';
 import { States } from '../states.tsx';
 import { useApp } from '../use-app.ts';
 import { ChangeListEnd } from './change-list-end.tsx';
@@ -39,9 +39,9 @@ export function BookHistory({ id, onClose }: BookHistoryProps) {
 
   async function restore(state: Book): Promise<void> {
     const change = { before: now.value, after: state };
-    const { done, failures, error } = await operations.run('restored', [change]);
-    if (done.length > 0) return onClose(true);
-    refusal.value = error === undefined ? explainFailures(failures) : explain(error);
+    const report = await operations.run('restored', [change]);
+    if (report.done.length > 0) return onClose(true);
+    refusal.value = explainProblem(report);
     void list.load();
   }
 

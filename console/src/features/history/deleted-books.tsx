@@ -2,19 +2,20 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { BookChange } from '../../../../src/client/index.ts';
 import { formatMessage } from '../../language/format.ts';
-import { allTexts, explain } from '../../language/texts.ts';
+import { allTexts } from '../../language/texts.ts';
 import { ChangeList } from '../../state/change-list.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, StepHeading } from '../../ui/dialog.tsx';
 import { BookText, YearText } from '../book-text.tsx';
-import { explainFailures } from '../reports.tsx';
+import { explainProblem } from '../reports.tsx';
 import { useApp } from '../use-app.ts';
 import { ChangeListEnd } from './change-list-end.tsx';
 import { ChangeTime } from './change-time.tsx';
 
 /** The deleted books, the last deletion first; one or several of them can be restored. */
 export function DeletedBooksDialog() {
-  const { client, operations, dialogs } = useApp();
+  const { client, operations, dialogs, session } = useApp();
+  const isReadOnly = session.isReadOnly.value;
   const close = () => dialogs.close();
   const t = allTexts.value;
   const chosen = useSignal<ReadonlySet<number>>(new Set());
@@ -30,10 +31,10 @@ export function DeletedBooksDialog() {
     if (isRestoring.value || chosenBooks.length === 0) return;
     isRestoring.value = true;
     const changes = chosenBooks.map((after) => ({ before: undefined, after }));
-    const { done, failures, error } = await operations.run('restored', changes);
+    const report = await operations.run('restored', changes);
     isRestoring.value = false;
-    if (done.length === chosenBooks.length) return close();
-    refusal.value = error === undefined ? explainFailures(failures) : explain(error);
+    if (report.done.length === chosenBooks.length) return close();
+    refusal.value = explainProblem(report);
     chosen.value = new Set();
     await list.load();
   }
@@ -56,7 +57,7 @@ export function DeletedBooksDialog() {
             key={change.cursor}
             change={change}
             isChosen={chosen.value.has(change.book.id)}
-            onChoose={(isChosen) => choose(change.book.id, isChosen)}
+            onChoose={isReadOnly ? undefined : (isChosen) => choose(change.book.id, isChosen)}
           />
         ))}
       </ul>
@@ -66,12 +67,14 @@ export function DeletedBooksDialog() {
       </p>
       <div class="buttons">
         <Button text={t.close} onClick={close} />
-        <Button
-          text={formatMessage(t.restoreChosen, { count: chosenBooks.length })}
-          variant="primary"
-          aria-disabled={chosenBooks.length === 0 || isRestoring.value}
-          onClick={() => void restore()}
-        />
+        {!isReadOnly && (
+          <Button
+            text={formatMessage(t.restoreChosen, { count: chosenBooks.length })}
+            variant="primary"
+            aria-disabled={chosenBooks.length === 0 || isRestoring.value}
+            onClick={() => void restore()}
+          />
+        )}
       </div>
     </Dialog>
   );
@@ -80,11 +83,24 @@ export function DeletedBooksDialog() {
 interface DeletedBookProps {
   readonly change: BookChange;
   readonly isChosen: boolean;
-  readonly onChoose: (isChosen: boolean) => void;
+  /** Undefined when it cannot be restored. */
+  readonly onChoose: ((isChosen: boolean) => void) | undefined;
 }
 
 function DeletedBook({ change: { at, book }, isChosen, onChoose }: DeletedBookProps) {
   const t = allTexts.value;
+  const text = (
+    <span>
+      <span class="lead">
+        <BookText text={book.title} absent={t.noTitle} />
+      </span>
+      <span class="quiet small">
+        <BookText text={book.author} absent={t.noAuthor} /> <YearText year={book.year} /> ·{' '}
+        {t.changeTypes.deleted} <ChangeTime at={at} />
+      </span>
+    </span>
+  );
+  if (!onChoose) return <li class="entry card checkbox">{text}</li>;
   return (
     <li class="entry card">
       <label class="checkbox">
@@ -93,15 +109,7 @@ function DeletedBook({ change: { at, book }, isChosen, onChoose }: DeletedBookPr
           checked={isChosen}
           onChange={({ currentTarget }) => onChoose(currentTarget.checked)}
         />
-        <span>
-          <span class="lead">
-            <BookText text={book.title} absent={t.noTitle} />
-          </span>
-          <span class="quiet small">
-            <BookText text={book.author} absent={t.noAuthor} /> <YearText year={book.year} /> ·{' '}
-            {t.changeTypes.deleted} <ChangeTime at={at} />
-          </span>
-        </span>
+        {text}
       </label>
     </li>
   );
