@@ -1,21 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { formatMessage } from '../language/format.ts';
-import { allTexts, formatYear } from '../language/texts.ts';
-import { yearOf } from '../state/fields.ts';
+import { allTexts } from '../language/texts.ts';
+import { formFieldsOf, yearOf } from '../state/fields.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { AuthorSuggestions } from './author-suggestions.tsx';
+import { BookField } from './book/book-field.tsx';
 import { useApp } from './use-app.ts';
 
 /** Sets the author or the year of the selected books. */
 export function FieldDialog({ field }: { readonly field: 'author' | 'year' }) {
   const { dialogs, operations, selection } = useApp();
   const t = allTexts.value;
-  const input = useRef<HTMLInputElement>(null);
-  const text = useSignal('');
-  const year = yearOf({ title: '', author: '', year: text.value });
-  const isInvalid = field === 'year' && year === undefined;
+  const form = useRef<HTMLFormElement>(null);
+  const draft = useSignal(formFieldsOf(undefined));
   const heading = formatMessage(t[field === 'author' ? 'setAuthorOf' : 'setYearOf'], {
     count: selection.count.value,
   });
@@ -23,46 +21,26 @@ export function FieldDialog({ field }: { readonly field: 'author' | 'year' }) {
 
   function submit(event: Event): void {
     event.preventDefault();
-    if (isInvalid) {
-      input.current?.focus();
+    const year = yearOf(draft.value);
+    if (year === undefined) {
+      form.current?.querySelector('input')?.focus();
       return;
     }
     close();
-    const change = field === 'author' ? { author: text.value } : { year: year ?? 0 };
+    const change = field === 'author' ? { author: draft.value.author } : { year };
     void operations.runSelected('edited', (book) => ({ ...book, ...change }));
   }
 
   return (
     <Dialog label={heading} onDismiss={close}>
-      <form class="book-form" onSubmit={submit}>
+      <form ref={form} class="book-form" onSubmit={submit}>
         <h2>{heading}</h2>
-        <div class={`field ${field}`}>
-          <label for="field">{t.columns[field]}</label>
-          <input
-            id="field"
-            ref={input}
-            autoFocus
-            autocomplete="off"
-            dir="auto"
-            list={field === 'author' ? 'authors' : undefined}
-            value={text.value}
-            aria-invalid={isInvalid}
-            aria-describedby="field-hint"
-            onInput={({ currentTarget }) => {
-              text.value = currentTarget.value;
-            }}
-          />
-          {field === 'author' && <AuthorSuggestions id="authors" text={text.value} />}
-          <p id="field-hint" class={isInvalid ? 'hint error' : 'hint'}>
-            {field === 'author'
-              ? t.emptyAuthorHint
-              : isInvalid
-                ? t.invalidYear
-                : (year ?? 0) < 0
-                  ? formatYear(year ?? 0)
-                  : t.yearHint}
-          </p>
-        </div>
+        <BookField
+          name={field}
+          draft={draft}
+          {...(field === 'author' && { hint: t.emptyAuthorHint })}
+          submit={submit}
+        />
         <div class="buttons">
           <Button text={t.cancel} onClick={close} />
           <Button text={t.save} variant="primary" type="submit" />

@@ -1,14 +1,13 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { TargetedInputEvent } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { FIELDS } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
-import { allTexts, explain, formatYear } from '../../language/texts.ts';
+import { allTexts, explain } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';
-import { yearOf } from '../../state/fields.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { StepHeading } from '../../ui/dialog.tsx';
-import { AuthorSuggestions, hasSuggestions } from '../author-suggestions.tsx';
 import { useApp } from '../use-app.ts';
+import { BookField } from './book-field.tsx';
 
 interface BookFormProps {
   readonly edit: EditSession;
@@ -31,7 +30,6 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
   const t = allTexts.value;
   const { draft, base, error, problem } = edit;
   const isSaving = edit.state.value.kind === 'saving';
-  const year = yearOf(draft.value);
   const isSubmitted = useSignal(false);
 
   function save(event: Event, isAnother = false): void {
@@ -51,26 +49,9 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
   return (
     <form ref={form} class="book-form" onSubmit={save} aria-busy={isSaving}>
       <StepHeading text={isReadOnly ? t.book : base ? t.editBook : t.add} id={base?.id} />
-      <TextField name="title" edit={edit} submit={save} />
-      <TextField name="author" edit={edit} submit={save} />
-      <div class="field year">
-        <label for="book-year">{t.columns.year}</label>
-        <input
-          id="book-year"
-          name="year"
-          autocomplete="off"
-          readOnly={isReadOnly}
-          value={draft.value.year}
-          aria-invalid={year === undefined}
-          aria-describedby="year-hint"
-          onInput={({ currentTarget }) => {
-            draft.value = { ...draft.value, year: currentTarget.value };
-          }}
-        />
-        <p id="year-hint" class={year === undefined ? 'hint error' : 'hint'}>
-          {year === undefined ? t.invalidYear : year < 0 ? formatYear(year) : !isReadOnly && t.yearHint}
-        </p>
-      </div>
+      {FIELDS.map((name) => (
+        <BookField key={name} name={name} draft={draft} submit={save} />
+      ))}
       <p class="hint" role="status">
         {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
       </p>
@@ -116,48 +97,6 @@ export function Leaving({ onStay }: { readonly onStay: () => void }) {
       <p class="first">{t.discardQuestion}</p>
       <Button text={t.continueEditing} onClick={onStay} />
       <Button text={t.discard} variant="danger" onClick={() => dialogs.close()} />
-    </div>
-  );
-}
-
-interface TextFieldProps {
-  readonly name: 'title' | 'author';
-  readonly edit: EditSession;
-  readonly submit: (event: Event) => void;
-}
-
-/** A text that may have several lines: Shift+Enter inserts a line break, Enter saves. An author on one line is suggested. */
-function TextField({ name, edit: { draft }, submit }: TextFieldProps) {
-  const { isReadOnly } = useApp().session;
-  const text = draft.value[name];
-  const isSuggested = useRef(name === 'author' && !isReadOnly.value && hasSuggestions(text)).current;
-  const props = {
-    id: `book-${name}`,
-    name,
-    dir: 'auto',
-    readOnly: isReadOnly.value,
-    value: text,
-    onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) {
-      draft.value = { ...draft.value, [name]: currentTarget.value };
-    },
-  } as const;
-  return (
-    <div class={`field ${name}`}>
-      <label for={`book-${name}`}>{allTexts.value.columns[name]}</label>
-      {isSuggested ? (
-        <>
-          <input {...props} list="authors" autocomplete="off" />
-          <AuthorSuggestions id="authors" text={text} />
-        </>
-      ) : (
-        <textarea
-          {...props}
-          rows={1}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
-          }}
-        />
-      )}
     </div>
   );
 }
