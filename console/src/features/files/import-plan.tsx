@@ -57,7 +57,7 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
 function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
   const t = allTexts.value;
   const { value: error } = fileImport.error;
-  const { value: existing } = fileImport.existing;
+  const { value: count } = fileImport.skipped;
   const { value: skips } = fileImport.skipsExisting;
   return (
     <div>
@@ -73,8 +73,8 @@ function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
         {skips &&
           (error
             ? formatMessage(t.notSearched, { reason: explain(error) })
-            : existing
-              ? existing.total > 0 && formatMessage(t.existing, { count: existing.total })
+            : fileImport.existing.value
+              ? count > 0 && formatMessage(t.existing, { count })
               : t.searchingExisting)}
       </p>
       {skips && error && <LinkButton text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />}

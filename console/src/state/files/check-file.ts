@@ -1,7 +1,9 @@
 import { type BookRow, bookReader } from '../../../../src/formats/book-row.ts';
+import { keyOf } from '../../../../src/formats/equal-books.ts';
 import type { Mapping } from '../../../../src/formats/mapping.ts';
 import type { RowError } from '../../../../src/formats/row.ts';
 import { isNameless } from '../fields.ts';
+import type { BookCounts } from './existing-books.ts';
 import { type RowFile, readRows } from './row-file.ts';
 
 /** Reads the rows of a file as books; invalid rows have an error. @throws {UnreadableFileError} */
@@ -21,6 +23,7 @@ export interface Check {
   readonly invalid: number;
   /** The valid rows with neither a title nor an author. */
   readonly nameless: number;
+  readonly counts: BookCounts;
   readonly errors: readonly InvalidRow[];
 }
 
@@ -49,6 +52,7 @@ export async function checkFile(
   let valid = 0;
   let invalid = 0;
   let nameless = 0;
+  const counts = new Map<string, number>();
   const errors: InvalidRow[] = [];
   const rows = readBooks(file, mapping, (bytes) => {
     signal.throwIfAborted();
@@ -57,10 +61,12 @@ export async function checkFile(
   for await (const row of rows) {
     if ('book' in row) {
       valid++;
+      const key = keyOf(row.book);
+      counts.set(key, (counts.get(key) ?? 0) + 1);
       if (isNameless(row.book)) nameless++;
     } else if (invalid++ < ERRORS_SHOWN_MAX)
       errors.push({ line: row.line, element: row.element, error: row.error });
   }
   signal.throwIfAborted();
-  return { valid, invalid, nameless, errors };
+  return { valid, invalid, nameless, counts, errors };
 }

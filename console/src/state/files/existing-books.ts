@@ -2,56 +2,40 @@ import type { BookClient } from '../../../../src/client/index.ts';
 import type { BookRow } from '../../../../src/formats/book-row.ts';
 import { keyOf } from '../../../../src/formats/equal-books.ts';
 
-/** The books of a file that the service already has. */
-export interface ExistingBooks {
-  /** How often the service has each book of the file, by {@link keyOf}; at most as often as the file. */
-  readonly counts: ReadonlyMap<string, number>;
-  /** The sum of the counts. */
-  readonly total: number;
-}
+/** How often there is each book, by {@link keyOf}. */
+export type BookCounts = ReadonlyMap<string, number>;
 
 /** The largest page of the service. */
 const PAGE_BOOKS = 1_000;
 
-/** Finds the books of a file that the service already has, by listing all of its books once. */
+/**
+ * Finds the books of a file that the service already has, by listing all of its books once.
+ *
+ * @returns how often the service has each of them, at most as often as the file
+ */
 export async function findExistingBooks(
-  rows: AsyncIterable<BookRow>,
+  ofFile: BookCounts,
   client: Pick<BookClient, 'list'>,
   signal: AbortSignal,
-): Promise<ExistingBooks> {
-  const rowCounts = new Map<string, number>();
-  for await (const row of rows) {
-    if ('book' in row) increment(rowCounts, keyOf(row.book));
-    signal.throwIfAborted();
-  }
-  const counts = new Map<string, number>();
-  let total = 0;
+): Promise<BookCounts> {
+  const existing = new Map<string, number>();
   for await (const book of client.list({ limit: PAGE_BOOKS }, { signal })) {
     const key = keyOf(book);
-    if ((counts.get(key) ?? 0) >= (rowCounts.get(key) ?? 0)) continue;
-    increment(counts, key);
-    total++;
+    const count = existing.get(key) ?? 0;
+    if (count < (ofFile.get(key) ?? 0)) existing.set(key, count + 1);
   }
-  return { counts, total };
+  return existing;
 }
 
 export async function* withoutExisting(
   rows: AsyncIterable<BookRow>,
-  { counts }: ExistingBooks,
+  existing: BookCounts,
 ): AsyncGenerator<BookRow, void> {
-  const left = new Map(counts);
+  const left = new Map(existing);
   for await (const row of rows) {
-    if (!('book' in row) || !decrement(left, keyOf(row.book))) yield row;
+    const key = 'book' in row ? keyOf(row.book) : '';
+    const count = left.get(key) ?? 0;
+    if (count === 0) yield row;
+    else left.set(key, count - 1);
   }
-}
-
-function increment(counts: Map<string, number>, key: string): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-/** @returns whether the count was above 0 */
-function decrement(counts: Map<string, number>, key: string): boolean {
-  const count = counts.get(key) ?? 0;
-  if (count > 0) counts.set(key, count - 1);
-  return count > 0;
 }

@@ -7,7 +7,7 @@ import type { BookWriting } from '../edit-session.ts';
 import type { Operation } from '../operations.ts';
 import { type Batch, batchesOf } from './batches.ts';
 import { type Check, checkFile, readBooks } from './check-file.ts';
-import { type ExistingBooks, findExistingBooks, withoutExisting } from './existing-books.ts';
+import { type BookCounts, findExistingBooks, withoutExisting } from './existing-books.ts';
 import { UnreadableFileError } from './file-bytes.ts';
 import { type ImportEnd, type ImportListener, importBatches, type Phase } from './import-batches.ts';
 import type { RowFile } from './row-file.ts';
@@ -22,10 +22,13 @@ export class FileImport {
   readonly checkedPart = signal(0);
   readonly skipsExisting = signal(true);
   /** The books that the service already has; undefined until they are found. */
-  readonly existing = signal<ExistingBooks | undefined>(undefined);
+  readonly existing = signal<BookCounts | undefined>(undefined);
   /** The error of the search for existing books. */
   readonly error = signal<BookkeepingError | undefined>(undefined);
-  readonly skipped = computed(() => (this.skipsExisting.value ? (this.existing.value?.total ?? 0) : 0));
+  readonly skipped = computed(() => {
+    const existing = this.skipsExisting.value && this.existing.value;
+    return existing ? [...existing.values()].reduce((sum, count) => sum + count, 0) : 0;
+  });
   readonly total = computed(() => (this.check.value?.valid ?? 0) - this.skipped.value);
   readonly canStart = computed(
     () => this.check.value && (!this.skipsExisting.value || this.existing.value) && this.total.value > 0,
@@ -78,8 +81,7 @@ export class FileImport {
       abort.throwIfAborted();
       this.check.value = check;
       if (!this.skipsExisting.value || this.existing.value) return;
-      const rows = readBooks(this.file, this.mapping.value);
-      const existing = await findExistingBooks(rows, this.#app.client, abort);
+      const existing = await findExistingBooks(check.counts, this.#app.client, abort);
       if (!abort.aborted) this.existing.value = existing;
     } catch (error) {
       if (abort.aborted) return;
