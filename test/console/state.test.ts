@@ -4,6 +4,7 @@ import { signal } from '@preact/signals';
 import { BookList, type Change } from '../../console/src/state/book-list.ts';
 import { CellEdits } from '../../console/src/state/cell-edits.ts';
 import { EditSession } from '../../console/src/state/edit-session.ts';
+import { entityTag } from '../../console/src/state/entity-tag.ts';
 import { Follower } from '../../console/src/state/follower.ts';
 import { History } from '../../console/src/state/history.ts';
 import { Operations } from '../../console/src/state/operations.ts';
@@ -208,6 +209,56 @@ describe('Pasted cells', () => {
     assert.deepEqual(await paste(console, 0, 'title', 'x\n'.repeat(10_001)), { kind: 'rows' });
     assert.equal(operations.all.value, all);
     assert.equal((await findBook(service, 1))?.year, -750);
+  });
+});
+
+describe('The edit of a book', () => {
+  let console: Console;
+  before(async () => {
+    console = await start(false);
+  });
+  after(() => console.service[Symbol.asyncDispose]());
+
+  test('and that of another user in a different field are both saved, with the changed field alone', async () => {
+    const { service, client } = console;
+    const sent: unknown[] = [];
+    const counted: BookClient = {
+      ...client,
+      updateMany(updates, options) {
+        sent.push(...updates);
+        return client.updateMany(updates, options);
+      },
+    };
+    const operations = new Operations({ ...console, client: counted });
+    const emma = bookAt(console, 9);
+    const edit = new EditSession({ ...console, operations }, emma.id);
+    await until(() => edit.state.value.kind === 'editing');
+    await put(service, emma.id, { author: 'J. A.' });
+    await edit.save({ ...edit.draft.value, title: 'Emma Woodhouse' });
+    assert.equal(edit.state.value.kind, 'saved');
+    const both = { ...emma, title: 'Emma Woodhouse', author: 'J. A.' };
+    assert.deepEqual([await findBook(service, emma.id), bookAt(console, 9)], [both, both]);
+    const [first, second] = [emma, { ...emma, author: 'J. A.' }].map(entityTag);
+    const change = { id: emma.id, title: 'Emma Woodhouse' };
+    assert.deepEqual(sent, [
+      { ...change, ifMatch: first },
+      { ...change, ifMatch: second },
+    ]);
+  });
+
+  test('that another user has deleted takes it out of the list, and can be saved as a new book', async () => {
+    const { service, list } = console;
+    const [iliad, odyssey] = [bookAt(console, 0), bookAt(console, 1)];
+    const edit = new EditSession(console, iliad.id, iliad);
+    for (const { id } of [iliad, odyssey]) await service.fetch('DELETE', `/book/${id}`);
+    await edit.save({ ...edit.draft.value, title: 'Ilias' });
+    assert.equal(edit.state.value.kind, 'missing');
+    const opened = new EditSession(console, odyssey.id);
+    await until(() => opened.state.value.kind === 'missing');
+    assert.deepEqual([bookAt(console, 0).title, list.total.value], ['Meditations', 41]);
+    edit.becomeNew();
+    await edit.save();
+    assert.deepEqual(await findBook(service, 44), { ...iliad, id: 44, title: 'Ilias' });
   });
 });
 

@@ -192,28 +192,6 @@ test('All functions can be used with the keyboard, and no letter alone is a comm
   await noDialog(page);
 });
 
-test('A user edits a book while another user edits a different field: both changes are saved without a dialog', async (context) => {
-  const { page, service } =
-    (await pages.openConsole(context, { expectedMessages: failedRequests(412) })) ?? {};
-  if (!page || !service) return;
-  const sent: unknown[] = [];
-  page.on('request', (request) => {
-    if (request.method() === 'PATCH') sent.push(request.postDataJSON());
-  });
-  await openBook(page, 'Emma');
-  await field(page, 'Title').fill('Emma Woodhouse');
-  await service.fetch('PUT', `/book/${EMMA}`, JSON.stringify({ author: 'J. A.' }));
-  await button(page, 'Save').click();
-  await noDialog(page);
-  await rowOf(page, 'Emma Woodhouse').getByText('J. A.').waitFor();
-  const expected = { id: EMMA, title: 'Emma Woodhouse', author: 'J. A.', year: 1815 };
-  assert.deepEqual(await findBook(service, EMMA), expected);
-  const [{ ifMatch: first }, { ifMatch: second }] = sent.flat() as [{ ifMatch: string }, { ifMatch: string }];
-  const change = { id: EMMA, title: 'Emma Woodhouse' };
-  assert.deepEqual(sent, [[{ ...change, ifMatch: first }], [{ ...change, ifMatch: second }]]);
-  assert.notEqual(first, second);
-});
-
 test('A user edits the same field as another user, and chooses a version; changes to other fields are kept', async (context) => {
   const { page, service } =
     (await pages.openConsole(context, { expectedMessages: failedRequests(412) })) ?? {};
@@ -254,36 +232,6 @@ test('A user edits the same field as another user, and chooses a version; change
   await button(page, 'Save').click();
   await noDialog(page);
   assert.equal((await findBook(service, idOf('Walden')))?.year, 1856);
-});
-
-test('The edit of a book that another user has deleted can be saved as a new book', async (context) => {
-  const { page, service } =
-    (await pages.openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
-  if (!page || !service) return;
-  await openBook(page, 'Emma');
-  await field(page, 'Title').fill('Emma Woodhouse');
-  await service.fetch('DELETE', `/book/${EMMA}`);
-  await button(page, 'Save').click();
-  await page.getByText('Book not found').waitFor();
-  await waitForCount(page, '42 books');
-  assert.equal(await rowOf(page, 'Emma').count(), 0);
-  await button(page, 'Save as a new book').click();
-  await button(page, 'Save').click();
-  await noDialog(page);
-  assert.equal((await findBook(service, 44))?.title, 'Emma Woodhouse');
-});
-
-test('A book that is found deleted when it is opened is removed from the list', async (context) => {
-  const { page, service } =
-    (await pages.openConsole(context, { expectedMessages: failedRequests(404) })) ?? {};
-  if (!page || !service) return;
-  await service.fetch('DELETE', `/book/${EMMA}`);
-  await openBook(page, 'Emma');
-  await page.getByText('Book not found').waitFor();
-  await button(page, 'Close').click();
-  await noDialog(page);
-  await waitForCount(page, '42 books');
-  assert.equal(await rowOf(page, 'Emma').count(), 0);
 });
 
 test('The dialog of a book can be closed while the book is loading, and when it cannot be loaded', async (context) => {
