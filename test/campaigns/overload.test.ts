@@ -5,8 +5,8 @@ test('under overload every request gets 2xx, or 503 with Retry-After; after it n
   await overload({
     engine: 'SQLite',
     kinds: ['searches', 'all kinds'],
-    seconds: 0.3,
-    connections: 500,
+    seconds: 0.2,
+    connections: 300,
     isMeasured: false,
     report: () => {},
   });

@@ -33,12 +33,13 @@ const BOOKS: readonly Book[] = CELL_TEXTS.map((text, index) => ({
   year: [YEAR_MAX, -YEAR_MAX, 0, -750][index % 4] ?? 0,
 })).toSorted((one, other) => one.id - other.id);
 
-const FILES = ['books.csv', 'books.json', 'books.ndjson'];
+/** The files that are written on each engine: all of SQLite, and one of PostgreSQL. */
+const FILES = { SQLite: ['books.csv', 'books.json', 'books.ndjson'], PostgreSQL: ['books.ndjson'] };
 
 for (const [index, engine] of engines.entries()) {
   const other = engines[1 - index] ?? engine;
   describe(`bookkeeping export on ${engine.name}`, () => {
-    test(`writes files in every format, which an import into ${other.name} restores with ids`, async () => {
+    test(`writes files, which an import into ${other.name} restores with ids`, async () => {
       await using folder = await createFolder();
       await using source = await engine.createAddress();
       await writeFile(join(folder.path, 'first.json'), JSON.stringify(BOOKS));
@@ -47,7 +48,8 @@ for (const [index, engine] of engines.entries()) {
         variables: { DB_URL: source.dbUrl },
       });
       assert.equal(first.code, 0, first.stderr);
-      for (const file of FILES) {
+      const files = FILES[engine.name];
+      for (const file of files) {
         await using target = await other.createAddress();
         const exported = await runCommand(['export', file], {
           folder: folder.path,
@@ -61,36 +63,36 @@ for (const [index, engine] of engines.entries()) {
         assert.deepEqual([imported.code, imported.stderr], [0, '']);
         assert.deepEqual(await booksAt(target.dbUrl), BOOKS, file);
       }
-      assert.deepEqual((await readdir(folder.path)).toSorted(), [...FILES, 'first.json'].toSorted());
-    });
-
-    test('writes to standard output, CSV by default', async () => {
-      await using folder = await createFolder();
-      await using address = await engine.createAddress();
-      const options = { folder: folder.path, variables: { DB_URL: address.dbUrl } };
-      await putBooks(address.dbUrl, [
-        { title: 'The Iliad', author: 'Homer', year: -750 },
-        { title: 'A "B",\n', author: ' c', year: 0 },
-      ]);
-      const written = {
-        csv: 'id,title,author,year\r\n1,The Iliad,Homer,-750\r\n2,"A ""B"",\n"," c",0\r\n',
-        json: '[\n{"id":1,"title":"The Iliad","author":"Homer","year":-750},\n{"id":2,"title":"A \\"B\\",\\n","author":" c","year":0}\n]\n',
-        ndjson:
-          '{"id":1,"title":"The Iliad","author":"Homer","year":-750}\n{"id":2,"title":"A \\"B\\",\\n","author":" c","year":0}\n',
-      };
-      for (const [format, stdout] of Object.entries(written)) {
-        assert.deepEqual(await runCommand(['export', '--format', format], options), {
-          code: 0,
-          stdout,
-          stderr: '',
-        });
-      }
-      assert.equal((await runCommand(['export'], options)).stdout, written.csv);
+      assert.deepEqual((await readdir(folder.path)).toSorted(), [...files, 'first.json'].toSorted());
     });
   });
 }
 
 describe('bookkeeping export', () => {
+  test('writes to standard output, CSV by default', async () => {
+    await using folder = await createFolder();
+    const dbUrl = `sqlite:${join(folder.path, 'books.db')}`;
+    const options = { folder: folder.path, variables: { DB_URL: dbUrl } };
+    await putBooks(dbUrl, [
+      { title: 'The Iliad', author: 'Homer', year: -750 },
+      { title: 'A "B",\n', author: ' c', year: 0 },
+    ]);
+    const written = {
+      csv: 'id,title,author,year\r\n1,The Iliad,Homer,-750\r\n2,"A ""B"",\n"," c",0\r\n',
+      json: '[\n{"id":1,"title":"The Iliad","author":"Homer","year":-750},\n{"id":2,"title":"A \\"B\\",\\n","author":" c","year":0}\n]\n',
+      ndjson:
+        '{"id":1,"title":"The Iliad","author":"Homer","year":-750}\n{"id":2,"title":"A \\"B\\",\\n","author":" c","year":0}\n',
+    };
+    for (const [format, stdout] of Object.entries(written)) {
+      assert.deepEqual(await runCommand(['export', '--format', format], options), {
+        code: 0,
+        stdout,
+        stderr: '',
+      });
+    }
+    assert.equal((await runCommand(['export'], options)).stdout, written.csv);
+  });
+
   test('replaces a file atomically, or leaves it unchanged', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, 'books.csv'), 'before');

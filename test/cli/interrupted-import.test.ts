@@ -13,7 +13,7 @@ import { createBook, startService, tokenFrom } from '../../testkit/service-proce
 import { openStoreAt } from '../../testkit/stores.ts';
 import { booksAt, tallyOf } from './books.ts';
 
-const ROWS = 20_000;
+const ROWS = 12_000;
 
 /** The rows before an interruption: more than a batch. */
 const ROWS_BEFORE = 9_000;
@@ -51,24 +51,6 @@ async function assertCompletes(folder: string, dbUrl: string, engine: Engine): P
 
 for (const engine of engines) {
   describe(`An import on ${engine.name}`, () => {
-    test('that is killed and repeated stores every row once', async () => {
-      await using folder = await createFolder();
-      await using address = await engine.createAddress();
-      await writeFile(join(folder.path, 'many.csv'), rowsOf(ROWS));
-      const variables = { DB_URL: address.dbUrl };
-      const input = `${rowsOf(ROWS_BEFORE)}"Half of a`;
-      const importing = startCommand(['import', '-'], {
-        folder: folder.path,
-        variables,
-        input,
-        isOpen: true,
-      });
-      await someStored(address.dbUrl, importing);
-      importing.kill('SIGKILL');
-      await once(importing, 'close');
-      await assertCompletes(folder.path, address.dbUrl, engine);
-    });
-
     test('that is interrupted completes its batch, prints a summary, and exits with 130', async () => {
       await using folder = await createFolder();
       await using address = await engine.createAddress();

@@ -88,7 +88,7 @@ describe('Followers', () => {
     await service.create('x'.repeat(LONG));
     await service.create('end 1');
     const sockets: Socket[] = [];
-    while (sockets.length < 200) {
+    while (sockets.length < 120) {
       const some = await Promise.all(
         Array.from({ length: 10 }, () => service.request('/changes', 'text/event-stream')),
       );
@@ -97,13 +97,14 @@ describe('Followers', () => {
       sockets.push(...some);
     }
     await expectNothingHeld(service);
-    assert.equal(await service.metric('bookkeeping_followers'), 200);
-    // 200 MiB more than at the start, if each held what it has read.
+    assert.equal(await service.metric('bookkeeping_followers'), 120);
+    // 120 MiB more than at the start, if each held what it has read.
     assert.ok((await service.metric('process_resident_memory_bytes')) < 250 * MEBIBYTE);
     const reading = Promise.all(sockets.map((socket) => readUntil(socket, 'end 2')));
     await service.create('end 2');
     await reading;
-    for (const socket of sockets) socket.destroy();
+    // After an end without a reset, a client may still read; only the next comments show that it does not.
+    for (const socket of sockets) socket.resetAndDestroy();
     while ((await service.metric('bookkeeping_followers')) > 0) await sleep(10);
     await expectNothingHeld(service);
   });

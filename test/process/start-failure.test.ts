@@ -34,7 +34,7 @@ describe('A start with an invalid configuration prints one line and exits with 1
     assert.deepEqual(await readdir(folder.path), []);
   });
 
-  test('with all errors, but no values', async () => {
+  test('with all errors, but no values, and without writing files', async () => {
     await using folder = await createFolder();
     const error = await assertFails(folder.path, {
       PORT: 'hunter2',
@@ -53,31 +53,15 @@ describe('A start with an invalid configuration prints one line and exits with 1
       'CORS_ORIGINS',
       'TRUST_PROXY',
     ]);
-  });
-
-  test('without writing files', async () => {
-    await using folder = await createFolder();
-    assert.match(await assertFails(folder.path, { PORT: 'eighty' }), /^PORT: [^;]+$/);
     assert.deepEqual(await readdir(folder.path), []);
-  });
-
-  test('when DB_URL has an unknown scheme', async () => {
-    await using folder = await createFolder();
-    const error = await assertFails(folder.path, {
-      ...COMPLETE,
-      DB_URL: 'mysql://root:hunter2@db/books',
-    });
-    assert.match(error, /^DB_URL: it must begin with sqlite:, postgres:\/\/ or postgresql:\/\//);
   });
 
   test('when lines of .env are not assignments', async () => {
     await using folder = await createFolder();
     await writeFile(join(folder.path, '.env'), 'PORT: 19803\nAUTH_PASSWORD=hunter2\nhunter2\n');
     const problem = 'must be an assignment such as PORT=8080';
-    for (const variables of [{}, COMPLETE, { ...COMPLETE, NODE_ENV: 'production' }]) {
-      const error = await assertFails(folder.path, variables);
-      assert.equal(error, `.env, line 1: ${problem}; .env, line 3: ${problem}`);
-    }
+    const error = await assertFails(folder.path, { ...COMPLETE, NODE_ENV: 'production' });
+    assert.equal(error, `.env, line 1: ${problem}; .env, line 3: ${problem}`);
   });
 
   test('when .env cannot be read', async () => {
@@ -164,7 +148,7 @@ describe('A start that cannot listen prints one line and exits with 1', { concur
 
   test('when HOST is no address of this machine', async () => {
     await using folder = await createFolder();
-    for (const HOST of ['192.0.2.1', 'fe80::1', 'no host']) {
+    for (const HOST of ['192.0.2.1', 'no host']) {
       const error = await assertFails(folder.path, { ...COMPLETE, HOST });
       assert.match(error, /see HOST and PORT$/, HOST);
       assert.ok(error.includes(HOST), error);

@@ -70,7 +70,7 @@ const operations: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ verb: fc.constant('list') }) },
 );
 
-const BOUNDS = { numRuns: 100, interruptAfterTimeLimit: 3_500 };
+const BOUNDS = { numRuns: 40, interruptAfterTimeLimit: 3_500 };
 
 for (const engine of engines) {
   describe(`A store on ${engine.name} that another process writes to, and a Map`, () => {
