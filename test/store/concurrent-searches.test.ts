@@ -39,7 +39,8 @@ describe('Concurrent searches', () => {
         `insert into books (title, author, year) ${numbers} select '', '', 0 from n`,
       );
       await sql.query(address.dbUrl, 'create table book_changes (other text)');
-      assert.equal((await store.search(BY_TITLE, 10)).count, 10);
+      // The limit is of both engines, and the search takes seconds on PostgreSQL.
+      if (engine.name === 'SQLite') assert.equal((await store.search(BY_TITLE, 10)).count, 10);
       await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });
       await assert.rejects(store.search(BY_TITLE, 10), /too many books to sort without the index/);
     });
