@@ -102,9 +102,9 @@ export class Operations {
     const total = selection.count.value;
     if (total > OPERATION_BOOKS_MAX || (total > 0 && this.progress.value)) return;
     // Those that are selected now, not in its turn.
-    const selected = selection.pages(this.#controller.signal);
+    const selected = total > 0 ? selection.pages(this.#controller.signal) : [book ? [book] : []];
     await this.#inTurn(async (stop) => {
-      const books: Book[] = total === 0 && book ? [book] : [];
+      const books: Book[] = [];
       const isRead = await this.#attempt('reading', total, stop, async () => {
         for await (const page of selected) {
           books.push(...page);
