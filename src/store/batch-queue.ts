@@ -14,6 +14,8 @@ export interface BatchOptions<Item> {
   /** Calls beyond these limits are rejected; the text is that of all unfinished calls. */
   readonly queueItemsMax: number;
   readonly queueTextMax: number;
+  /** Whether each batch waits for more calls. One that ends in the turn in which it starts would never have any otherwise. */
+  readonly alwaysGathers?: boolean;
   /** Items with equal keys run one after the other, in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
   /** The most batches that run at the same time, among which waiting calls are divided; one if not given. */
@@ -24,6 +26,8 @@ type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | 
 
 /** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
 const GATHERING_TURNS_MAX = 8;
+/** After so many batches of one call each, there is one client, whose calls do not wait. With 32 clients, a few batches are so, too. */
+const LONE_BATCHES_MIN = 16;
 
 /**
  * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. A batch that fails must have
@@ -39,6 +43,8 @@ export class BatchQueue<Item, Result> {
   /** The number of loops, each of which runs one batch after another. */
   #loops = 0;
   #batchesRunning = 0;
+  /** The number of batches since the last one of several calls. */
+  #loneBatches = 0;
   readonly #keysRunning = new Set<unknown>();
   #onIdle: (() => void) | undefined;
   #isClosed = false;
@@ -81,13 +87,14 @@ export class BatchQueue<Item, Result> {
   async #runBatches(): Promise<void> {
     this.#loops++;
     while (this.#queue.length > 0) {
-      if (this.#options.batchItemsMax > 1) await this.#gather();
+      if (this.#loneBatches < LONE_BATCHES_MIN || this.#options.alwaysGathers) await this.#gather();
       const batch = this.#takeBatch();
       // Other loops have taken all calls, or run those with the same keys and continue with these.
       if (batch.length === 0) break;
       this.#batchesRunning++;
       await this.#flush(batch);
       this.#batchesRunning--;
+      this.#loneBatches = batch.length > 1 ? 0 : this.#loneBatches + 1;
       for (const { item } of batch) this.#keysRunning.delete(this.#options.keyOf?.(item));
     }
     this.#loops--;

@@ -54,7 +54,11 @@ class SqliteBookStore implements OpenStore {
     this.#select = prepareBook(finder, SELECT);
     const options = { ...BATCH_LIMITS, observer };
     this.#writes = createWriteQueue(writer, observer);
-    this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
+    this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
+      ...options,
+      name: 'find',
+      alwaysGathers: true,
+    });
     const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
     this.#lists = new BatchQueue((requests) => readPages(requests, readPage), { ...options, name: 'list' });
   }
