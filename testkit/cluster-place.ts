@@ -1,7 +1,8 @@
-import { type ChildProcess, execFile, type SpawnOptions, spawn } from 'node:child_process';
+import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { appendFile, cp, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { run, runWith } from './run-program.ts';
 
 export interface Place {
   readonly folder: string;
@@ -27,7 +28,7 @@ export async function copyPrograms(folder: string): Promise<string> {
   const source = packageFolder();
   await cp(join(source, 'native'), join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
   // Creates the links of the libraries if the package's install script did not run.
-  await run(process.execPath, [join(source, 'scripts', 'hydrate-symlinks.js')], { cwd: folder });
+  await runWith({ cwd: folder }, process.execPath, [join(source, 'scripts', 'hydrate-symlinks.js')]);
   return join(folder, 'native', 'bin');
 }
 
@@ -52,9 +53,9 @@ export async function initialise(
   template?: string,
 ): Promise<void> {
   await writeFile(join(folder, 'password'), password);
-  if (template !== undefined) await run('cp', ['-a', template, join(folder, 'data')]);
+  if (template !== undefined) await run('cp', '-a', template, join(folder, 'data'));
   const options = await processOptions(folder);
-  if (options.uid !== undefined) await run('chown', ['-R', `${options.uid}:${options.gid}`, folder]);
+  if (options.uid !== undefined) await run('chown', '-R', `${options.uid}:${options.gid}`, folder);
   const flags = [
     `--pgdata=${join(folder, 'data')}`,
     '--username=postgres',
@@ -66,7 +67,7 @@ export async function initialise(
     '--builtin-locale=C.UTF-8',
     '--no-sync', // Only for initdb; the server syncs.
   ];
-  if (template === undefined) await run(join(programs, 'initdb'), flags, options);
+  if (template === undefined) await runWith(options, join(programs, 'initdb'), flags);
   if (network) await appendFile(join(folder, 'data', 'pg_hba.conf'), 'host all all all scram-sha-256\n');
 }
 
@@ -100,25 +101,6 @@ export interface ProcessOptions {
 export async function processOptions(folder: string): Promise<ProcessOptions> {
   const here = { cwd: folder, env: { LC_ALL: 'C' } };
   if (process.getuid?.() !== 0) return here;
-  const [uid, gid] = await Promise.all([run('id', ['-u', 'nobody']), run('id', ['-g', 'nobody'])]);
+  const [uid, gid] = await Promise.all([run('id', '-u', 'nobody'), run('id', '-g', 'nobody')]);
   return { ...here, uid: Number(uid), gid: Number(gid) };
-}
-
-/**
- * Runs a program.
- *
- * @returns its standard output
- * @throws Error with the last line of its standard error
- */
-function run(
-  program: string,
-  flags: readonly string[],
-  options: Partial<ProcessOptions> = {},
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    execFile(program, flags, options, (error, output, complaints) => {
-      if (error) reject(new Error(complaints.trim().split('\n').at(-1) || error.message, { cause: error }));
-      else resolve(output);
-    });
-  });
 }

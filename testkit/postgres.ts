@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { Client, Pool, type QueryResultRow } from 'pg';
+import { Pool, type QueryResultRow } from 'pg';
+import { query } from './sql.ts';
 
 export { type Cluster, type StopMode, startCluster } from './cluster.ts';
 
@@ -71,18 +72,3 @@ async function administer(server: string, sql: string): Promise<void> {
 }
 
 const pools = new Map<string, Pool>();
-
-async function query<Row extends QueryResultRow>(
-  url: string,
-  sql: string,
-  values: readonly unknown[] = [],
-): Promise<Row[]> {
-  const client = new Client(url);
-  await client.connect();
-  try {
-    const { rows } = await client.query<Row>(sql, [...values]);
-    return rows;
-  } finally {
-    await client.end();
-  }
-}

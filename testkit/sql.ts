@@ -1,20 +1,20 @@
-import { DatabaseSync } from 'node:sqlite';
-import { Client } from 'pg';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { Client, type QueryResultRow } from 'pg';
 
 /** Queries a database directly. Parameters are `$1`, `$2`, … on both engines. */
-export async function query(
+export async function query<Row extends QueryResultRow = Record<string, unknown>>(
   dbUrl: string,
   text: string,
-  values: readonly (string | number)[] = [],
-): Promise<Record<string, unknown>[]> {
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   if (dbUrl.startsWith('sqlite:')) {
     using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
-    return database.prepare(text.replaceAll('$', '?')).all(...values);
+    return database.prepare(text.replaceAll('$', '?')).all(...(values as SQLInputValue[])) as Row[];
   }
   const client = new Client(dbUrl);
   await client.connect();
   try {
-    const { rows } = await client.query<Record<string, unknown>>(text, [...values]);
+    const { rows } = await client.query<Row>(text, [...values]);
     return rows;
   } finally {
     await client.end();

@@ -8,7 +8,7 @@ test('contract and additions work with the statements for Citus, and their rates
   await using address = await engines[0]?.createAddress();
   const cluster = { url: address?.dbUrl ?? '' };
   const options = { engine: 'PostgreSQL', rounds: 1, seed: 1, report: () => {}, cluster } as const;
-  const figures = await runDistributed(options, { additions: 100, ms: 50, rounds: 1, books: 3_000 });
+  const figures = await runDistributed(options, { additions: 100, ms: 200, rounds: 1, books: 3_000 });
   assert.ok(Number(figures.rules) > 100);
   assert.ok(Number(figures['POST a second, 8 clients']) > 0);
   assert.equal(figures['GET /books, books'], 3_000);
