@@ -79,7 +79,11 @@ export class WebKit implements AsyncDisposable {
 
   /** Waits until an expression in the page is true. */
   async waitUntil(expression: string): Promise<void> {
-    await waitFor(() => this.evaluate(expression), expression);
+    await waitFor(() => this.evaluate(expression), expression).catch(async (error: Error) => {
+      throw new Error(
+        `${error.message}, and the page shows ${await this.evaluate<string>('document.body.innerText')}`,
+      );
+    });
   }
 
   /** Clicks the element of a CSS selector, once it is there. */
