@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { PAGE_TEXT_BYTES_MAX } from '../../store/page.ts';
-import { BOOK_COLUMNS } from '../../store/postgres/sql.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import type { ChangeRow } from '../change-log.ts';
 import { IS_RECORDED } from './preparation.ts';
@@ -38,7 +38,8 @@ export const SELECT_LAST_CHANGE = `
 
 /**
  * Reads the state and, with it, a page. The lengths of texts are read first, and only the texts of changes that are
- * returned: for example, of 1,000 changes of 1 MiB each, the first one.
+ * returned: for example, of 1,000 changes of 1 MiB each, the first one. The triggers record the numbers that other programs
+ * write as they are.
  *
  * The first parameter is the position of the cursor or null, the second one the limit.
  */
@@ -50,8 +51,8 @@ function selectPage(
   return `
     with ${STATE}
     select state.*, (select nonce from book_history_changes where note = $1) as "nonceAtCursor",
-      note as position, nonce, ${isRequested} as "isRequested", ${hasGapAfter} as "hasGapAfter", type,
-      floor(extract(epoch from at) * 1000)::bigint as at, id, title, author, year
+      note as position, nonce, ${isRequested} and ${HAS_EXACT_ID} as "isRequested", ${hasGapAfter} as "hasGapAfter", type,
+      floor(extract(epoch from at) * 1000)::bigint as at, ${exact('id')} as id, title, author, ${exact('year')} as year
     from state left join lateral (
       select * from (
         select *, row_number() over preceding as number,
@@ -120,7 +121,7 @@ export const RESTORE = `
     where changes.note = deletion.note and changes.xmin = deletion.version
     returning changes.id, changes.title, changes.author, changes.year
   ), restored as (
-    insert into books (id, title, author, year) overriding system value select id, title, author, year from deleted
+    insert into books (id, title, author, year) overriding system value select id, title, author, ${exact('year')} from deleted
     on conflict (id) do nothing
     returning ${BOOK_COLUMNS}
   )

@@ -3,21 +3,23 @@ import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import { GAP_ID, type RecordingVerifier } from '../../store/sqlite/change-log.ts';
-import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
+import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
 
 /** The most text that one step of a removal removes, beside that of a single change. */
 const REMOVAL_BYTES_MAX = 4 * 1_024 * 1_024;
 
+/** The triggers record the numbers that other programs write as they are. */
 const SELECT = `
-  select note as position, nonce, type is not null and type <> 'gap' as isRequested, false as hasGapAfter, type, at, id,
-    coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year
+  select note as position, nonce, type is not null and type <> 'gap' and ${HAS_EXACT_ID} as isRequested,
+    false as hasGapAfter, type, at, ${exact('id')} as id,
+    coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year
   from book_changes
 `;
 
 const ALL = `${SELECT} where note > ? order by note limit ?`;
-const OF_DELETED = `${SELECT} where note < ? and type = 'deleted' order by note desc limit ?`;
+const OF_DELETED = `${SELECT} where note < ? and type = 'deleted' and ${HAS_EXACT_ID} order by note desc limit ?`;
 const ONE = `${SELECT} where note = ?`;
 
 const INDEXED = '(select indexed from book_history)';
@@ -28,7 +30,9 @@ const NOTES_OF_BOOK = `
   order by note desc
 `;
 const LAST_INDEXED = `select max(note) as note from book_changes_by_book where id = ? and note <= ${INDEXED}`;
-const NOT_INDEXED = `select id, note from book_changes where note > ${INDEXED} and type is not null order by note`;
+const NOT_INDEXED = `
+  select id, note from book_changes where note > ${INDEXED} and type is not null and ${HAS_EXACT_ID} order by note
+`;
 
 /** The most changes that one step adds to the index by book. */
 const INDEXED_MAX = 2_000;
@@ -166,7 +170,7 @@ export class ChangeReader {
 }
 
 const RESTORE = `
-  insert into books (id, title, author, year) select id, title, author, year from book_changes where note = ?
+  insert into books (id, title, author, year) select id, title, author, ${exact('year')} from book_changes where note = ?
   returning ${BOOK_COLUMNS}
 `;
 

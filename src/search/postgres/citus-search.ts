@@ -1,7 +1,7 @@
 import { RENDER_SHARDS } from '../../store/postgres/citus/citus-database.ts';
 import { type ReadBook, SHORT_TEXTS, Window } from '../../store/postgres/citus/citus-pages.ts';
 import { readLongTexts } from '../../store/postgres/pages.ts';
-import { TEXT_BYTES } from '../../store/postgres/sql.ts';
+import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import type { BookPosition, BookQuery } from '../book-search.ts';
 import { afterCondition, fieldCondition, matchColumns, orderOf } from '../conditions.ts';
 import type { Match, Scan, ScannedBooks } from '../engine.ts';
@@ -63,7 +63,7 @@ export class CitusSnapshot extends PostgresSnapshot {
 type ScannedBook = Match & Pick<ReadBook, 'title' | 'author'>;
 
 const BOOKS_TO_SCAN = `(
-  select id, ${SHORT_TEXTS}, coalesce(year, 0) as year, ${TEXT_BYTES} as bytes from books
+  select id, ${SHORT_TEXTS}, ${exact('year')} as year, ${TEXT_BYTES} as bytes from books where ${HAS_EXACT_ID}
 ) as books_to_scan`;
 
 const SELECT_TEXTS = `

@@ -1,4 +1,4 @@
-import { TEXT_BYTES } from '../../store/postgres/sql.ts';
+import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import type { BookQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { AccessPath, Dialect } from '../engine.ts';
@@ -11,9 +11,9 @@ export const POSTGRES_DIALECT: Dialect = {
   placeFunction: 'strpos',
   lower: { title: TITLE_LOWER, author: AUTHOR_LOWER },
   allBooks: `(
-    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
       ${TEXT_BYTES} as bytes
-    from books
+    from books where ${HAS_EXACT_ID}
   ) as all_books`,
   accessPaths,
   candidates: 'candidates',

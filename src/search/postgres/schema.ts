@@ -1,6 +1,6 @@
 import type { PoolClient, QueryResult } from 'pg';
 import { countWithoutTrigger, createTriggers, END_IF_IDLE } from '../../store/postgres/schema.ts';
-import { TEXT_BYTES } from '../../store/postgres/sql.ts';
+import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { compareVersions, indexVersion } from '../index-version.ts';
 
@@ -211,8 +211,8 @@ export const SELECT_RANGE = `
 `;
 export const SELECT_BOOKS = `
   select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
-    coalesce(year, 0) as year, ${TEXT_BYTES} as bytes
-  from books where id = any($1::bigint[])
+    ${exact('year')} as year, ${TEXT_BYTES} as bytes
+  from books where id = any($1::bigint[]) and ${HAS_EXACT_ID}
 `;
 export const DELETE_INDEXED = 'delete from book_search where id = any($1::bigint[])';
 /** Inserts an array of objects, which the server parses faster than an array for each column. */

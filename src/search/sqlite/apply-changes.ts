@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
 import { takeOverCheckpoints } from '../../store/sqlite/files/connection.ts';
+import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { UnfitIndex } from './index-file.ts';
 import { ADD, ORDERS, SELECT_LOG } from './schema.ts';
@@ -29,7 +30,7 @@ interface IndexedBook extends Book {
 
 const SELECT_BOOKS = `
   select id, substr(coalesce(title, ''), 1, ${COMPARED_LENGTH}) as title,
-    substr(coalesce(author, ''), 1, ${COMPARED_LENGTH}) as author, coalesce(year, 0) as year,
+    substr(coalesce(author, ''), 1, ${COMPARED_LENGTH}) as author, ${exact('year')} as year,
     coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
   from books`;
 
@@ -49,10 +50,10 @@ export function prepareStatements(database: DatabaseSync) {
     ),
     checkpoint: takeOverCheckpoints(database, 'search'),
     changes: database.prepare(
-      `select note as change, id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
+      `select note as change, ${exact('id')} as id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
     ),
     book: database.prepare(`${SELECT_BOOKS} where id = ?`),
-    newBooks: database.prepare(`${SELECT_BOOKS} where id > ? and id <= ? order by id`),
+    newBooks: database.prepare(`${SELECT_BOOKS} where id > ? and id <= ? and ${HAS_EXACT_ID} order by id`),
     highestId: database.prepare('select coalesce(max(id), -1e300) as id from book_search'),
     remove: prepareWrite(database, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(database, 'delete from book_words where rowid = ?'),

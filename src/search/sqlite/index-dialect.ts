@@ -1,3 +1,4 @@
+import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type { BookQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { AccessPath, Dialect } from '../engine.ts';
@@ -9,9 +10,9 @@ export const SQLITE_DIALECT: Dialect = {
   placeFunction: 'instr',
   lower: { title: 'title_lower', author: 'author_lower' },
   allBooks: `(
-    select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year,
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
       coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
-    from books
+    from books where ${HAS_EXACT_ID}
   )`,
   accessPaths,
   // Candidates are ids alone, as SQLite would copy their texts. `cross join` makes it read the candidates first.

@@ -169,7 +169,9 @@ export function countWithoutTrigger(trigger: string, books: string): string {
 
 const ID_SEQUENCE = `pg_get_serial_sequence('books', 'id')`;
 const LAST_ID = `coalesce(pg_sequence_last_value(${ID_SEQUENCE}::regclass), 0)`;
-const LAG = `(select max(id) from books) > ${LAST_ID}`;
+/** Beyond the exact numbers no id may be assigned: see `HAS_EXACT_ID`. */
+const HIGHEST_ID = `(select max(id) from books where id <= ${ID_MAX})`;
+const LAG = `${HIGHEST_ID} > ${LAST_ID}`;
 
 /** Others wait for a lock of the table, so it must not outlive a service that is cut off from the server. */
 const LOCKED_TIMEOUT_MS = 5_000;
@@ -180,12 +182,12 @@ export const END_IF_IDLE = `set local idle_in_transaction_session_timeout = ${LO
 /** Blocks inserts of others until the end of the transaction. */
 export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
-export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, (select max(id) from books)) where ${LAG}`;
+export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, ${HIGHEST_ID}) where ${LAG}`;
 
 /** For users who may draw ids from the sequence, but not set it. Draws none if it lags by more than 10,000. */
 const DRAW_IDS = `
-  select max(nextval(${ID_SEQUENCE})) as id from generate_series(1, (select max(id) from books) - ${LAST_ID})
-  where (select max(id) from books) - ${LAST_ID} <= 10000`;
+  select max(nextval(${ID_SEQUENCE})) as id from generate_series(1, ${HIGHEST_ID} - ${LAST_ID})
+  where ${HIGHEST_ID} - ${LAST_ID} <= 10000`;
 
 async function expectColumns(client: ClientBase): Promise<void> {
   const [table] = await query<{ isTable: boolean }>(

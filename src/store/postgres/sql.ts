@@ -1,4 +1,4 @@
-import type { BookFields } from '../../book/book.ts';
+import { type BookFields, ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../book/book-store.ts';
 import { TAG_DIGITS } from '../../book/entity-tag.ts';
 import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
@@ -22,8 +22,17 @@ export interface BatchStatement extends Statement {
 /** The items of a batch: an array for each parameter. */
 export type Columns = readonly (readonly unknown[])[];
 
+/**
+ * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
+ * that a JSON number has exactly. The start refuses a table with others.
+ */
+export const exact = (column: string) => `greatest(least(coalesce(${column}, 0), ${YEAR_MAX}), -${YEAR_MAX})`;
+
+/** Other ids have no book: two of them could be the same number. */
+export const HAS_EXACT_ID = `id between -${ID_MAX} and ${ID_MAX}`;
+
 /** Adopted tables may contain NULL, which is read as empty. */
-export const BOOK_COLUMNS = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, coalesce(books.year, 0) as year`;
+export const BOOK_COLUMNS = `books.id, coalesce(books.title, '') as title, coalesce(books.author, '') as author, ${exact('books.year')} as year`;
 
 /** The length of a book, without reading its texts. */
 export const TEXT_BYTES = 'coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0)';
@@ -148,7 +157,7 @@ export const SELECT_PAGE: Statement = {
   select count(*) as count, max(id) as last, coalesce(sum(bytes), 0) as bytes, json_agg(id) as ids,
     json_agg(case when bytes <= ${SHORT_BYTES} then title end) as titles,
     json_agg(case when bytes <= ${SHORT_BYTES} then author end) as authors, json_agg(year) as years
-  from (select ${BOOK_COLUMNS}, ${TEXT_BYTES} as bytes from books where id > $1 order by id limit $2) as page
+  from (select ${BOOK_COLUMNS}, ${TEXT_BYTES} as bytes from books where id > $1 and ${HAS_EXACT_ID} order by id limit $2) as page
 `,
 };
 
@@ -197,7 +206,7 @@ export const DELETE: BatchStatement = {
 
 /** After waiting for another transaction, the server evaluates this condition again on the new version of the row. */
 const isExpected = (title: string, author: string, year: string) => `
-  (coalesce(books.title, ''), coalesce(books.author, ''), coalesce(books.year, 0)) = (${title}, ${author}, ${year})
+  (coalesce(books.title, ''), coalesce(books.author, ''), ${exact('books.year')}) = (${title}, ${author}, ${year})
 `;
 const IS_EXPECTED = isExpected('expected_title', 'expected_author', 'expected_year');
 export const UPDATE_EXPECTED: BatchStatement = {
@@ -229,7 +238,7 @@ const taggedText = (book: string) => {
   const [title, author, year] = [
     `coalesce(${book}.title, '')`,
     `coalesce(${book}.author, '')`,
-    `coalesce(${book}.year, 0)`,
+    exact(`${book}.year`),
   ];
   return `${book}.id::text || ' ' || ${year}::text || ' ' || octet_length(${title})::text || ' ' || ${title} || ${author}`;
 };

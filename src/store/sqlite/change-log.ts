@@ -166,7 +166,8 @@ const READERS = `
   ) strict;
 `;
 
-export const NEWEST_ID = "(select max(seq) from sqlite_sequence where name = 'books')";
+/** Another program may have set an id that is no exact number; it has no book. */
+export const NEWEST_ID = `(select min(max(seq), ${ID_MAX}) from sqlite_sequence where name = 'books')`;
 /** A statement that fails with `or fail` keeps its changes, but does not advance the sequence. */
 export const NEWEST_CHANGE = `max(
   coalesce((select max(seq) from sqlite_sequence where name = 'book_changes'), 0),

@@ -1,5 +1,17 @@
+import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+
+/**
+ * The number that the service has for one that another program has stored while it ran (the honest accident): within the range
+ * that a JSON number, and `node:sqlite`, have exactly. The start refuses a table with others (see `expectBooks`).
+ */
+export const exact = (column: string) =>
+  `max(min(cast(coalesce(${column}, 0) as integer), ${YEAR_MAX}), -${YEAR_MAX})`;
+
+/** Other ids have no book: two of them could be the same number. */
+export const HAS_EXACT_ID = `id between -${ID_MAX} and ${ID_MAX}`;
+
 /** NULL, which occurs in tables that other programs created, reads as empty. */
-export const BOOK_COLUMNS = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year`;
+export const BOOK_COLUMNS = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year`;
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK_COLUMNS}`;
 export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, ?, ?)';
@@ -16,7 +28,7 @@ export const INSERT_MANY = `
 const RENDERED = `json_object('id', id, 'title', title, 'author', author, 'year', year)`;
 
 /** The highest id, or 0; a book inserted later in the same transaction has a higher one. */
-export const SELECT_HIGHEST_ID = 'select coalesce(max(id), 0) as id from books';
+export const SELECT_HIGHEST_ID = `select coalesce(max(id), 0) as id from books where id <= ${ID_MAX}`;
 
 export const SELECT_ABOVE = `
   select cast(coalesce(group_concat(${RENDERED}, ','), '') as blob) as json
@@ -36,10 +48,10 @@ export const SELECT_PAGE = `
   select count(*) as count, max(id) as last, cast(group_concat(json, ',') as blob) as json
   from (
     select id, json_object(
-      'id', id, 'title', coalesce(title, ''), 'author', coalesce(author, ''), 'year', coalesce(year, 0)
+      'id', id, 'title', coalesce(title, ''), 'author', coalesce(author, ''), 'year', ${exact('year')}
     ) as json
     -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
-    from books where id > :after order by id limit 0 + :limit
+    from books where id > :after and ${HAS_EXACT_ID} order by id limit 0 + :limit
   )
 `;
 
@@ -50,7 +62,7 @@ export const UPDATE = `
 
 export const DELETE = 'delete from books where id = ?';
 
-const EXPECTED = `and (coalesce(title, ''), coalesce(author, ''), coalesce(year, 0)) = (?, ?, ?)`;
+const EXPECTED = `and (coalesce(title, ''), coalesce(author, ''), ${exact('year')}) = (?, ?, ?)`;
 
 export const UPDATE_EXPECTED = UPDATE.replace('returning', `${EXPECTED} returning`);
 

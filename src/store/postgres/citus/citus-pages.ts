@@ -1,6 +1,6 @@
 import { ID_MAX } from '../../../book/book.ts';
 import type { ColumnsRow, Query } from '../pages.ts';
-import { idsOf, SHORT_BYTES, type Statement, TEXT_BYTES } from '../sql.ts';
+import { exact, HAS_EXACT_ID, idsOf, SHORT_BYTES, type Statement, TEXT_BYTES } from '../sql.ts';
 
 /** The least limit of a page of the list: a statement on all shards costs as much as reading thousands of books. */
 export const CITUS_PAGE_BOOKS = 2_500;
@@ -22,8 +22,8 @@ export const SHORT_TEXTS = ['title', 'author']
 const SELECT_WINDOW: Statement = {
   name: 'list window',
   text: `
-    select id, ${TEXT_BYTES} as bytes, ${SHORT_TEXTS}, coalesce(year, 0) as year
-    from books where id > $1 and id <= $2 order by id limit $3
+    select id, ${TEXT_BYTES} as bytes, ${SHORT_TEXTS}, ${exact('year')} as year
+    from books where id > $1 and id <= $2 and ${HAS_EXACT_ID} order by id limit $3
   `,
 };
 
