@@ -130,7 +130,7 @@ function helpAbout(campaigns: readonly Named[]): string {
   --start
   --help     prints this text
 
-It starts the service and PostgreSQL itself, the service with WORKERS of the environment. Campaigns:
+It starts the service and PostgreSQL itself. Campaigns:
 
 ${lines.join('\n')}
 

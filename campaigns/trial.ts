@@ -197,7 +197,7 @@ export class Trial implements AsyncDisposable {
     };
     const service = new ServiceProcess(
       this.#folder.path,
-      { DB_URL: dbUrl, PORT: `${port}`, WORKERS: process.env.WORKERS ?? '', ...credentials, ...variables },
+      { DB_URL: dbUrl, PORT: `${port}`, ...credentials, ...variables },
       nodeOptions,
     );
     this.#services.set(port, service);

@@ -9,7 +9,7 @@ import { openHistory } from './history/open-history.ts';
 import { serveHistory } from './history/routes.ts';
 import { FIXED_LIMITS, type HttpLimits } from './http/limits.ts';
 import { type LogStream, openLogger } from './log/log.ts';
-import { Metrics, type ShareMetrics } from './metrics/metrics.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { openSearch } from './search/open-search.ts';
 import { SearchHandler } from './search/search-handler.ts';
 import { loadEngine } from './store/load-engine.ts';
@@ -20,7 +20,7 @@ export interface App {
   /** Drains connections and releases all resources; takes at most `stopDelayMs`, `drainMs` and one second. */
   close(): Promise<void>;
   /** Resolves with the reason when acknowledged writes may be lost: the process must exit (see BookStore). */
-  readonly lost?: Promise<string>;
+  readonly lost: Promise<string>;
 }
 
 /** The dependencies that are not configuration; tests replace them. */
@@ -30,9 +30,6 @@ export interface Dependencies {
   readonly now?: () => number;
   readonly httpLimits?: Partial<HttpLimits>;
   readonly throttleLimits?: Partial<ThrottleLimits>;
-  readonly shareMetrics?: ShareMetrics | undefined;
-  /** Whether this is one of several processes of a primary. */
-  readonly isWorker?: boolean;
 }
 
 /** What is not lost. */
@@ -50,13 +47,13 @@ export async function startApp(
   secrets: Secrets,
   dependencies: Dependencies,
 ): Promise<App> {
-  const { logStream, now = Date.now, shareMetrics, isWorker = false } = dependencies;
+  const { logStream, now = Date.now } = dependencies;
   const version = readVersion();
-  const metrics = config.hasMetrics ? new Metrics(version, config.store.engine, shareMetrics) : undefined;
+  const metrics = config.hasMetrics ? new Metrics(version, config.store.engine) : undefined;
   const engine = await loadEngine(config.store);
   const observer = observerOf(metrics, openLogger(logStream, config.logLevel));
   await using opened = new AsyncDisposableStack();
-  const store = opened.use(await engine.openStore(observer, isWorker));
+  const store = opened.use(await engine.openStore(observer));
   const { connection } = store;
   const search = opened.use(await openSearch(connection, observer));
   const history = opened.use(await openHistory(connection, config.historyDays, observer));

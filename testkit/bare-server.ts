@@ -46,7 +46,7 @@ export async function startBareServer(): Promise<BareServer> {
     metrics: {
       requests: { responded: () => {}, rejected: () => {} },
       type: 'text/plain',
-      expose: () => Promise.resolve(''),
+      expose: () => '',
     },
   });
   serveHistory(server.core, UNAVAILABLE);

@@ -7,7 +7,7 @@ import { BodyReader } from '../http/body/body-reader.ts';
 import { MemoryBudget } from '../http/body/memory-budget.ts';
 import { HttpServer, type HttpServerOptions } from '../http/http-server.ts';
 import type { RequestObserver } from '../http/request-log.ts';
-import { type HttpResult, respondWith, send } from '../http/response.ts';
+import { type HttpResult, respondWith } from '../http/response.ts';
 import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
@@ -54,11 +54,9 @@ export function createServer(options: ServerOptions) {
   app.get(HEALTH_PATH, { config: operations.checkHealth }, respondWith(health.check));
   app.get(READINESS_PATH, { config: operations.checkReadiness }, respondWith(health.checkReadiness));
   if (metrics) {
-    app.get('/metrics', { config: operations.readMetrics }, async (_request, reply) => {
-      const text = await metrics.expose();
-      if (text === undefined) return send(reply, { outcome: 'serviceUnavailable' });
-      return reply.headers(METRICS_HEADERS).type(metrics.type).send(text);
-    });
+    app.get('/metrics', { config: operations.readMetrics }, (_request, reply) =>
+      reply.headers(METRICS_HEADERS).type(metrics.type).send(metrics.expose()),
+    );
   }
 
   return {
@@ -120,6 +118,6 @@ interface ServedMetrics {
   readonly requests: RequestObserver;
   /** The media type of the text. */
   readonly type: string;
-  /** All metrics as text; undefined when those of other processes do not arrive in time. */
-  expose(): Promise<string | undefined>;
+  /** All metrics as text. */
+  expose(): string;
 }

@@ -43,13 +43,10 @@ export class ConfigError extends Error {
 export interface LoadedConfiguration {
   readonly config: ServiceConfig;
   readonly secrets: Secrets;
-  readonly workers: number;
   readonly passwordIn: 'environment' | 'file';
   /** The names of the variables that were generated. */
   readonly generated: readonly string[];
   readonly warnings: readonly string[];
-  /** The environment of workers, which get the same configuration even if `.env` changes. */
-  readonly variables: Variables;
 }
 
 /**
@@ -63,12 +60,11 @@ export function loadConfig(): LoadedConfiguration {
   const environment = withoutEmpty(process.env);
   try {
     const passwordIn = environment.AUTH_PASSWORD === undefined ? 'file' : 'environment';
-    if (known.NODE_ENV === 'production')
-      return { ...readConfig(known), generated: [], passwordIn, variables: known };
+    if (known.NODE_ENV === 'production') return { ...readConfig(known), generated: [], passwordIn };
     // Fails before anything is written.
     readConfig({ SECRET_TOKEN: 'unused', AUTH_PASSWORD: 'unused', ...known });
     const { variables, generated } = generateMissing(environment);
-    return { ...readConfig(variables), generated, passwordIn, variables };
+    return { ...readConfig(variables), generated, passwordIn };
   } catch (error) {
     throw toConfigError(error);
   }
@@ -98,9 +94,7 @@ function toConfigError(error: unknown): unknown {
 }
 
 /** Reads the configuration from variables. @throws ConfigError with all errors at once */
-export function readConfig(
-  variables: Variables,
-): Omit<LoadedConfiguration, 'generated' | 'passwordIn' | 'variables'> {
+export function readConfig(variables: Variables): Omit<LoadedConfiguration, 'generated' | 'passwordIn'> {
   const parsed = parseVariables(variables);
   if ('errors' in parsed) throw new ConfigError(parsed.errors.join('; '));
   const { values } = parsed;
@@ -133,7 +127,6 @@ export function readConfig(
       username: values.AUTH_USERNAME,
       password: new Secret(values.AUTH_PASSWORD),
     },
-    workers: values.WORKERS,
     warnings: weakSecrets.map(([name]) => `${name} is shorter than ${SECRET_BYTES_RECOMMENDED} bytes`),
   };
 }

@@ -1,5 +1,4 @@
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
 import { LOG_LEVELS, type LogLevel } from '../log/log-level.ts';
 import { parseStoreAddress } from '../store/address.ts';
 
@@ -14,10 +13,6 @@ export interface Variable<Value> {
   readonly meaning: string;
 }
 
-const WORKERS_MAX = 64;
-/** The connections of more workers would exceed the default of PostgreSQL. */
-const AUTO_WORKERS_MAX = 7;
-
 /** All variables, in the order of the table in docs/configuration.md. */
 export const VARIABLES = {
   PORT: { fallback: '8080', parse: wholeNumber(0, 65_535), meaning: 'TCP port' },
@@ -26,12 +21,6 @@ export const VARIABLES = {
     fallback: 'sqlite:data/books.db',
     parse: parseStoreAddress,
     meaning: 'connection string of the store',
-  },
-  WORKERS: {
-    fallback: '1',
-    parse: parseWorkers,
-    meaning:
-      'number of processes that serve, 1 to 64, or `auto`: one for each processor, up to 7; see [scaling](scaling.md#requests)',
   },
   SECRET_TOKEN: {
     documentedDefault: 'generated',
@@ -128,21 +117,18 @@ export function parseVariables(
       return [name, undefined];
     }
   });
+  // An honest accident: the operator believes that several processes serve.
+  if (texts.WORKERS && texts.WORKERS !== '1')
+    errors.push('WORKERS: no longer exists, as a service is one process; run copies, see docs/scaling.md');
   return errors.length > 0 ? { errors } : { values: Object.fromEntries(entries) as Values };
 }
 
-function wholeNumber(min: number, max: number, otherwise = ''): (text: string) => number {
+function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = /^[0-9]+$/.test(text) && text.length <= `${max}`.length ? Number(text) : Number.NaN;
-    if (!(value >= min && value <= max))
-      throw new Error(`must be a whole number from ${min} to ${max}${otherwise}`);
+    if (!(value >= min && value <= max)) throw new Error(`must be a whole number from ${min} to ${max}`);
     return value;
   };
-}
-
-function parseWorkers(text: string): number {
-  if (text === 'auto') return Math.min(availableParallelism(), AUTO_WORKERS_MAX);
-  return wholeNumber(1, WORKERS_MAX, ', or auto')(text);
 }
 
 /** @returns milliseconds */

@@ -16,8 +16,6 @@ export function openLogger(stream: LogStream, level: LogLevel): Pick<pino.Logger
 
 const FLUSH_INTERVAL_MS = 100;
 const BLOCK_BYTES_MAX = 16_384;
-/** Linux writes this size to a pipe atomically (PIPE_BUF); longer lines of several processes may be interleaved. */
-const SHARED_BLOCK_BYTES_MAX = 4_096;
 
 /** For a slow reader; further lines are dropped. */
 const BUFFER_BYTES_MAX = 16 * 1_024 * 1_024;
@@ -29,11 +27,8 @@ const LAST_ATTEMPTS_MAX = 5;
 /**
  * Writes the log to standard output in blocks of lines, as a write for each line is slow. An exit without closing may lose
  * the current block, and SIGKILL the lines of the last {@link FLUSH_INTERVAL_MS}.
- *
- * @param isShared whether other processes write to the same standard output
  */
-export function openLog({ isShared }: { readonly isShared: boolean }): LogStream {
-  const blockBytesMax = isShared ? SHARED_BLOCK_BYTES_MAX : BLOCK_BYTES_MAX;
+export function openLog(): LogStream {
   let block = '';
   let timer: NodeJS.Timeout | undefined;
   let isLost = false;
@@ -43,8 +38,7 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
   const flush = () => {
     clearTimeout(timer);
     timer = undefined;
-    if (Buffer.byteLength(block) <= blockBytesMax) log.write(block);
-    else for (const line of block.split(/(?<=\n)/)) log.write(line);
+    log.write(block);
     block = '';
   };
 
@@ -63,7 +57,7 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
   const log = pino.destination({
     dest: process.stdout.fd,
     sync: false,
-    maxWrite: blockBytesMax,
+    maxWrite: BLOCK_BYTES_MAX,
     maxLength: BUFFER_BYTES_MAX,
     retryEAGAIN: () => attemptsLeft-- > 0,
   });
@@ -74,7 +68,7 @@ export function openLog({ isShared }: { readonly isShared: boolean }): LogStream
   return {
     write(line) {
       if (isClosed) return;
-      if (block.length + line.length > blockBytesMax) flush();
+      if (block.length + line.length > BLOCK_BYTES_MAX) flush();
       block += line;
       timer ??= setTimeout(flush, FLUSH_INTERVAL_MS);
     },

@@ -1,11 +1,9 @@
-/** A snapshot of a metric with all its series (Prometheus, "Data model"); processes send it to each other as JSON. */
+/** A snapshot of a metric with all its series (Prometheus, "Data model"). */
 export interface Family {
   /** With its base unit, and `_total` where it counts (Prometheus, "Metric and label naming"). */
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
-  /** How the values of several processes are combined; by default they are added. */
-  readonly aggregation?: 'max';
   /** Values by name and labels, such as `books_total{kind="read"}`. */
   readonly samples: Readonly<Record<string, number>>;
 }
@@ -18,22 +16,13 @@ export function counter(name: string, help: string, series: Series): Family {
   return { name, help, type: 'counter', samples: samplesOf(name, series) };
 }
 
-export function gauge(name: string, help: string, series: Series, aggregation?: 'max'): Family {
-  return { name, help, type: 'gauge', ...(aggregation && { aggregation }), samples: samplesOf(name, series) };
+export function gauge(name: string, help: string, series: Series): Family {
+  return { name, help, type: 'gauge', samples: samplesOf(name, series) };
 }
 
 function samplesOf(name: string, series: Series): Record<string, number> {
   if (typeof series === 'number') return { [name]: series };
   return Object.fromEntries(series.map(([labels, value]) => [sampleName(name, labels), value]));
-}
-
-/** The same values under a deprecated name. */
-export function renamed(family: Family, name: string): Family {
-  const samples = Object.entries(family.samples).map(([sample, value]) => [
-    sample.replace(family.name, name),
-    value,
-  ]);
-  return { ...family, name, help: `Deprecated: use ${family.name}.`, samples: Object.fromEntries(samples) };
 }
 
 export function sampleName(name: string, labels: Labels): string {
@@ -53,28 +42,4 @@ export function exposition(families: readonly Family[]): string {
 function linesOf({ name, help, type, samples }: Family): string {
   const values = Object.entries(samples).map(([sample, value]) => `${sample} ${value}\n`);
   return values.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${values.join('')}`;
-}
-
-export function merge(processes: readonly (readonly Family[])[]): Family[] {
-  const merged = new Map<string, Family>();
-  for (const family of processes.flat()) {
-    const others = merged.get(family.name);
-    merged.set(family.name, others ? combine(others, family) : family);
-  }
-  return [...merged.values()];
-}
-
-function combine(one: Family, other: Family): Family {
-  const samples = { ...one.samples };
-  for (const [name, value] of Object.entries(other.samples)) {
-    const present = samples[name];
-    if (present === undefined) samples[name] = value;
-    else samples[name] = one.aggregation === 'max' ? Math.max(present, value) : present + value;
-  }
-  return { ...one, samples };
-}
-
-/** The metrics that remain valid after the exit of their process. */
-export function withoutGauges(families: readonly Family[]): Family[] {
-  return families.filter(({ type }) => type !== 'gauge');
 }

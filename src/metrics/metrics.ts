@@ -1,4 +1,4 @@
-import { counter, exposition, type Family, gauge, type Labels, renamed } from './family.ts';
+import { counter, exposition, type Family, gauge, type Labels } from './family.ts';
 import { RequestMetrics } from './requests.ts';
 import { RuntimeMetrics } from './runtime.ts';
 import { StoreMetrics } from './store.ts';
@@ -17,25 +17,18 @@ interface ServerSnapshot {
   readonly tokens: { readonly hits: number; readonly misses: number };
 }
 
-/** Shares the metrics of this worker. @returns a function that collects those of all workers; undefined after a timeout */
-export type ShareMetrics = (
-  families: () => readonly Family[],
-) => () => Promise<readonly Family[] | undefined>;
-
 export class Metrics {
   readonly requests = new RequestMetrics();
   readonly store: StoreMetrics;
   /** The media type of {@link expose}. */
   readonly type = 'text/plain; version=0.0.4; charset=utf-8';
   readonly #build: Labels;
-  readonly #collect: () => Promise<readonly Family[] | undefined>;
   #runtime: RuntimeMetrics | undefined;
   #getSnapshot: (() => ServerSnapshot) | undefined;
 
-  constructor(version: string, engine: string, share: ShareMetrics = (families) => async () => families()) {
+  constructor(version: string, engine: string) {
     this.#build = { version, engine, node: process.versions.node };
     this.store = new StoreMetrics(engine);
-    this.#collect = share(() => this.#families());
   }
 
   start(getSnapshot: () => ServerSnapshot): void {
@@ -47,37 +40,18 @@ export class Metrics {
     this.#runtime?.close();
   }
 
-  /** Renders all metrics; undefined when other workers do not reply in time. */
-  async expose(): Promise<string | undefined> {
-    const families = await this.#collect();
-    return families && exposition(families);
-  }
-
-  #families(): Family[] {
-    const build = [[this.#build, 1]] as const;
-    return withFormerNames([
+  /** Renders all metrics. */
+  expose(): string {
+    return exposition([
       ...this.requests.families(),
       ...(this.#getSnapshot ? snapshotFamilies(this.#getSnapshot()) : []),
       ...this.store.families(),
       ...(this.#runtime?.families() ?? []),
-      gauge('bookkeeping_processes', 'Number of processes that serve.', 1),
-      gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', build, 'max'),
+      gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', [
+        [this.#build, 1],
+      ]),
     ]);
   }
-}
-
-/** The names of version 0.1, by the names that have replaced them; version 0.3 drops them. */
-export const FORMER_NAMES = new Map([
-  ['bookkeeping_searches', 'bookkeeping_searches_under_way'],
-  ['bookkeeping_http_rejected_connections_total', 'bookkeeping_http_refused_connections_total'],
-]);
-
-function withFormerNames(families: readonly Family[]): Family[] {
-  const former = families.flatMap((family) => {
-    const name = FORMER_NAMES.get(family.name);
-    return name === undefined ? [] : [renamed(family, name)];
-  });
-  return [...families, ...former];
 }
 
 function snapshotFamilies(server: ServerSnapshot): Family[] {
@@ -97,7 +71,6 @@ function snapshotFamilies(server: ServerSnapshot): Family[] {
       'bookkeeping_changes_behind',
       'Changes that the slowest follower has not got yet.',
       followers?.behind ?? [],
-      'max',
     ),
     counter(
       'bookkeeping_logins_total',

@@ -59,7 +59,7 @@ export class RuntimeMetrics {
       gauge('process_resident_memory_bytes', 'Resident memory.', rss),
       gauge('process_open_fds', 'Open file descriptors.', fromProc(countOpenFiles)),
       gauge('process_max_fds', 'Maximum number of open file descriptors.', fromProc(readOpenFilesMax)),
-      gauge('process_start_time_seconds', 'Start time of the process, as Unix time.', startedAt, 'max'),
+      gauge('process_start_time_seconds', 'Start time of the process, as Unix time.', startedAt),
       gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', heapTotal),
       gauge('nodejs_heap_size_used_bytes', 'Used part of the JavaScript heap.', heapUsed),
       gauge('nodejs_external_memory_bytes', 'Memory outside the JavaScript heap, such as buffers.', external),

@@ -16,12 +16,8 @@ export type StoreConnection =
 
 /** The engine of the store at one address. Every method rejects with StoreNotReady when it fails. */
 export interface Engine {
-  /**
-   * Opens the store and prepares its schema. Several processes may do so concurrently.
-   *
-   * @param isWorker whether the primary of this process has a {@link SharedWriter}, if the engine has one
-   */
-  openStore(observer?: StoreObserver, isWorker?: boolean): Promise<OpenStore>;
+  /** Opens the store and prepares its schema. Several processes may do so concurrently. */
+  openStore(observer?: StoreObserver): Promise<OpenStore>;
   /** Describes the store in one phrase, without changing it; rejects when a service could not use it. */
   inspect(): Promise<string>;
   /** Opens the store as an archive and prepares its schema. */
@@ -32,20 +28,6 @@ export interface Engine {
   backUp(file: string, onProgress: OnProgress): Promise<void>;
   /** Replaces the store with a backup, completely or not at all. @returns the new name of the previous store, if any */
   restore(file: string, onProgress: OnProgress): Promise<string | undefined>;
-}
-
-/** In the primary of several workers: performs their writes. */
-export interface SharedWriter {
-  /** As that of BookStore. */
-  readonly lost?: Promise<string> | undefined;
-  addWorker(worker: WorkerProcess): void;
-  close(): Promise<void>;
-}
-
-/** A worker, as seen from the primary. */
-export interface WorkerProcess {
-  send(message: object, done: (error: Error | null) => void): boolean;
-  on(event: 'message', listener: (message: unknown) => void): unknown;
 }
 
 /** Receives the completed part, from 0 to 1; an error that it throws cancels the operation. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { VARIABLES } from '../../src/config/variables.ts';
-import { FORMER_NAMES } from '../../src/metrics/metrics.ts';
 import { Connection } from '../../testkit/connection.ts';
 import type { Metric } from '../../testkit/exposition.ts';
 import { scrape } from '../../testkit/scrape.ts';
@@ -41,13 +40,13 @@ before(async () => {
 });
 
 describe('The Grafana dashboard', () => {
-  test('uses existing metrics and labels, and shows every metric but the deprecated ones', () => {
+  test('uses existing metrics and labels, and shows every metric', () => {
     for (const { expr, legendFormat } of targets) assertMetrics(expr, legendFormat);
     const named = metricsIn(dashboard);
     const shown = (name: string) => named.values().some((sample) => sample.startsWith(name));
     assert.deepEqual(
-      [...metrics.keys()].filter((name) => !shown(name)).toSorted(),
-      [...FORMER_NAMES.values()].toSorted(),
+      [...metrics.keys()].filter((name) => !shown(name)),
+      [],
     );
   });
 

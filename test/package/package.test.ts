@@ -183,7 +183,7 @@ describe('The service in the package', () => {
   before(async () => {
     for (const name of Object.keys(readPackage().dependencies)) await project.link(name);
   });
-  for (const [index, engine] of engines.entries()) {
+  for (const engine of engines) {
     test(`serves on ${engine.name}`, async () => {
       await using address = await engine.createAddress();
       const folder = join(project.path, engine.name);
@@ -192,7 +192,6 @@ describe('The service in the package', () => {
         DB_URL: address.dbUrl,
         AUTH_PASSWORD: PASSWORD,
         SECRET_TOKEN: 'k'.repeat(32),
-        WORKERS: `${2 - index}`,
       };
       const main = join(project.path, 'node_modules/bookkeeping', readPackage().bin.bookkeeping ?? '');
       await using service = await new ServiceProcess(folder, variables, [], main).listening();

@@ -10,8 +10,6 @@ import { promisify } from 'node:util';
 import { Connection, request } from '../../testkit/connection.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
-import { createDatabase } from '../../testkit/postgres.ts';
-import { WITH_PROCESS_IDS, waitForProcesses } from './worker-processes.ts';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'bin', 'bookkeeping.mjs');
 
@@ -24,13 +22,12 @@ const MANY = 4_000;
 const ENOUGH = 720;
 
 describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
-  test('of several workers has whole lines, even if the reader is slow', async () => {
+  test('has whole lines, even if the reader is slow', async () => {
     await using folder = await createFolder();
-    await using database = await createDatabase();
     const { reader, writer } = await openPipe(folder.path);
-    await using service = await startLoggingTo(writer, folder.path, { DB_URL: database.url, WORKERS: '2' });
+    await using service = await startLoggingTo(writer, folder.path);
     await writer.close();
-    await waitForProcesses(service.url, 2);
+    await waitFor(service);
     await sendRequests(service, MANY);
 
     let log = '';
@@ -46,7 +43,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     const { reader, writer } = await openPipe(folder.path);
     await using service = await startLoggingTo(writer, folder.path);
     await writer.close();
-    await waitForProcesses(service.url, 1);
+    await waitFor(service);
     await sendRequests(service, ENOUGH);
 
     const exitCode = endOf(service);
@@ -59,7 +56,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
   test('drops lines when 16 MiB are buffered', async () => {
     const script = `
       import { openLog } from '${import.meta.resolve('../../src/log/log.ts')}';
-      const log = openLog({ isShared: false });
+      const log = openLog();
       for (let index = 0; index < 40_000; index++) log.write('x'.repeat(1_023) + '\\n');
       process.stderr.write('written');
       process.stdin.once('end', async () => {
@@ -83,7 +80,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     const { reader, writer } = await openPipe(folder.path);
     await using service = await startLoggingTo(writer, folder.path);
     await writer.close();
-    await waitForProcesses(service.url, 1);
+    await waitFor(service);
     await sendRequests(service, MANY);
 
     assert.equal(await endOf(service), 0);
@@ -96,7 +93,7 @@ describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
     await writeFile(path, '');
     await using log = await open(path, 'r');
     await using service = await startLoggingTo(log, folder.path);
-    await waitForProcesses(service.url, 1);
+    await waitFor(service);
     await sendRequests(service, MANY);
 
     assert.equal(await endOf(service), 0);
@@ -118,15 +115,11 @@ interface LoggingService extends AsyncDisposable {
 }
 
 /** Starts a service that writes its log to a file or a pipe. Disposing kills it. */
-async function startLoggingTo(
-  log: FileHandle,
-  folder: string,
-  variables: Record<string, string> = {},
-): Promise<LoggingService> {
+async function startLoggingTo(log: FileHandle, folder: string): Promise<LoggingService> {
   const port = await findFreePort();
-  const child = spawn(process.execPath, [...WITH_PROCESS_IDS, MAIN], {
+  const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
-    env: { HOST: '127.0.0.1', PORT: `${port}`, ...variables },
+    env: { HOST: '127.0.0.1', PORT: `${port}` },
     stdio: ['ignore', log.fd, 'ignore'],
   });
   const exited = once(child, 'exit');
@@ -139,6 +132,11 @@ async function startLoggingTo(
       await exited;
     },
   };
+}
+
+/** Resolves when a service responds. */
+async function waitFor({ url }: LoggingService): Promise<void> {
+  while (!(await fetch(`${url}/healthz`).catch(() => undefined))) await sleep(20);
 }
 
 /** Sends requests, each of which is logged, and awaits the responses. */

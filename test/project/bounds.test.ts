@@ -22,7 +22,6 @@ const NO_BOUNDS = [
   'src/api/list-handler.ts#LIST_BYTES_MAX',
   'src/log/log.ts#BLOCK_BYTES_MAX',
   'src/log/log.ts#LAST_ATTEMPTS_MAX',
-  'src/log/log.ts#SHARED_BLOCK_BYTES_MAX',
   'src/store/batch-queue.ts#GATHERING_TURNS_MAX',
   'src/search/indexed-run.ts#COMPARED_MAX',
   'src/search/scan-run.ts#KEPT_MAX',

@@ -71,8 +71,8 @@ const RULES: readonly ImportRule[] = [
     mayNotImport: /^(api|http(?!\/(body-)?limits\.ts$))\/|^web\/(?!console\.ts)/,
   },
   {
-    rule: 'app.ts, the primary of workers and the command line load an engine',
-    modules: /^(?!app\.ts|process\/workers\.ts|cli\/)/,
+    rule: 'app.ts and the command line load an engine',
+    modules: /^(?!app\.ts|cli\/)/,
     mayNotImport: /^store\/load-engine\.ts$/,
   },
   {
@@ -97,18 +97,18 @@ const RULES: readonly ImportRule[] = [
     mayNotImport: /^(node:)?process$/,
   },
   {
-    rule: 'workers.ts starts processes',
-    modules: /^(?!process\/workers\.ts)/,
+    rule: 'the service is one process',
+    modules: /^/,
     mayNotImport: /^node:(cluster|child_process)$/,
   },
   {
     rule: 'metrics/ imports only metrics/',
-    modules: /^(metrics\/|process\/worker-metrics\.ts)/,
+    modules: /^metrics\//,
     mayImport: /^metrics\//,
   },
   {
     rule: 'app.ts alone connects metrics',
-    modules: /^(?!app\.ts|metrics\/|process\/worker-metrics\.ts)/,
+    modules: /^(?!app\.ts|metrics\/)/,
     mayNotImport: /^metrics\//,
   },
   {
@@ -268,11 +268,7 @@ describe('The check of imports', () => {
       /one place/,
     ],
     'of http/ by the process': ['main.ts', `import { x } from './http/outcomes.ts';`, /connects the parts/],
-    'of the cluster by the process': [
-      'process/serve.ts',
-      `import x from 'node:cluster';`,
-      /starts processes/,
-    ],
+    'of the cluster by the process': ['process/serve.ts', `import x from 'node:cluster';`, /one process/],
     'of http/ by the command line': ['cli/run.ts', `import { x } from '../http/outcomes.ts';`, /no HTTP/],
     'of an engine by the command line': [
       'cli/run.ts',

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { availableParallelism } from 'node:os';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
@@ -27,7 +26,7 @@ function errorOf(variables: Record<string, string>): string {
 
 describe('The configuration', () => {
   test('has a default for everything but secrets', () => {
-    const { config, secrets, workers, warnings } = read();
+    const { config, secrets, warnings } = read();
     assert.deepEqual(config, {
       port: 8080,
       store: { engine: 'sqlite', path: 'data/books.db' },
@@ -45,7 +44,6 @@ describe('The configuration', () => {
       historyDays: 90,
     });
     assert.equal(secrets.username, 'admin');
-    assert.equal(workers, 1);
     assert.deepEqual(warnings, []);
   });
 
@@ -107,7 +105,6 @@ describe('The configuration', () => {
       CORS_ORIGINS: '',
       TRUST_PROXY: '',
       AUTH_USERNAME: '',
-      WORKERS: '',
     };
     assert.deepEqual(read(empty), read());
     assert.equal(
@@ -164,12 +161,12 @@ describe('An invalid configuration', () => {
     assert.deepEqual(names, [
       'PORT',
       'DB_URL',
-      'WORKERS',
       'SECRET_TOKEN',
       'AUTH_PASSWORD',
       'CORS_ORIGINS',
       'TRUST_PROXY',
       'METRICS',
+      'WORKERS',
     ]);
     assert.doesNotMatch(message, /hunter2|\n/);
   });
@@ -252,21 +249,18 @@ describe('TRUST_PROXY', () => {
   });
 });
 
-describe('WORKERS', () => {
-  const DB_URL = 'postgres://app@db/books';
-
-  test('is a whole number from 1 to 64', () => {
-    for (const number of [1, 2, 64]) assert.equal(read({ DB_URL, WORKERS: `${number}` }).workers, number);
-    for (const text of ['0', '65', '-1', '1.5', '1e1', '0x2', ' 2', '002', 'Auto']) {
-      assert.equal(
-        errorOf({ ...SECRETS, DB_URL, WORKERS: text }),
-        'WORKERS: must be a whole number from 1 to 64, or auto',
-      );
-    }
+describe('WORKERS, which no longer exists,', () => {
+  test('may be 1 or empty', () => {
+    for (const text of ['', '1']) assert.deepEqual(read({ WORKERS: text }), read());
   });
 
-  test('auto is one for each processor, up to 7', () => {
-    assert.equal(read({ WORKERS: 'auto' }).workers, Math.min(availableParallelism(), 7));
+  test('is an error with any other value', () => {
+    for (const text of ['2', '0', 'auto']) {
+      assert.equal(
+        errorOf({ ...SECRETS, WORKERS: text }),
+        'WORKERS: no longer exists, as a service is one process; run copies, see docs/scaling.md',
+      );
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { counter, exposition, type Family, gauge, merge, withoutGauges } from '../../src/metrics/family.ts';
+import { counter, exposition, gauge } from '../../src/metrics/family.ts';
 import { Histogram, histogram } from '../../src/metrics/histogram.ts';
 import { readExposition, sumOf } from '../../testkit/exposition.ts';
 
@@ -42,45 +42,6 @@ wait_seconds_count{who="me"} 4
 `,
     );
     assert.equal(sumOf(readExposition(text), 'books_total', { kind: 'a "b"\\\n' }), 0);
-  });
-});
-
-describe('The metrics of several processes', () => {
-  const one: Family[] = [
-    counter('books_total', 'Books.', [[{ kind: 'read' }, 3]]),
-    gauge('waiting', 'Who waits.', [[{}, 1]]),
-    { ...gauge('started', 'When.', [[{}, 10]]), aggregation: 'max' },
-    histogram('wait_seconds', 'How long.', [[{ who: 'me' }, histogramOf(0.05)]]),
-  ];
-  const other: Family[] = [
-    counter('books_total', 'Books.', [
-      [{ kind: 'written' }, 1],
-      [{ kind: 'read' }, 4],
-    ]),
-    gauge('waiting', 'Who waits.', [[{}, 2]]),
-    { ...gauge('started', 'When.', [[{}, 20]]), aggregation: 'max' },
-    histogram('wait_seconds', 'How long.', [
-      [{ who: 'you' }, histogramOf(0.05)],
-      [{ who: 'me' }, histogramOf(0.5)],
-    ]),
-  ];
-
-  test('are added by series', () => {
-    const text = exposition(merge([one, other, []]));
-    const metrics = readExposition(text);
-    assert.equal(sumOf(metrics, 'books_total', { kind: 'read' }), 7);
-    assert.equal(sumOf(metrics, 'books_total', { kind: 'written' }), 1);
-    assert.equal(sumOf(metrics, 'waiting'), 3);
-    assert.equal(sumOf(metrics, 'started'), 20);
-    assert.equal(sumOf(metrics, 'wait_seconds_bucket', { who: 'me', le: '0.1' }), 1);
-    assert.equal(sumOf(metrics, 'wait_seconds_count', { who: 'me' }), 2);
-  });
-
-  test('of exited ones exclude gauges', () => {
-    assert.deepEqual(
-      withoutGauges(one).map(({ name }) => name),
-      ['books_total', 'wait_seconds'],
-    );
   });
 });
 

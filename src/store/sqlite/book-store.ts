@@ -10,18 +10,13 @@ import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
 import { SELECT } from './sql.ts';
-import { WriterInPrimary } from './threads/shared-writer.ts';
 import { LazyThread } from './threads/thread-client.ts';
-import { createWriteQueue, startWriteThread, type Writer } from './threads/write-queue.ts';
+import { createWriteQueue, startWriteThread, type WriteThread } from './threads/write-queue.ts';
 import type { Write, WriteResult } from './threads/write-thread.ts';
 
-/** The file is created with its folder when missing. @param isWorker whether the primary of this process writes */
-export async function openStore(
-  path: string,
-  observer?: StoreObserver,
-  isWorker = false,
-): Promise<OpenStore> {
-  const writer = isWorker ? new WriterInPrimary() : await startWriteThread(path);
+/** The file is created with its folder when missing. @throws StoreNotReady */
+export async function openStore(path: string, observer?: StoreObserver): Promise<OpenStore> {
+  const writer = await startWriteThread(path);
   try {
     const finder = await openConnection(path);
     return new SqliteBookStore(path, writer, finder, observer);
@@ -36,8 +31,8 @@ const LIST_THREAD = new URL('./threads/list-thread.ts', import.meta.url);
 /** Threads write and list. The main thread reads single books, faster than a message to a thread. */
 class SqliteBookStore implements OpenStore {
   readonly connection: StoreConnection;
-  readonly lost?: Promise<string>;
-  readonly #writer: Writer;
+  readonly lost: Promise<string>;
+  readonly #writer: WriteThread;
   readonly #reader: LazyThread<PageRequest, PageRow>;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
@@ -45,9 +40,9 @@ class SqliteBookStore implements OpenStore {
   readonly #finds: BatchQueue<number, Book | undefined>;
   readonly #lists: BatchQueue<PageRequest, BookPage>;
 
-  constructor(path: string, writer: Writer, finder: DatabaseSync, observer: StoreObserver | undefined) {
+  constructor(path: string, writer: WriteThread, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.connection = { engine: 'sqlite', path };
-    if (writer.lost) this.lost = writer.lost;
+    this.lost = writer.lost;
     this.#writer = writer;
     this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#finder = finder;

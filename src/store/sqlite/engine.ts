@@ -4,7 +4,7 @@ import { openStore } from './book-store.ts';
 /** The engine of the SQLite file at a path. A service loads only its store, not what commands need. */
 export function createEngine(path: string): Engine {
   return {
-    openStore: (observer, isWorker) => openStore(path, observer, isWorker),
+    openStore: (observer) => openStore(path, observer),
     inspect: async () => (await import('./inspection.ts')).inspectStore(path),
     openArchive: async () => (await import('./archive.ts')).openArchive(path),
     openArchiveForReading: async () => (await import('./archive.ts')).openArchiveForReading(path),

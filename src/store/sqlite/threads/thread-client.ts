@@ -180,19 +180,19 @@ type Message<Response> =
   | { readonly lost: string };
 
 /** An error between threads, where objects lose their classes. */
-export type Failure =
+type Failure =
   | { readonly unavailable: string }
   | { readonly notReady: string }
   | { readonly message: string; readonly stack: string | undefined };
 
-export function toFailure(error: unknown): Failure {
+function toFailure(error: unknown): Failure {
   if (error instanceof StoreUnavailable) return { unavailable: error.reason };
   if (error instanceof StoreNotReady) return { notReady: error.message };
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   return { message, stack };
 }
 
-export function toError(failure: Failure): Error {
+function toError(failure: Failure): Error {
   if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
   if ('notReady' in failure) return new StoreNotReady(failure.notReady);
   return Object.assign(new Error(failure.message), { stack: failure.stack });

@@ -7,16 +7,6 @@ import { expectWritable, makeFolderOf } from '../files/connection.ts';
 import { ThreadClient } from './thread-client.ts';
 import type { Write, WriteResult } from './write-thread.ts';
 
-/** Performs batches of writes: the write thread, or in a worker the primary. */
-export interface Writer {
-  /** As that of BookStore. */
-  readonly lost?: Promise<string>;
-  /** The most batches that it takes before it has performed the first; one if not given. */
-  readonly batchesMax?: number;
-  send(writes: readonly Write[]): Promise<readonly WriteResult[]>;
-  close(): Promise<void>;
-}
-
 export type WriteThread = ThreadClient<readonly Write[], WriteResult[]>;
 
 const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
@@ -33,7 +23,10 @@ export async function startWriteThread(path: string): Promise<WriteThread> {
 }
 
 /** The queue of the writes of a process. */
-export function createWriteQueue(writer: Writer, observer?: StoreObserver): BatchQueue<Write, WriteResult> {
+export function createWriteQueue(
+  writer: WriteThread,
+  observer?: StoreObserver,
+): BatchQueue<Write, WriteResult> {
   const perform = async (writes: readonly Write[]) => {
     const results = await writer.send(writes);
     return results.map((result) => (result === 'ids exhausted' ? new IdsExhausted() : result));
@@ -42,13 +35,12 @@ export function createWriteQueue(writer: Writer, observer?: StoreObserver): Batc
     ...BATCH_LIMITS,
     name: 'write',
     observer,
-    ...(writer.batchesMax && { batchesMax: writer.batchesMax }),
     textLengthOf,
   });
 }
 
 /** The length of the text of a write, as {@link BATCH_LIMITS} counts it. */
-export function textLengthOf(write: Write): number {
+function textLengthOf(write: Write): number {
   if (write.verb === 'create') return textLength(write.fields);
   if (write.verb === 'create many' || write.verb === 'update many') {
     const arrays = write.verb === 'create many' ? write.books : write.updates;
