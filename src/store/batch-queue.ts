@@ -5,6 +5,11 @@ import type { OperationObserver, StoreObserver } from './observer.ts';
 /** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */
 export interface BatchOptions<Item> {
   readonly name: string;
+  /**
+   * Whether an error of a batch proves that the batch has changed nothing. Only then are its items retried one by one: after any
+   * other error, such as one of code that reads the results of a commit, a retry could store books twice.
+   */
+  readonly isUndone: (error: unknown) => boolean;
   readonly observer?: StoreObserver | undefined;
   readonly batchItemsMax: number;
   /** A single item may have more. */
@@ -22,6 +27,9 @@ export interface BatchOptions<Item> {
   readonly batchesMax?: number;
 }
 
+/** `isUndone` of batches that only read. */
+export const NOTHING_CHANGES = () => true;
+
 type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Error)[]>;
 
 /** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
@@ -30,9 +38,9 @@ const GATHERING_TURNS_MAX = 8;
 const LONE_BATCHES_MIN = 16;
 
 /**
- * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. A batch that fails must have
- * changed nothing: its items are retried one by one; after {@link StoreUnavailable}, they and all queued calls fail, but
- * after {@link PartUnavailable} a single item fails alone.
+ * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. If a batch fails and has changed
+ * nothing, its items are retried one by one; if it may have changed something, all its calls fail. After
+ * {@link StoreUnavailable}, they and all queued calls fail, but after {@link PartUnavailable} a single item fails alone.
  */
 export class BatchQueue<Item, Result> {
   readonly #run: Run<Item, Result>;
@@ -134,28 +142,34 @@ export class BatchQueue<Item, Result> {
 
   async #flush(batch: Call<Item, Result>[]): Promise<void> {
     const startedMs = performance.now();
+    let results: readonly (Result | Error)[];
     try {
-      const results = await this.#run(batch.map((call) => call.item));
-      this.#observe?.(results.length, performance.now() - startedMs, false);
-      if (results.length < batch.length) this.#queue.unshift(...batch.slice(results.length));
-      for (const [index, result] of results.entries()) {
-        const call = batch[index] as Call<Item, Result>;
-        this.#unfinishedLength -= call.textLength;
-        if (result instanceof Error) call.reject(result);
-        else call.resolve(result);
-      }
+      results = await this.#run(batch.map((call) => call.item));
     } catch (error) {
       this.#observe?.(batch.length, performance.now() - startedMs, true);
-      const isUnavailable = error instanceof StoreUnavailable && !(error instanceof PartUnavailable);
-      if (!isUnavailable && batch.length > 1) {
-        for (const call of batch) call.hasFailed = true;
-        this.#queue.unshift(...batch);
-        return;
-      }
-      for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
-        this.#unfinishedLength -= call.textLength;
-        call.reject(error);
-      }
+      this.#fail(batch, error);
+      return;
+    }
+    this.#observe?.(results.length, performance.now() - startedMs, false);
+    if (results.length < batch.length) this.#queue.unshift(...batch.slice(results.length));
+    for (const [index, result] of results.entries()) {
+      const call = batch[index] as Call<Item, Result>;
+      this.#unfinishedLength -= call.textLength;
+      if (result instanceof Error) call.reject(result);
+      else call.resolve(result);
+    }
+  }
+
+  #fail(batch: Call<Item, Result>[], error: unknown): void {
+    const isUnavailable = error instanceof StoreUnavailable && !(error instanceof PartUnavailable);
+    if (batch.length > 1 && !isUnavailable && this.#options.isUndone(error)) {
+      for (const call of batch) call.hasFailed = true;
+      this.#queue.unshift(...batch);
+      return;
+    }
+    for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
+      this.#unfinishedLength -= call.textLength;
+      call.reject(error);
     }
   }
 }

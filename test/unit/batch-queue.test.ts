@@ -6,6 +6,7 @@ import { type BatchOptions, BatchQueue } from '../../src/store/batch-queue.ts';
 
 const BOUNDS = {
   name: 'call',
+  isUndone: (error: unknown) => error === defect || error instanceof PartUnavailable,
   batchItemsMax: 100,
   batchTextMax: 100,
   queueItemsMax: 100,
@@ -180,6 +181,19 @@ describe('A batch', () => {
 
     assert.deepEqual(harness.batches, ['x', 'a bad c', 'a', 'bad', 'c']);
     assert.equal(harness.results, 'X, A, a defect, C');
+  });
+
+  test('that fails, and may have changed something, is not retried: its calls fail, and no others', async () => {
+    const harness = new Harness();
+    await harness.call('x');
+    await harness.call('a', 'b', 'c');
+    await harness.end(0);
+    await harness.call('d');
+    await harness.end(1, new TypeError('after the commit'));
+    await harness.end(2);
+
+    assert.deepEqual(harness.batches, ['x', 'a b c', 'd']);
+    assert.equal(harness.results, 'X, after the commit, after the commit, after the commit, D');
   });
 
   test('of one item that fails is not retried', async () => {

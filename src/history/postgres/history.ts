@@ -1,11 +1,11 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
-import { BatchQueue } from '../../store/batch-queue.ts';
+import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import type { Shards } from '../../store/postgres/citus/shards.ts';
-import { sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import { isUndone, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import type { Hosts } from '../../store/postgres/hosts/hosts.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
@@ -72,10 +72,12 @@ class PostgresHistory implements BookHistory {
     const options = { ...BATCH_LIMITS, observer };
     this.#reads = new BatchQueue((requests) => readChangePages(requests, (request) => this.#read(request)), {
       ...options,
+      isUndone: NOTHING_CHANGES,
       name: 'changes',
     });
     this.#restores = new BatchQueue(async ([deletion]) => [await this.#restore(deletion as Deletion)], {
       ...options,
+      isUndone,
       batchItemsMax: 1,
       name: 'restore',
     });

@@ -1,14 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StoreUnavailable } from '../../book/book-store.ts';
-import { BatchQueue } from '../../store/batch-queue.ts';
+import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
 import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
 import { RecordingVerifier, recordBooks, stopRecording } from '../../store/sqlite/change-log.ts';
 import { isSyncFailure, reasonOf, toNotReady, toStoreError } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { hasTable } from '../../store/sqlite/migrations.ts';
-import { LazyThread } from '../../store/sqlite/threads/thread-client.ts';
+import { isUndoneInThread, LazyThread } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { readChangePages } from '../change-log.ts';
 import { expectRecording, HAS_OLD, type Restored, SELECT_BACKLOG, SELECT_LAST } from './change-reader.ts';
@@ -77,10 +77,16 @@ class SqliteHistory implements BookHistory {
     const read = (request: ChangeRequest) => this.#reader.send(request);
     this.#reads = new BatchQueue((requests) => readChangePages(requests, read), {
       ...options,
+      isUndone: NOTHING_CHANGES,
       name: 'changes',
     });
     const restore = async ([request]: readonly Restore[]) => [await this.#restore(request as Restore)];
-    this.#restores = new BatchQueue(restore, { ...options, batchItemsMax: 1, name: 'restore' });
+    this.#restores = new BatchQueue(restore, {
+      ...options,
+      isUndone: isUndoneInThread,
+      batchItemsMax: 1,
+      name: 'restore',
+    });
     this.#recording = new DegradablePart('history', observer);
     this.#maintenance = new DegradablePart('maintenance of the history', observer);
   }

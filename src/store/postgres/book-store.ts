@@ -1,7 +1,7 @@
 import type { ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import type { BookPage, UpdateFault } from '../../book/book-store.ts';
-import { type BatchOptions, BatchQueue } from '../batch-queue.ts';
+import { type BatchOptions, BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS, textLength } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
@@ -20,6 +20,7 @@ import {
 import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import type { Shards } from './citus/shards.ts';
+import { isUndone } from './errors.ts';
 import type { Conninfo } from './hosts/conninfo.ts';
 import { Hosts } from './hosts/hosts.ts';
 import { type ColumnsRow, type Query, renderPage } from './pages.ts';
@@ -71,6 +72,7 @@ class PostgresBookStore implements OpenStore {
         ...BATCH_LIMITS,
         observer,
         name,
+        isUndone,
         ...options,
         ...engineOptions,
       });
@@ -94,10 +96,14 @@ class PostgresBookStore implements OpenStore {
     });
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
-    this.#finds = queueOf('find', (ids) => this.#select(ids), { batchItemsMax: UNKNOWN_LENGTHS_MAX });
-    this.#lists = queueOf('list', (requests) =>
-      readPages(requests, (after, limit) => this.#selectPage(after, limit), shards && CITUS_PAGE_BOOKS),
-    );
+    this.#finds = queueOf('find', (ids) => this.#select(ids), {
+      isUndone: NOTHING_CHANGES,
+      batchItemsMax: UNKNOWN_LENGTHS_MAX,
+    });
+    const readPage = (after: number, limit: number) => this.#selectPage(after, limit);
+    this.#lists = queueOf('list', (requests) => readPages(requests, readPage, shards && CITUS_PAGE_BOOKS), {
+      isUndone: NOTHING_CHANGES,
+    });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
       textLengthOf: ({ fields }) => textLength(fields),

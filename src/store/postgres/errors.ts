@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
-import { StoreUnavailable } from '../../book/book-store.ts';
+import { PartUnavailable, StoreUnavailable } from '../../book/book-store.ts';
+import { IdsExhausted } from '../errors.ts';
 
 /**
  * SQLSTATE classes that are caused by the server, the connection or other transactions (PostgreSQL documentation, appendix
@@ -15,6 +16,14 @@ export function violatedConstraint(error: unknown): string | undefined {
   if (!(error instanceof DatabaseError)) return undefined;
   // Citus names the constraint of a shard, and in the message only.
   return error.constraint ?? /"(books_id_exact|idempotency_keys_pkey)(_\d+)?"/.exec(error.message)?.[1];
+}
+
+/**
+ * Whether an error proves that a batch, which is one statement, has changed nothing: the server has rejected the statement. Errors
+ * of the driver and of this service may occur after the commit.
+ */
+export function isUndone(error: unknown): boolean {
+  return sqlState(error) !== undefined || error instanceof IdsExhausted || error instanceof PartUnavailable;
 }
 
 /** Whether a statement failed because of concurrent transactions, without effect, and may be retried. */

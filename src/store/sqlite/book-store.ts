@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
 import type { BookPage, UpdateFault } from '../../book/book-store.ts';
-import { BatchQueue } from '../batch-queue.ts';
+import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
 import { BATCH_LIMITS, performUntilTextMax } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
@@ -47,7 +47,7 @@ class SqliteBookStore implements OpenStore {
     this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#finder = finder;
     this.#select = prepareBook(finder, SELECT);
-    const options = { ...BATCH_LIMITS, observer };
+    const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
     this.#writes = createWriteQueue(writer, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
       ...options,

@@ -20,10 +20,10 @@ export class FileGuard {
     this.#files = reads.map(([file, read]) => ({ path: file, read, identity: read() }));
   }
 
-  /** @throws StoreLost when one of the files was deleted or replaced */
+  /** @throws StoreLost when one of the files was deleted or replaced, or cannot be checked; nothing else, as it follows commits */
   check(): void {
     for (const { path, read, identity } of this.#files)
-      if (read() !== identity)
+      if (identify(read) !== identity)
         throw new StoreLost(`the file ${path} was deleted or replaced under the service`);
   }
 }
@@ -43,6 +43,14 @@ type Identify = () => string | undefined;
 function nameReader(file: string): Identify {
   const link = `${OPEN_FILES}/${openSync(file, 'r')}`;
   return () => readlinkSync(link);
+}
+
+function identify(read: Identify): string | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 /** Device and inode of the file at a path, which change when it is replaced; undefined when there is no file. */

@@ -109,7 +109,10 @@ export class LazyThread<Request, Response> {
 }
 
 export interface RequestHandler<Request, Response> {
-  /** @throws StoreLost when no response may be sent any more; otherwise errors of SQLite or of the BookStore interface */
+  /**
+   * @throws StoreLost when no response may be sent any more; otherwise errors of SQLite or of the BookStore interface, only if the
+   *   request has changed nothing
+   */
   handle(request: Request): Response | Promise<Response>;
   /** The memory of a response that is transferred instead of copied. */
   transfer?(response: Response): ArrayBuffer[];
@@ -150,15 +153,18 @@ export async function serveRequests<Request, Response>(
   post({ response: undefined });
   for await (const [request] of messages) {
     if (request === CLOSE) break;
+    let response: Response;
     try {
-      const response = await handler.handle(request);
-      post({ response }, handler.transfer?.(response));
-      maintain();
+      response = await handler.handle(request);
     } catch (error) {
       post(
         error instanceof StoreLost ? { lost: error.message } : { failure: toFailure(toStoreError(error)) },
       );
+      continue;
     }
+    // An error from here on ends the thread, as the request may have been committed.
+    post({ response }, handler.transfer?.(response));
+    maintain();
   }
   clearInterval(maintenance);
   handler.close();
@@ -195,5 +201,14 @@ function toFailure(error: unknown): Failure {
 function toError(failure: Failure): Error {
   if ('unavailable' in failure) return new StoreUnavailable(failure.unavailable);
   if ('notReady' in failure) return new StoreNotReady(failure.notReady);
-  return Object.assign(new Error(failure.message), { stack: failure.stack });
+  const error: Error = new RequestFailed(failure.message);
+  return Object.assign(error, { stack: failure.stack });
+}
+
+/** The handler of a thread has thrown. */
+class RequestFailed extends Error {}
+
+/** Whether an error proves that a request to a thread has changed nothing, see {@link RequestHandler.handle}. */
+export function isUndoneInThread(error: unknown): boolean {
+  return error instanceof RequestFailed;
 }

@@ -4,7 +4,7 @@ import { BATCH_LIMITS, textLength } from '../../limits.ts';
 import type { StoreObserver } from '../../observer.ts';
 import { toNotReady } from '../errors.ts';
 import { expectWritable, makeFolderOf } from '../files/connection.ts';
-import { ThreadClient } from './thread-client.ts';
+import { isUndoneInThread, ThreadClient } from './thread-client.ts';
 import type { Write, WriteResult } from './write-thread.ts';
 
 export type WriteThread = ThreadClient<readonly Write[], WriteResult[]>;
@@ -24,7 +24,7 @@ export async function startWriteThread(path: string): Promise<WriteThread> {
 
 /** The queue of the writes of a process. */
 export function createWriteQueue(
-  writer: WriteThread,
+  writer: Pick<WriteThread, 'send'>,
   observer?: StoreObserver,
 ): BatchQueue<Write, WriteResult> {
   const perform = async (writes: readonly Write[]) => {
@@ -34,6 +34,7 @@ export function createWriteQueue(
   return new BatchQueue<Write, WriteResult>(perform, {
     ...BATCH_LIMITS,
     name: 'write',
+    isUndone: isUndoneInThread,
     observer,
     textLengthOf,
   });

@@ -43,18 +43,19 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** Commits the first writes, until their results are long, or none. @returns the results of those committed */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
+    let results: WriteResult[];
     try {
-      const results = await transact(this.#database, () => {
+      results = await transact(this.#database, () => {
         // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
         // it remembers that a table of a trigger is missing.
         this.#statements.select.get(0);
         return performUntilTextMax(writes, (write) => this.#perform(write));
       });
-      this.#files.check();
-      return results;
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : error;
     }
+    this.#files.check();
+    return results;
   }
 
   transfer(results: readonly WriteResult[]): ArrayBuffer[] {
