@@ -22,19 +22,19 @@ export interface PoolState {
 /** A short code such as `SQLITE_FULL`, or an error that has none. */
 export type FailureCause = string | Error;
 
-/** A component that can fail while the rest of the store works. Reports each failure once, and each recovery. */
+/** A component that can fail while the rest of the store works. Each failure and each recovery is passed on once. */
 export class DegradablePart {
-  readonly #report: ((cause: FailureCause | undefined) => void) | undefined;
+  readonly #observe: ((cause: FailureCause | undefined) => void) | undefined;
   #cause: FailureCause | undefined;
 
   constructor(name: string, observer: StoreObserver | undefined) {
-    this.#report = observer?.part(name);
+    this.#observe = observer?.part(name);
   }
 
-  /** @param cause undefined while it works */
-  set failure(cause: FailureCause | undefined) {
+  /** Reports how the last attempt ended. @param cause undefined if it succeeded */
+  report(cause: FailureCause | undefined): void {
     if (`${cause}` === `${this.#cause}`) return;
     this.#cause = cause;
-    this.#report?.(cause);
+    this.#observe?.(cause);
   }
 }

@@ -38,7 +38,7 @@ export async function openHistory(
     return undefined;
   }
   if (shards) {
-    part.failure = 'Citus';
+    part.report('Citus');
     return undefined;
   }
   const { history, history_recording: writes } = openPools(hosts, POOLS, observer);
@@ -53,7 +53,7 @@ async function stop(hosts: Hosts, part: DegradablePart): Promise<void> {
   try {
     await retry(() => pool.withConnection(endRecording), isPassing);
   } catch (error) {
-    part.failure = causeOf(error);
+    part.report(causeOf(error));
   } finally {
     await pool.end();
   }

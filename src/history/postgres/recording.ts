@@ -66,11 +66,11 @@ export class Recording {
       const options = { days: this.#days, isStart: !this.#isStarted, lockMs };
       const isRecorded = await this.#pool.withConnection((client) => prepareRecording(client, options));
       this.#isStarted = true;
-      if (!isRecorded) this.#part.failure = 'turned off by another process';
+      if (!isRecorded) this.#part.report('turned off by another process');
       onPrepared();
       return isRecorded;
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#part.failure = causeOf(error);
+      if (!this.#closing.signal.aborted) this.#part.report(causeOf(error));
       onPrepared(error);
       return false;
     }
@@ -79,9 +79,9 @@ export class Recording {
   async #removeOld(): Promise<void> {
     try {
       while (!this.#closing.signal.aborted && (await this.#removeSome())) await pause(PAUSE_MS);
-      this.#part.failure = undefined;
+      this.#part.report(undefined);
     } catch (error) {
-      if (!this.#closing.signal.aborted) this.#part.failure = causeOf(error);
+      if (!this.#closing.signal.aborted) this.#part.report(causeOf(error));
     }
   }
 

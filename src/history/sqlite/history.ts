@@ -149,10 +149,10 @@ class SqliteHistory implements BookHistory {
         });
       this.#isTurnedOn = true;
       expectRecording(this.#verifier);
-      this.#recording.failure = undefined;
+      this.#recording.report(undefined);
     } catch (error) {
       if (isSyncFailure(error)) this.#lost.resolve('the disk has failed to make a change durable (fsync)');
-      this.#recording.failure = causeOf(error);
+      this.#recording.report(causeOf(error));
     } finally {
       this.#isVerifying = false;
     }
@@ -176,9 +176,9 @@ class SqliteHistory implements BookHistory {
       if (backlog >= BACKLOG_MAX || (backlog >= BACKLOG_MIN && last - this.#lastPosition < BACKLOG_MIN))
         await this.#writeAll('index');
       this.#lastPosition = last;
-      this.#maintenance.failure = undefined;
+      this.#maintenance.report(undefined);
     } catch (error) {
-      if (!this.#isClosed) this.#maintenance.failure = causeOf(error);
+      if (!this.#isClosed) this.#maintenance.report(causeOf(error));
     } finally {
       this.#isMaintaining = false;
     }

@@ -64,7 +64,7 @@ export class SearchIndex {
         (await this.#beginIfCurrent(client)) ||
         (await this.#beginApplying(client)) ||
         ((await this.#applyInTime()) && (await this.#beginApplying(client)));
-      if (isCurrent) this.#part.failure = undefined;
+      if (isCurrent) this.#part.report(undefined);
       return isCurrent;
     } catch (error) {
       const isExpected = error instanceof schema.UnusableIndex || sqlState(error) !== undefined;
@@ -78,7 +78,7 @@ export class SearchIndex {
   /** Searches run without the index for a time, unless the cause is known to end soon. */
   reportFailure(error: unknown): void {
     const state = sqlState(error);
-    this.#part.failure = causeOf(error);
+    this.#part.report(causeOf(error));
     if (error instanceof schema.UnusableIndex || (state !== undefined && TEMPORARY.test(state))) return;
     this.#availability.disable();
     this.#preparing = undefined;
@@ -159,7 +159,7 @@ export class SearchIndex {
       }
       return true;
     } catch (error) {
-      this.#part.failure = causeOf(error);
+      this.#part.report(causeOf(error));
       throw error;
     } finally {
       this.#applying = undefined;

@@ -35,7 +35,7 @@ export class SqliteSearch implements BookSearch {
   #send(request: SearchRequest, signal: AbortSignal | undefined): Promise<SearchPage | BookCount> {
     return this.#limiter.run(async () => {
       const { found, indexFailure } = await this.#thread.send(request);
-      this.#index.failure = indexFailure;
+      this.#index.report(indexFailure);
       return found;
     }, signal);
   }

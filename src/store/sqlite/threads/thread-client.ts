@@ -95,14 +95,14 @@ export class LazyThread<Request, Response> {
     try {
       const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path);
       void thread.lost.then((reason) => {
-        this.#part.failure = new Error(reason);
+        this.#part.report(new Error(reason));
         this.#thread = undefined;
       });
-      this.#part.failure = undefined;
+      this.#part.report(undefined);
       return thread;
     } catch (error) {
       this.#thread = undefined;
-      this.#part.failure = error instanceof Error ? error : String(error);
+      this.#part.report(error instanceof Error ? error : String(error));
       throw error instanceof StoreNotReady ? new StoreUnavailable('a thread does not start') : error;
     }
   }
