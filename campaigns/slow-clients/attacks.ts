@@ -69,6 +69,13 @@ export function attacksWith(authorization: string): Readonly<Record<string, Atta
       reads: false,
       limit: 'stall',
     },
+    'requests without a token that fill one read, and whose responses are not read': {
+      clients: 150,
+      start: `${request('GET /openapi.json').repeat(40)}${'GET /a HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2_450)}`,
+      repeated: '\r\n',
+      reads: false,
+      limit: 'stall',
+    },
   };
 }
 

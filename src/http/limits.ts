@@ -47,6 +47,9 @@ export const FIXED_LIMITS = {
   drainMs: 3_500,
 } as const satisfies Partial<HttpLimits>;
 
+/** The pipelined requests of a connection that wait for their turn; honest clients send some dozens at once. */
+export const WAITING_REQUESTS_MAX = 100;
+
 /** The limits of reading and discarding a rejected body, so that a client that is still sending gets its response. */
 export const DISCARDED_BYTES_MAX = 16 * 1_024 * 1_024;
 export const DISCARD_TIMEOUT_MS = 5_000;

@@ -12,8 +12,42 @@ describe('Pipelined requests', () => {
   test('get their responses in order', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);
-    await connection.send(mixed(service).join('').repeat(20));
-    for (let round = 1; round <= 20; round++) await assertMixed(connection, round);
+    await connection.send(mixed(service).join('').repeat(12));
+    for (let round = 1; round <= 12; round++) await assertMixed(connection, round);
+  });
+
+  for (const method of ['GET', 'HEAD']) {
+    test(`beyond 100 that wait (${method}) get one 503 after the responses to the others, and have no effect`, async () => {
+      await using service = await startService();
+      using connection = await Connection.open(service);
+      const small = `${method} /nowhere HTTP/1.1\r\nHost:\r\n\r\n`;
+      const create = request('POST /book', [service.authorization], BODY);
+      // In one read, or in two of which one has more than 100.
+      await connection.send(small.repeat(1_000) + create);
+      const isToHead = method === 'HEAD';
+      let response = await connection.response(isToHead);
+      let earlier = 0;
+      for (; response.status === 404; earlier++) response = await connection.response(isToHead);
+      assert.equal(response.status, 503);
+      assert.equal(response.headers.get('retry-after'), '1');
+      assert.equal(response.headers.get('connection'), 'close');
+      assert.equal(await connection.rest(), '');
+      assert.ok(earlier >= 101, `${earlier} responses before the 503`);
+      const list = (await (await service.fetch('GET', '/books')).json()) as { data: unknown };
+      assert.deepEqual(list.data, []);
+    });
+  }
+
+  test('are all served when one read has no more than 100', async () => {
+    await using service = await startService();
+    using connection = await Connection.open(service);
+    const body = `{}${' '.repeat(2_000)}`;
+    const sent = connection.send(request('POST /book', [service.authorization], body).repeat(500));
+    for (let id = 1; id <= 500; id++) {
+      const book = assertSuccess(await connection.response(), 201, 'Book created successfully');
+      assert.equal((book as { id: number }).id, id);
+    }
+    await sent;
   });
 
   test('get their responses before one 400 for malformed data after them', async () => {

@@ -12,8 +12,8 @@ const STATE = Symbol('state of the connection');
 class ConnectionState {
   /** The response to the last request, pending or finished. */
   last: ServerResponse | undefined = undefined;
-  /** The response before, if it was pending when the last request was received, which was pipelined. */
-  previous: ServerResponse | undefined = undefined;
+  /** The number of pipelined requests that wait for the responses before theirs. */
+  waiting = 0;
   /** Whether no further request gets a response, so that none may have an effect (RFC 9112, section 9.6). */
   isClosing = false;
 
@@ -21,9 +21,11 @@ class ConnectionState {
     return this.last === undefined || this.last.writableFinished;
   }
 
-  add(response: ServerResponse): void {
-    this.previous = this.isIdle ? undefined : this.last;
+  /** Adds the response to a request. @returns the response before it, if that is pending */
+  add(response: ServerResponse): ServerResponse | undefined {
+    const previous = this.isIdle ? undefined : this.last;
     this.last = response;
+    return previous;
   }
 }
 

@@ -104,11 +104,13 @@ export class Connections {
         done(null, payload);
         return;
       }
-      // In the next turn all pipelined requests are known.
-      setImmediate(() => {
-        if (stateOf(raw.socket).last === reply.raw) closeAfter(reply);
-        done(null, payload);
-      });
+      // After two turns all pipelined requests are known: the connection may have been resumed with this request.
+      setImmediate(() =>
+        setImmediate(() => {
+          if (stateOf(raw.socket).last === reply.raw) closeAfter(reply);
+          done(null, payload);
+        }),
+      );
     });
   }
 }

@@ -4,7 +4,7 @@ import { METHODS } from '../node-http.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { annotate, type ErrorDescription, type RequestLog } from '../request-log.ts';
 import { send } from '../response.ts';
-import { type Connection, stateOf } from './connection-state.ts';
+import { routeInOrder } from './pipelining.ts';
 import { rejectOnSockets } from './socket-rejections.ts';
 
 export interface ErrorHandling {
@@ -31,8 +31,8 @@ export function rejectInEnvelope(
     annotate(request, 'error', fields);
     return send(reply, { outcome });
   });
-  app.server.prependListener('request', (request, response) => {
-    stateOf(request.socket).add(response);
+  routeInOrder(app);
+  app.server.prependListener('request', (request) => {
     if (!ROUTABLE_METHODS.has(request.method)) request.method = UNSUPPORTED_METHOD;
   });
   // Both are routed like any request: 100 Continue is sent when the body is read.
@@ -58,28 +58,10 @@ function collectMethods(app: FastifyInstance): (target: string) => string | unde
   };
 }
 
-/**
- * Pipelined requests are processed one after the other: their effects have their order (RFC 9112, section 9.3.2), none has
- * an effect after the last response of the connection, and one response at a time waits for the client to read it.
- */
 function rejectMalformed(request: FastifyRequest, reply: FastifyReply, pass: () => void): void {
-  const connection: Connection = request.raw.socket;
-  const { isClosing, previous } = stateOf(connection);
-  const error = isClosing ? 'badRequest' : protocolViolation(request);
-  const rejectOrPass = () => {
-    if (error) send(reply, { outcome: error });
-    else pass();
-  };
-  if (!previous) {
-    rejectOrPass();
-    return;
-  }
-  connection.pause();
-  previous.once('close', () => {
-    if (!connection.writable) return;
-    connection.resume();
-    rejectOrPass();
-  });
+  const error = protocolViolation(request);
+  if (error) send(reply, { outcome: error });
+  else pass();
 }
 
 /** The outcome of a request that the parser and the router accept, but the service rejects. */

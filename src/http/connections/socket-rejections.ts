@@ -7,12 +7,14 @@ import type { RequestLog } from '../request-log.ts';
 import { routableTarget } from '../request-target.ts';
 import { OUTCOME_HEADERS } from '../response.ts';
 import { type Connection, linger, stateOf } from './connection-state.ts';
+import { REQUEST_NOT_TAKEN } from './pipelining.ts';
 
 /** Outcomes by the error codes of Node's parser and timers; every other code is malformed HTTP. */
 const OUTCOME_OF_CODE: Readonly<Record<string, OutcomeName>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
   HPE_HEADER_OVERFLOW: 'headersTooLarge',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'payloadTooLarge',
+  [REQUEST_NOT_TAKEN]: 'serviceUnavailable',
 };
 
 const DISCONNECT_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
@@ -51,9 +53,12 @@ export function rejectOnSockets(
 type ParserError = NodeJS.ErrnoException & { rawPacket?: Buffer; bytesParsed?: number };
 
 /** Whether an error is in the headers of a HEAD request; false when they came in several packets. */
-function isInHeadRequest({ rawPacket, bytesParsed }: ParserError): boolean {
+function isInHeadRequest({ code, rawPacket, bytesParsed }: ParserError): boolean {
   const read = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
-  return read.split('\r\n\r\n').at(-1)?.startsWith('HEAD ') === true;
+  const requests = read.split('\r\n\r\n');
+  // The headers of a request that is not taken have been parsed to their end.
+  const last = requests.at(code === REQUEST_NOT_TAKEN ? -2 : -1);
+  return last?.startsWith('HEAD ') === true;
 }
 
 /** Ends a connection on which no further request can be parsed, after the responses to the requests before. */
