@@ -1,5 +1,4 @@
-import { parseConninfo } from '../src/store/postgres/hosts/conninfo.ts';
-import { Hosts } from '../src/store/postgres/hosts/hosts.ts';
+import { Client } from 'pg';
 import { query } from '../testkit/sql.ts';
 
 /**
@@ -19,8 +18,8 @@ async function inspectSqlite(dbUrl: string): Promise<string[]> {
 
 /** Reads every row completely, and checks table and index when the server has the extension amcheck. */
 async function inspectPostgres(url: string): Promise<string[]> {
-  // The address may list several hosts, which the driver does not support.
-  const { client } = await Hosts.connect(parseConninfo(url));
+  const client = new Client(url);
+  await client.connect();
   try {
     await client.query(
       'set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off',

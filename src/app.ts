@@ -99,7 +99,6 @@ function observerOf(metrics: Metrics | undefined, logger: ReturnType<typeof open
   return {
     operation: (name, waiting) => metrics?.store.operation(name, waiting) ?? (() => {}),
     pool: (name, connections) => metrics?.store.pool(name, connections),
-    moved: (server) => logger.warn(`the store has moved to ${server}`),
     part(name) {
       const count = metrics?.store.part(name);
       return (cause) => {

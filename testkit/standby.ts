@@ -18,10 +18,8 @@ export interface Standby {
 /**
  * Adds a synchronous standby to a primary. The primary is restarted, since the standby is a copy of its files: the npm
  * package has no pg_basebackup.
- *
- * @param port the port of the standby
  */
-export async function addStandby(primary: Cluster, port?: number): Promise<Standby> {
+export async function addStandby(primary: Cluster): Promise<Standby> {
   const [settings] = await query(primary.url, 'show data_directory');
   const data = String(settings?.data_directory);
   await primary.stop();
@@ -34,7 +32,7 @@ export async function addStandby(primary: Cluster, port?: number): Promise<Stand
   await appendFile(join(data, SETTINGS), `synchronous_standby_names = '*'\n`);
 
   const { password } = new URL(primary.url);
-  const place = { folder, programs: primary.programs, port: port ?? (await findFreePort()) };
+  const place = { folder, programs: primary.programs, port: await findFreePort() };
   const cluster = new Cluster(place, password, janitor);
   await primary.start();
   // It accepts writes once it has been promoted.

@@ -2,14 +2,15 @@ import assert from 'node:assert/strict';
 import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { Relay } from '../../testkit/relay.ts';
 import { addStandby } from '../../testkit/standby.ts';
-import { withHosts } from '../../testkit/with-hosts.ts';
+import { withPort } from '../../testkit/with-port.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import type { Clients } from '../clients.ts';
 import { add, raise } from '../figures.ts';
+import { balanceCopies, Haproxy } from '../haproxy.ts';
 import type { Journal } from '../journal.ts';
 import { Trial } from '../trial.ts';
-import { Haproxy } from './haproxy.ts';
 
 export const campaign: Campaign = {
   summary:
@@ -33,18 +34,18 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
   await using resources = new AsyncDisposableStack();
   let primary = resources.use(await startCluster());
   const { url } = await createDatabase({ server: primary.url });
-  let vacantPort = await findFreePort();
-  const dbUrl = withHosts(url, [primary.port, vacantPort]);
+  const relay = resources.use(await Relay.open(primary.port));
+  const dbUrl = withPort(url, relay.port);
   const variables = { TRUST_PROXY: '127.0.0.1', STOP_DELAY_SECONDS: '1' };
   const trial = resources.use(await Trial.open({ dbUrl, seed, variables }));
   const folder = resources.use(await createFolder());
   const ports = [await findFreePort(), await findFreePort(), await findFreePort()];
   for (const port of ports) await trial.start(port);
-  const proxy = resources.use(await Haproxy.start(trial.target.port, ports, folder.path));
+  const proxy = resources.use(await Haproxy.start(balanceCopies(trial.target.port, ports), folder.path));
 
   const figures: Record<string, number> = { 'rolling restarts': rounds, failovers: rounds, failed: 0 };
   for (let round = 1; round <= rounds; round++) {
-    const standby = await addStandby(primary, vacantPort);
+    const standby = await addStandby(primary);
     await proxy.ready(ports.length);
     const { calls } = await underLoad(trial, async (clients) => {
       for (const port of ports) {
@@ -66,6 +67,7 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
     const failover = await underLoad(trial, async (clients) => {
       await former.stop('kill');
       await standby.promote();
+      relay.target = primary.port;
       backMs = performance.now();
       await clients.progress(WRITES);
     });
@@ -74,7 +76,6 @@ async function restartAndFailOver({ rounds, seed, report }: CampaignOptions): Pr
     assert.ok(firstMs <= WRITING_MS_MAX, `no write was acknowledged for ${firstMs} ms`);
     raise(figures, 'longest from promotion to first write, ms', firstMs);
     await former[Symbol.asyncDispose]();
-    vacantPort = former.port;
   }
   await Promise.all(ports.map((port) => trial.stop(port)));
   return { ...figures, ...trial.writes };

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFolder } from '../../testkit/folder.ts';
-import { findFreePort } from '../../testkit/free-port.ts';
 import { type Cluster, startCluster } from '../../testkit/postgres.ts';
+import { Relay } from '../../testkit/relay.ts';
 import { run } from '../../testkit/run-program.ts';
 import { query } from '../../testkit/sql.ts';
 import { addStandby } from '../../testkit/standby.ts';
-import { withHosts } from '../../testkit/with-hosts.ts';
+import { withPort } from '../../testkit/with-port.ts';
 import type { EngineName } from '../campaign.ts';
 import { createAddress } from '../service.ts';
 
@@ -28,11 +28,11 @@ export async function openStore(engine: EngineName, resources: AsyncDisposableSt
     return { dbUrl, url: () => dbUrl };
   }
   let primary: Cluster = resources.use(await startCluster({ isSynced: false }));
-  let vacantPort = await findFreePort();
+  const relay = resources.use(await Relay.open(primary.port));
   const { path: copies } = resources.use(await createFolder());
   let crashes = 0;
   return {
-    dbUrl: withHosts(primary.url, [primary.port, vacantPort]),
+    dbUrl: withPort(primary.url, relay.port),
     url: () => primary.url,
     async crash() {
       if (++crashes % 2 === 1) {
@@ -41,14 +41,14 @@ export async function openStore(engine: EngineName, resources: AsyncDisposableSt
         return 'restarts';
       }
       const former = primary;
-      const standby = await addStandby(former, vacantPort);
+      const standby = await addStandby(former);
       primary = resources.use(standby.cluster);
       // A server that is killed may show commits that its standby does not have.
       await former.freeze();
       await standby.promote();
+      relay.target = primary.port;
       // Its folder stays until the end, as the standby runs the programs in it.
       await former.stop('immediate');
-      vacantPort = former.port;
       return 'failovers';
     },
     async copy() {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDatabase, startCluster } from '../../testkit/postgres.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { query } from '../../testkit/sql.ts';
-import { withHosts } from '../../testkit/with-hosts.ts';
+import { withPort } from '../../testkit/with-port.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { raise } from '../figures.ts';
 import { describeWaits } from '../outage/campaign.ts';
@@ -58,7 +58,7 @@ export async function failInRelay(options: CampaignOptions, how: FaultOptions): 
   await using relay = await Relay.open(cluster.port);
   const random = new Random(options.seed);
   const faultsOf = () => relayFaultsOf(relay, random, how.share);
-  return await runFaults(options, how, { url, dbUrl: withHosts(url, [relay.port]), faultsOf });
+  return await runFaults(options, how, { url, dbUrl: withPort(url, relay.port), faultsOf });
 }
 
 /** A database, its address for the service, and what happens between them. */

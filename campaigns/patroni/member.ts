@@ -34,7 +34,8 @@ export class Member implements AsyncDisposable {
   readonly name: string;
   /** The port of PostgreSQL. */
   readonly port: number;
-  readonly #restPort: number;
+  /** The port of Patroni's REST API. */
+  readonly restPort: number;
   readonly #folder: string;
   readonly #janitor: Janitor;
   #patroni: Program | undefined;
@@ -42,7 +43,7 @@ export class Member implements AsyncDisposable {
 
   private constructor(name: string, ports: readonly [number, number], folder: string, janitor: Janitor) {
     this.name = name;
-    [this.port, this.#restPort] = ports;
+    [this.port, this.restPort] = ports;
     this.#folder = folder;
     this.#janitor = janitor;
   }
@@ -95,7 +96,7 @@ export class Member implements AsyncDisposable {
   /** What its Patroni reports at a path of its REST API; undefined when it does not respond. */
   async report<Report>(path: string): Promise<Report | undefined> {
     try {
-      const url = `http://127.0.0.1:${this.#restPort}${path}`;
+      const url = `http://127.0.0.1:${this.restPort}${path}`;
       const response = await fetch(url, { signal: AbortSignal.timeout(1_000) });
       return (await response.json()) as Report;
     } catch {
@@ -138,7 +139,7 @@ export class Member implements AsyncDisposable {
   }
 
   async #configure({ etcdPort, password, programs }: MemberOptions): Promise<void> {
-    const [rest, postgres] = [this.#restPort, this.port].map((port) => `127.0.0.1:${port}`);
+    const [rest, postgres] = [this.restPort, this.port].map((port) => `127.0.0.1:${port}`);
     const superuser = { username: 'postgres', password };
     const configuration = {
       scope: 'books',

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createFolder } from '../../testkit/folder.ts';
+import { findFreePort } from '../../testkit/free-port.ts';
 import { run } from '../../testkit/run-program.ts';
-import { withHosts } from '../../testkit/with-hosts.ts';
+import { Haproxy } from '../haproxy.ts';
 import { Etcd } from './etcd.ts';
 import { Member } from './member.ts';
 import { findPrograms } from './programs.ts';
@@ -20,21 +22,18 @@ interface MemberReport {
   readonly lag?: number | 'unknown';
 }
 
-/** Three PostgreSQL servers under Patroni, with a synchronous standby. Disposing ends and deletes everything. */
+/** Three PostgreSQL servers under Patroni, with a synchronous standby, behind HAProxy. Disposing ends and deletes everything. */
 export class PatroniCluster implements AsyncDisposable {
   readonly etcd: Etcd;
   readonly members: readonly Member[];
-  /** The URL of the database, with all hosts. */
+  /** The URL of the database, behind HAProxy. */
   readonly dbUrl: string;
   readonly #resources: AsyncDisposableStack;
 
   private constructor(etcd: Etcd, members: readonly Member[], url: string, resources: AsyncDisposableStack) {
     this.etcd = etcd;
     this.members = members;
-    this.dbUrl = withHosts(
-      url,
-      members.map(({ port }) => port),
-    );
+    this.dbUrl = url;
     this.#resources = resources;
   }
 
@@ -47,10 +46,12 @@ export class PatroniCluster implements AsyncDisposable {
     const members: Member[] = [];
     for (const name of NAMES)
       members.push(resources.use(await Member.start(name, { etcdPort: etcd.port, password, programs })));
-    const url = `postgres://postgres:${password}@127.0.0.1/postgres`;
+    const proxyPort = await findFreePort();
+    const url = `postgres://postgres:${password}@127.0.0.1:${proxyPort}/postgres`;
     const cluster = new PatroniCluster(etcd, members, url, resources.move());
     try {
       await cluster.complete();
+      await cluster.#startProxy(proxyPort);
       return cluster;
     } catch (error) {
       await cluster[Symbol.asyncDispose]();
@@ -60,7 +61,7 @@ export class PatroniCluster implements AsyncDisposable {
 
   /** Runs a statement on the server of one member. */
   query<Row extends object>(member: Member, sql: string): Promise<Row[]> {
-    return member.query<Row>(this.dbUrl.replace(/@[^/]*/, '@127.0.0.1'), sql);
+    return member.query<Row>(this.dbUrl, sql);
   }
 
   /** The current leader. */
@@ -108,6 +109,18 @@ export class PatroniCluster implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#resources.disposeAsync();
+  }
+
+  async #startProxy(port: number): Promise<void> {
+    const folder = this.#resources.use(await createFolder());
+    const addresses = this.members.flatMap((member, index) => [
+      [`POSTGRES_${index + 1}`, `127.0.0.1:${member.port}`],
+      [`PATRONI_${index + 1}`, `${member.restPort}`],
+    ]);
+    const variables = { POSTGRES_ADDRESS: `127.0.0.1:${port}`, ...Object.fromEntries(addresses) };
+    // The other members are DOWN: they are not the primary.
+    const configuration = { file: 'postgres.cfg', variables, serversUp: 1 } as const;
+    this.#resources.use(await Haproxy.start(configuration, folder.path));
   }
 
   /** Whether two standbys are connected to the leader, one of them synchronous. */

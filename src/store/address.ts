@@ -1,4 +1,4 @@
-import { type Conninfo, parseConninfo } from './postgres/hosts/conninfo.ts';
+import { type Conninfo, parseConninfo } from './postgres/connection/conninfo.ts';
 
 export type StoreAddress =
   | { readonly engine: 'sqlite'; readonly path: string }

@@ -5,8 +5,6 @@ export interface StoreObserver {
   /** Called once for each {@link DegradablePart}. @returns is called with each new failure, and with undefined after recovery */
   part(name: string): (cause: FailureCause | undefined) => void;
   pool(name: string, connections: () => PoolState): void;
-  /** Called after the store has moved to another of its servers. @param server its host and port */
-  moved(server: string): void;
 }
 
 /** Called after each batch: with its number of calls, its duration and whether it failed. */

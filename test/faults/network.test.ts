@@ -6,7 +6,7 @@ import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
-import { withHosts } from '../../testkit/with-hosts.ts';
+import { withPort } from '../../testkit/with-port.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
 const TITUS = {
@@ -28,7 +28,7 @@ describe('When the network to PostgreSQL stalls', () => {
   test('in a transaction that locks the table, the server ends it, and other processes can write', async () => {
     await using database = await createDatabase();
     await using relay = await Relay.open(Number(new URL(database.url).port));
-    await using store = await openStoreAt(withHosts(database.url, [relay.port]));
+    await using store = await openStoreAt(withPort(database.url, relay.port));
     await using other = await openStoreAt(database.url);
     await database.query(
       "insert into books (id, title, author, year) select id, '', '', 0 from generate_series(1, 5) as id",
@@ -47,7 +47,7 @@ describe('When the network to PostgreSQL stalls', () => {
   test('for existing connections only, a call abandons those that were idle', async () => {
     await using database = await createDatabase();
     await using relay = await Relay.open(Number(new URL(database.url).port));
-    await using store = await openStoreAt(withHosts(database.url, [relay.port]));
+    await using store = await openStoreAt(withPort(database.url, relay.port));
     const { id } = await store.create(BOOK);
     // Each uses a connection of its own.
     await Promise.all([

@@ -465,7 +465,6 @@ function observerOf(causes: unknown[]): StoreObserver {
   return {
     operation: () => () => {},
     pool: () => {},
-    moved: () => {},
     part: (name) => (cause: FailureCause | undefined) => causes.push(`${name}: ${String(cause)}`),
   };
 }

@@ -121,7 +121,6 @@ describe('A service on SQLite', () => {
     const observer = {
       operation: () => () => {},
       pool: () => {},
-      moved: () => {},
       part: (name: string) => (cause: unknown) => causes.push([name, cause]),
     };
     const thread = new LazyThread(

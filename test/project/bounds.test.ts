@@ -30,7 +30,7 @@ const NO_BOUNDS = [
   'src/search/unselective-paths.ts#PATHS_MAX',
   'src/store/limits.ts#REMOVAL_MAX',
   'src/store/inspection.ts#COUNTED_MAX',
-  'src/store/postgres/hosts/connect.ts#PREPARE_TIMEOUT_MS',
+  'src/store/postgres/connection/connect.ts#PREPARE_TIMEOUT_MS',
   'src/store/postgres/batches/inserts.ts#KEY_ATTEMPTS_MAX',
   'src/search/postgres/trigrams.ts#TRIGRAMS_MAX',
   'src/store/postgres/migrations.ts#ATTEMPTS_MAX',

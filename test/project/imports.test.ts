@@ -63,7 +63,7 @@ const RULES: readonly ImportRule[] = [
   {
     rule: 'an address names an engine, and opens none',
     modules: /^store\/address\.ts$/,
-    mayImport: /^store\/postgres\/hosts\/conninfo\.ts$/,
+    mayImport: /^store\/postgres\/connection\/conninfo\.ts$/,
   },
   {
     rule: 'app.ts alone connects the parts',

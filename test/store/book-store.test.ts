@@ -32,7 +32,6 @@ for (const engine of engines) {
           batches[name] = [...(batches[name] ?? []), calls];
         },
         pool: () => {},
-        moved: () => {},
         part: () => () => {},
       });
       const title = 'x'.repeat(1_000_000);

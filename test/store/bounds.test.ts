@@ -37,7 +37,6 @@ for (const engine of engines) {
           operation: () => (calls) => sizes.push(calls),
           pool: () => {},
           part: () => () => {},
-          moved: () => {},
         };
         await using store = await openStoreAt(address.dbUrl, observer);
         const results = await Promise.allSettled(

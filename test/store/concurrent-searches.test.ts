@@ -52,7 +52,6 @@ describe('Concurrent searches', () => {
         operation: (name) => () => (runs += Number(name === 'search')),
         pool: () => {},
         part: () => () => {},
-        moved: () => {},
       };
       await using store = await openStoreAt(address.dbUrl, observer);
       await store.create({ title: 'Dune', author: 'Frank Herbert', year: 1965 });

@@ -1,24 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { connect } from '../../src/store/postgres/connection/connect.ts';
+import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
 import { toStoreError } from '../../src/store/postgres/errors.ts';
-import { parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
-import { Hosts } from '../../src/store/postgres/hosts/hosts.ts';
 import { Database } from '../../src/store/postgres/pool/database.ts';
 import { ConnectionPool } from '../../src/store/postgres/pool/pool.ts';
 import * as sql from '../../src/store/postgres/sql.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { Relay } from '../../testkit/relay.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
-import { withHosts } from '../../testkit/with-hosts.ts';
+import { withPort } from '../../testkit/with-port.ts';
 
-test('A timeout while all connections are in use does not probe the hosts again', async () => {
+test('A timeout while all connections are in use closes no connection', async () => {
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
-  const url = `${withHosts(database.url, [relay.port, relay.port])}?connect_timeout=3`;
-  const { hosts, client } = await Hosts.connect(parseConninfo(url));
+  const url = `${withPort(database.url, relay.port)}?connect_timeout=3`;
+  const { server, client } = await connect(parseConninfo(url));
   await client.end();
-  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 60_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 60_000 });
 
   await pool.withConnection(async () => {
     await assert.rejects(pool.query('select 1'), (error) => {
@@ -35,9 +35,9 @@ test('A timeout while all connections are in use does not probe the hosts again'
 test('A statement that violates a constraint keeps its connection; after other errors, there is a new one', async () => {
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
-  const { hosts, client } = await Hosts.connect(parseConninfo(withHosts(database.url, [relay.port])));
+  const { server, client } = await connect(parseConninfo(withPort(database.url, relay.port)));
   await client.end();
-  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 60_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 60_000 });
   const fail = (code: string) =>
     assert.rejects(pool.query(`do $$ begin raise using errcode = '${code}'; end $$`), { code });
   await pool.query('select 1');
@@ -53,9 +53,9 @@ test('A statement that violates a constraint keeps its connection; after other e
 
 test('Of the connections that are idle for ten seconds, one stays open', async (context) => {
   await using database = await createDatabase();
-  const { hosts, client } = await Hosts.connect(parseConninfo(database.url));
+  const { server, client } = await connect(parseConninfo(database.url));
   await client.end();
-  const pool = new ConnectionPool(hosts, { connectionsMax: 3, statementTimeoutMs: 1_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 3, statementTimeoutMs: 1_000 });
   context.mock.timers.enable({ apis: ['setTimeout'] });
   await Promise.all([1, 2, 3].map(() => pool.query('select 1')));
   context.mock.timers.tick(9_000);
@@ -71,9 +71,9 @@ test('Of the connections that are idle for ten seconds, one stays open', async (
 
 test('Connections neither compile statements nor plan scans of tables that have an index', async () => {
   await using database = await createDatabase();
-  const { hosts, client } = await Hosts.connect(parseConninfo(database.url));
+  const { server, client } = await connect(parseConninfo(database.url));
   await client.end();
-  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 1_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 1_000 });
   const { rows } = await pool.query(
     `select current_setting('jit') as jit, current_setting('enable_seqscan') as seqscan`,
   );
@@ -84,9 +84,9 @@ test('Connections neither compile statements nor plan scans of tables that have 
 test('Statements on some books are planned for the first five executions, as every prepared statement, and not again', async () => {
   await using database = await createDatabase();
   await using _ = await openStoreAt(database.url);
-  const { hosts, client } = await Hosts.connect(parseConninfo(database.url));
+  const { server, client } = await connect(parseConninfo(database.url));
   await client.end();
-  const pool = new ConnectionPool(hosts, { connectionsMax: 1, statementTimeoutMs: 1_000 });
+  const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 1_000 });
   const books = new Database(pool);
   const texts = ['a', 'b', 'c'];
   const fields = [texts, texts, [1, 2, 3]];

@@ -446,7 +446,6 @@ function observerOf(causes: (FailureCause | undefined)[]): StoreObserver {
   return {
     operation: () => () => {},
     pool: () => {},
-    moved: () => {},
     part: (name) => (cause) => name === 'search index' && causes.push(cause),
   };
 }

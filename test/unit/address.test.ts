@@ -43,7 +43,7 @@ describe('DB_URL names a PostgreSQL database', () => {
     test(`as ${dbUrl}`, () => {
       const address = parseStoreAddress(dbUrl);
       assert.ok(address.engine === 'postgres');
-      assert.equal(address.conninfo.hosts[0]?.name, 'db');
+      assert.equal(address.conninfo.host, 'db');
       assert.equal(address.conninfo.dbname, 'books');
     });
   }

@@ -35,7 +35,6 @@ describe('A concurrency limiter', () => {
         return () => {};
       },
       pool: () => {},
-      moved: () => {},
       part: () => () => {},
     };
     const limiter = new ConcurrencyLimiter('search', 1, observer);

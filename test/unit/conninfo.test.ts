@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Conninfo, parseConninfo } from '../../src/store/postgres/hosts/conninfo.ts';
+import { type Conninfo, parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
 
 /** The parameters without default values, and with the password in plain text. */
 function parse(text: string): Record<string, unknown> {
-  const { password, applicationName, sslmode, hosts, sessionAttributes, connectTimeoutMs, ...others } =
-    parseConninfo(text);
-  const [{ name, ...host } = {}] = hosts;
+  const { password, applicationName, sslmode, connectTimeoutMs, ...others } = parseConninfo(text);
   return {
-    ...(hosts.length > 1 ? { hosts } : { ...(name !== undefined && { host: name }), ...host }),
-    ...(sessionAttributes !== (hosts.length > 1 ? 'read-write' : 'any') && { sessionAttributes }),
     ...(connectTimeoutMs !== 1_500 && { connectTimeoutMs }),
     ...others,
     ...(password && { password: password.reveal() }),
@@ -151,62 +147,11 @@ describe('A connection string in the form of keywords', () => {
     assert.deepEqual(parse('host=a HOST=b user='), { host: 'b' });
   });
 
-  test('has addresses for the names of its hosts', () => {
+  test('has an address for the name of its host', () => {
     assert.deepEqual(parse('host=db.example hostaddr=192.0.2.7'), {
       host: 'db.example',
-      address: '192.0.2.7',
+      hostaddr: '192.0.2.7',
     });
-    assert.deepEqual(parse('hostaddr=192.0.2.7,::1 host=a,b').hosts, [
-      { name: 'a', address: '192.0.2.7' },
-      { name: 'b', address: '::1' },
-    ]);
-  });
-});
-
-describe('A connection string with several hosts', () => {
-  test('keeps their order, with one port for all or one for each', () => {
-    const expected = [
-      { name: 'a', port: 5432 },
-      { name: 'b', port: 5433 },
-    ];
-    assert.deepEqual(parse('postgres://app@a:5432,b:5433/books'), {
-      user: 'app',
-      hosts: expected,
-      dbname: 'books',
-    });
-    assert.deepEqual(parse('postgres:///?host=a,b&port=5432,5433').hosts, expected);
-    assert.deepEqual(parse('host=a,b port=5432,5433').hosts, expected);
-    assert.deepEqual(parse('host=a,b port=5433').hosts, [
-      { name: 'a', port: 5433 },
-      { name: 'b', port: 5433 },
-    ]);
-  });
-
-  test('may omit hosts and ports, which then have default values', () => {
-    const expected = [{ name: 'a' }, { name: 'b', port: 5433 }];
-    assert.deepEqual(parse('postgres://a,b:5433').hosts, expected);
-    assert.deepEqual(parse('host=a,b port=,5433').hosts, expected);
-    assert.deepEqual(parse('host=a,').hosts, [{ name: 'a' }, {}]);
-  });
-
-  test('may mix names, addresses and directories of Unix sockets', () => {
-    assert.deepEqual(parse('postgres://[::1]:5433,%2Frun%2Fpostgresql,192.0.2.7/books').hosts, [
-      { name: '::1', port: 5433 },
-      { name: '/run/postgresql' },
-      { name: '192.0.2.7' },
-    ]);
-  });
-
-  test('requires a writable server by default', () => {
-    assert.equal(parseConninfo('host=a,b').sessionAttributes, 'read-write');
-    assert.equal(parseConninfo('host=a').sessionAttributes, 'any');
-    for (const wanted of ['any', 'read-write', 'primary'] as const) {
-      assert.equal(parseConninfo(`postgres://a,b?target_session_attrs=${wanted}`).sessionAttributes, wanted);
-    }
-  });
-
-  test('may turn the balance of load off, which the service does not offer', () => {
-    assert.deepEqual(parse('host=a load_balance_hosts=disable'), { host: 'a' });
   });
 });
 
@@ -246,31 +191,22 @@ describe('An invalid connection string', () => {
       'password=hunter2 connect_timeout=soon',
       /^connect_timeout must be a whole number/,
     ],
-    'more ports than hosts': [
-      'password=hunter2 host=a,b port=1,2,3',
-      /^port must list one port, or as many as there are hosts$/,
-    ],
-    'fewer ports than hosts': ['password=hunter2 host=a,b,c port=1,2', /^port must list/],
-    'ports without hosts': ['password=hunter2 port=1,2', /^port must list/],
-    'an invalid port in a list': ['postgres://app:hunter2@a:1,b:x/books', /^port must be a whole number/],
-    'more addresses than hosts': [
-      'password=hunter2 host=a hostaddr=192.0.2.1,192.0.2.2',
-      /^host and hostaddr must list as many hosts$/,
-    ],
-    'unknown attributes of a session': [
-      'password=hunter2 target_session_attrs=hunter2',
-      /^target_session_attrs must be one of any, read-write, primary$/,
-    ],
     ...Object.fromEntries(
-      ['read-only', 'standby', 'prefer-standby'].map((attributes) => [
-        `the attributes ${attributes}, as the service writes`,
-        [`password=hunter2 target_session_attrs=${attributes}`, /must be one of any, read-write, primary$/],
+      [
+        'postgres://app:hunter2@a,b/books',
+        'postgres://app:hunter2@a:5432,b:5433/books',
+        'postgres://app:hunter2@[::1]:5432,%2Frun/books',
+        'postgres://app:hunter2@a%2Cb/books',
+        'postgres:///books?password=hunter2&host=a,b',
+        'password=hunter2 host=a,b port=5432,5433',
+        'password=hunter2 hostaddr=192.0.2.1,192.0.2.2',
+        'password=hunter2 host=a,',
+      ].map((text, index) => [
+        `a list of hosts, form ${index + 1}`,
+        [text, /^it must name one host: the address of .* HAProxy with Patroni, PgBouncer, a virtual IP/],
       ]),
     ),
-    'a balance of load': [
-      'password=hunter2 host=a,b load_balance_hosts=random',
-      /^load_balance_hosts must be disable, as the service uses one server at a time$/,
-    ],
+    'a list of ports': ['password=hunter2 port=1,2', /^port must be a whole number/],
     'a percent sign alone': [
       'postgres://app:hunter2%@db/books',
       /% in it is not followed by two hexadecimal digits$/,

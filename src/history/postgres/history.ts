@@ -5,8 +5,8 @@ import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import type { Shards } from '../../store/postgres/citus/shards.ts';
+import type { Server } from '../../store/postgres/connection/connect.ts';
 import { isUndone, sqlState, toStoreError } from '../../store/postgres/errors.ts';
-import type { Hosts } from '../../store/postgres/hosts/hosts.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, readChangePages, toChangePage } from '../change-log.ts';
@@ -28,28 +28,28 @@ const POOLS = {
  *   while the table is locked, the history is unavailable until it has been prepared in the background.
  */
 export async function openHistory(
-  { hosts, shards }: { readonly hosts: Hosts; readonly shards: Shards | undefined },
+  { server, shards }: { readonly server: Server; readonly shards: Shards | undefined },
   days: number | undefined,
   observer?: StoreObserver,
 ): Promise<BookHistory | undefined> {
   const part = new DegradablePart('history', observer);
   if (days === undefined) {
-    if (!shards) await stop(hosts, part);
+    if (!shards) await stop(server, part);
     return undefined;
   }
   if (shards) {
     part.report('Citus');
     return undefined;
   }
-  const { history, history_recording: writes } = openPools(hosts, POOLS, observer);
+  const { history, history_recording: writes } = openPools(server, POOLS, observer);
   const recording = new Recording(writes, days, part);
   if (await recording.start()) return new PostgresHistory(history, recording, observer);
   await recording.close();
   return undefined;
 }
 
-async function stop(hosts: Hosts, part: DegradablePart): Promise<void> {
-  const pool = new ConnectionPool(hosts, POOLS.history_recording);
+async function stop(server: Server, part: DegradablePart): Promise<void> {
+  const pool = new ConnectionPool(server, POOLS.history_recording);
   try {
     await retry(() => pool.withConnection(endRecording), isPassing);
   } catch (error) {
@@ -141,10 +141,7 @@ class PostgresHistory implements BookHistory {
 
   async #run<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     try {
-      return await retry(
-        () => this.#pool.withConnection(run),
-        (error) => this.#pool.isRetryable(error),
-      );
+      return await retry(() => this.#pool.withConnection(run));
     } catch (error) {
       if (MISSING.has(sqlState(error) ?? '')) this.#expectRecorded(undefined);
       throw toStoreError(error);

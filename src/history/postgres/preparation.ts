@@ -26,7 +26,7 @@ const isForeign = (table: string, columns: readonly string[]) =>
 
 const SELECT_SCHEMA = `
   select schema,
-    pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as "isReadOnly",
+    current_setting('transaction_read_only') = 'on' as "isReadOnly",
     to_regprocedure(schema || '.book_history_catalog()') is not null
       and ${hasColumns("schema || '.book_history'", STATE_COLUMNS)} as "hasState",
     exists (select from pg_trigger where tgfoid = to_regproc(schema || '.record_book_history')) as "hasTriggers",

@@ -46,16 +46,14 @@ export class PostgresSearchEngine implements SearchEngine {
     index: SearchIndex | undefined,
     search: (snapshot: Snapshot) => Promise<Result>,
   ): Promise<Result> {
-    return retry(
-      () =>
-        this.#pool.withConnection(async (client) => {
-          const isIndexed = index !== undefined && (await index.begin(client));
-          if (!isIndexed) await client.query(BEGIN);
-          const found = await search(new this.#Snapshot(client, isIndexed));
-          await client.query('commit');
-          return found;
-        }),
-      (error) => this.#pool.isRetryable(error),
+    return retry(() =>
+      this.#pool.withConnection(async (client) => {
+        const isIndexed = index !== undefined && (await index.begin(client));
+        if (!isIndexed) await client.query(BEGIN);
+        const found = await search(new this.#Snapshot(client, isIndexed));
+        await client.query('commit');
+        return found;
+      }),
     );
   }
 

@@ -1,7 +1,7 @@
 import { ConcurrencyLimiter } from '../../store/concurrency-limiter.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import type { Shards } from '../../store/postgres/citus/shards.ts';
-import type { Hosts } from '../../store/postgres/hosts/hosts.ts';
+import type { Server } from '../../store/postgres/connection/connect.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
 import { Searcher } from '../searcher.ts';
@@ -21,8 +21,8 @@ export class PostgresSearch implements BookSearch {
   readonly #searcher: Searcher;
   readonly #limiter: ConcurrencyLimiter;
 
-  constructor(hosts: Hosts, shards: Shards | undefined, observer: StoreObserver | undefined) {
-    const { searches, search_index: updates } = openPools(hosts, POOLS, observer);
+  constructor(server: Server, shards: Shards | undefined, observer: StoreObserver | undefined) {
+    const { searches, search_index: updates } = openPools(server, POOLS, observer);
     const engine = shards
       ? new PostgresSearchEngine(searches, undefined, CitusSnapshot)
       : new PostgresSearchEngine(

@@ -6,14 +6,12 @@ import { type PageRow, readPage } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
 import { findShards, type Shards } from './citus/shards.ts';
+import { connect } from './connection/connect.ts';
+import type { Conninfo } from './connection/conninfo.ts';
 import { toStoreError, violatedConstraint } from './errors.ts';
-import { PREPARE_TIMEOUT_MS } from './hosts/connect.ts';
-import type { Conninfo } from './hosts/conninfo.ts';
-import { Hosts } from './hosts/hosts.ts';
 import { ID_CHECK, readState } from './migrations.ts';
 import { type ColumnsRow, type Query, renderPage } from './pages.ts';
 import { retry } from './pool/pool.ts';
-import { configure } from './pool/session-settings.ts';
 import * as schema from './schema.ts';
 import * as sql from './sql.ts';
 
@@ -36,8 +34,7 @@ async function open(
   prepare: (client: ClientBase) => Promise<Shards | undefined>,
 ): Promise<BookArchive> {
   let shards: Shards | undefined;
-  const { client } = await Hosts.connect(conninfo, async (connected) => {
-    await configure(connected, PREPARE_TIMEOUT_MS);
+  const { client } = await connect(conninfo, async (connected) => {
     shards = await retry(() => prepare(connected));
   });
   return new PostgresArchive(client, shards !== undefined);

@@ -20,9 +20,9 @@ import {
 import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
 import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
 import type { Shards } from './citus/shards.ts';
+import { connect, type Server } from './connection/connect.ts';
+import type { Conninfo } from './connection/conninfo.ts';
 import { isUndone } from './errors.ts';
-import type { Conninfo } from './hosts/conninfo.ts';
-import { Hosts } from './hosts/hosts.ts';
 import { type ColumnsRow, type Query, renderPage } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
@@ -34,9 +34,9 @@ export async function openStore(conninfo: Conninfo, observer?: StoreObserver): P
   const prepare = async (connected: ClientBase) => {
     shards = await retry(() => prepareSchema(connected));
   };
-  const { hosts, client } = await Hosts.connect(conninfo, prepare, (server) => observer?.moved(server));
+  const { server, client } = await connect(conninfo, prepare);
   await client.end();
-  return new PostgresBookStore(hosts, shards, observer);
+  return new PostgresBookStore(server, shards, observer);
 }
 
 /** The result of a call on many books. */
@@ -60,8 +60,8 @@ class PostgresBookStore implements OpenStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(hosts: Hosts, shards: Shards | undefined, observer: StoreObserver | undefined) {
-    this.connection = { engine: 'postgres', hosts, shards };
+  constructor(server: Server, shards: Shards | undefined, observer: StoreObserver | undefined) {
+    this.connection = { engine: 'postgres', server, shards };
     const queueOf = <Item, Result>(
       name: string,
       run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
@@ -81,7 +81,7 @@ class PostgresBookStore implements OpenStore {
     };
     const databaseOn = (pool: ConnectionPool) =>
       shards ? new CitusDatabase(pool, shards) : new Database(pool);
-    const pools = openPools(hosts, POOLS, observer);
+    const pools = openPools(server, POOLS, observer);
     const database = databaseOn(pools.books);
     const bulkDatabase = databaseOn(pools.many);
     this.#database = database;

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts';
 import { StoreNotReady } from '../errors.ts';
 import { openStore } from './book-store.ts';
-import type { Conninfo } from './hosts/conninfo.ts';
+import type { Conninfo } from './connection/conninfo.ts';
 
 /** Creates the engine of a PostgreSQL database. A service loads only its store; commands load the other modules. */
 export function createEngine(conninfo: Conninfo): Engine {

@@ -40,12 +40,6 @@ export function isReadOnly(error: unknown): boolean {
   return hasState(error, /^25006$/);
 }
 
-/** Whether the server refused a new connection, or does not accept connections at present. */
-export function isConnectionRefused(error: unknown): boolean {
-  const isOfConnecting = error instanceof AggregateError || (error instanceof Error && 'syscall' in error);
-  return (isOfConnecting && codeOf(error) === 'ECONNREFUSED') || hasState(error, /^57P03$/);
-}
-
 /** Whether the connection broke, the server closed it, or the server did not respond. */
 export function isConnectionLost(error: unknown): boolean {
   if (reasonOf(error) === NO_CONNECTION_FREE) return false;

@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
-import type { Conninfo } from './hosts/conninfo.ts';
-import { Hosts } from './hosts/hosts.ts';
+import { connect } from './connection/connect.ts';
+import type { Conninfo } from './connection/conninfo.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
 import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
 
@@ -13,7 +13,7 @@ export async function inspectStore(conninfo: Conninfo): Promise<string> {
     await connected.query('begin transaction read only');
     description = await describe(connected, relations.has('books'));
   };
-  const { client } = await Hosts.connect(conninfo, inspect);
+  const { client } = await connect(conninfo, inspect);
   await client.end();
   return description;
 }

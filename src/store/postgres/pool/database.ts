@@ -3,7 +3,7 @@ import { isOutdatedPlan, isPreparedStatementRejected, toStoreError } from '../er
 import { advanceIdSequence } from '../schema.ts';
 import type { BatchStatement, Columns, Statement } from '../sql.ts';
 import { OptionalFeature } from './optional-feature.ts';
-import { type ConnectionPool, retry } from './pool.ts';
+import { type ConnectionPool, isRetryable, retry } from './pool.ts';
 
 /** Runs statements on a pool, each in its own transaction. */
 export class Database {
@@ -47,7 +47,7 @@ export class Database {
 
   /** Whether the statement had no effect and a retry may succeed, perhaps unprepared. */
   #isRetryable(error: unknown, sent: QueryConfig): boolean {
-    if (this.#pool.isRetryable(error)) return true;
+    if (isRetryable(error)) return true;
     if (sent.name === undefined || !isPreparedStatementRejected(error)) return false;
     this.#preparing.disable();
     // A pooler that rejects `find 0` would also reject `find 1`, and keep both on its servers.

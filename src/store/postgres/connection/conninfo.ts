@@ -1,10 +1,12 @@
 import { Secret } from '../../../secret.ts';
 
-/** The connection parameters of libpq that this service uses. */
+/** The connection parameters of libpq that this service uses; absent ones have the driver's defaults. */
 export interface Conninfo {
-  /** At least one, in the order of attempts. */
-  readonly hosts: readonly Host[];
-  readonly sessionAttributes: SessionAttributes;
+  /** The name, the address, or the directory of a Unix socket. */
+  readonly host?: string;
+  /** The address to connect to, instead of a lookup of the name. */
+  readonly hostaddr?: string;
+  readonly port?: number;
   readonly user?: string;
   readonly password?: Secret;
   readonly dbname?: string;
@@ -17,24 +19,8 @@ export interface Conninfo {
   readonly options?: string;
 }
 
-/** A host of a connection string; absent fields have the driver's defaults. */
-export interface Host {
-  /** The name, the address, or the directory of a Unix socket. */
-  readonly name?: string;
-  /** The address to connect to, instead of a lookup of the name. */
-  readonly address?: string;
-  readonly port?: number;
-}
-
 /** The time to open a connection, unless `connect_timeout` is set. */
 const CONNECT_TIMEOUT_MS = 1_500;
-
-const SESSION_ATTRIBUTES = ['any', 'read-write', 'primary'] as const;
-/**
- * The required attributes of a server (PostgreSQL documentation, "Parameter Key Words", `target_session_attrs`), without those of
- * standbys: the service writes.
- */
-export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 /** As in libpq (PostgreSQL documentation, "SSL Support", table "SSL Mode Descriptions"). */
@@ -49,21 +35,15 @@ type SslMode = (typeof SSL_MODES)[number];
 export function parseConninfo(text: string): Conninfo {
   const keywords = /^postgres(ql)?:\/\//i.test(text) ? parseUrl(text) : parseKeywords(text);
   const parameter = (name: string) => keywords.get(name) || undefined;
-  const hosts = parseHosts(parameter('host'), parameter('hostaddr'), parameter('port'));
+  const [host, hostaddr] = [parameter('host'), parameter('hostaddr')];
+  if (host?.includes(',') || hostaddr?.includes(',')) throw new Error(SEVERAL_HOSTS);
   const password = parameter('password');
   const connectTimeoutSeconds = wholeNumber('connect_timeout', parameter('connect_timeout'), 0, 3_600);
-  if ((parameter('load_balance_hosts') ?? 'disable') !== 'disable') {
-    throw new Error('load_balance_hosts must be disable, as the service uses one server at a time');
-  }
 
   return definedOnly({
-    hosts,
-    // The service writes, so by default the first of several servers must not be a standby.
-    sessionAttributes: oneOf(
-      'target_session_attrs',
-      parameter('target_session_attrs') ?? (hosts.length > 1 ? 'read-write' : 'any'),
-      SESSION_ATTRIBUTES,
-    ),
+    host,
+    hostaddr,
+    port: wholeNumber('port', parameter('port'), 1, 65_535),
     user: parameter('user'),
     password: password === undefined ? undefined : new Secret(password),
     dbname: parameter('dbname'),
@@ -77,36 +57,19 @@ export function parseConninfo(text: string): Conninfo {
   });
 }
 
-/** As in libpq, hosts and addresses are in pairs, with one port for all or one for each; an empty item is the default. */
-function parseHosts(
-  names: string | undefined,
-  addresses: string | undefined,
-  ports: string | undefined,
-): readonly Host[] {
-  const [nameList, addressList, portList] = [names, addresses, ports].map((list) => list?.split(','));
-  const count = (addressList ?? nameList)?.length ?? 1;
-  if (nameList && nameList.length !== count) throw new Error('host and hostaddr must list as many hosts');
-  if (portList && portList.length !== 1 && portList.length !== count) {
-    throw new Error('port must list one port, or as many as there are hosts');
-  }
-  return Array.from({ length: count }, (_, index) =>
-    definedOnly<Host>({
-      name: nameList?.[index] || undefined,
-      address: addressList?.[index] || undefined,
-      port: wholeNumber('port', portList?.[portList.length === 1 ? 0 : index] || undefined, 1, 65_535),
-    }),
-  );
-}
+/** Choosing the primary is the task of what manages the failover: a service that chose it, too, could choose another one. */
+const SEVERAL_HOSTS =
+  'it must name one host: the address of what leads to the primary, such as HAProxy with Patroni, PgBouncer, ' +
+  'a virtual IP, or the endpoint of the cloud (docs/postgresql.md, Failover)';
 
-/** `postgres://[user[:password]@][host[:port][,…]][/dbname][?keyword=value&…]`, every part percent-encoded. */
+/** `postgres://[user[:password]@][host[:port]][/dbname][?keyword=value&…]`, every part percent-encoded. */
 function parseUrl(text: string): Map<string, string> {
   const url = /^[a-z]+:\/\/(?:([^:@/?]*)(?::([^/?]*))?@)?([^@/?]*)(?:\/([^?]*))?(?:\?(.*))?$/is.exec(text);
-  const [, user, password, list = '', dbname, query] = url ?? [];
-  const hosts = list.split(',').map((host) => /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([^:]*))?$/.exec(host));
-  if (!url || !hosts.every((host) => host !== null)) {
-    throw new Error('it is not a URL of the form postgres://user:password@host:port/database');
-  }
-  const ports = hosts.map(([, , , port = '']) => port);
+  const [, user, password, authority = '', dbname, query] = url ?? [];
+  if (authority.includes(',')) throw new Error(SEVERAL_HOSTS);
+  const host = /^(?:\[([^\]]*)\]|([^:[\]]*))(?::([^:]*))?$/.exec(authority);
+  if (!host) throw new Error('it is not a URL of the form postgres://user:password@host:port/database');
+  const [, address, hostName, port] = host;
   // It would be read as the host and the database, which error messages contain.
   const isUserTruncated = user === undefined && `${dbname ?? ''}${query?.split('=')[0] ?? ''}`.includes('@');
   if (isUserTruncated) throw new Error('a / in its user or password must be written as %2F, and a ? as %3F');
@@ -116,8 +79,8 @@ function parseUrl(text: string): Map<string, string> {
   };
   put('user', user);
   put('password', password);
-  put('host', hosts.map(([, address, name = '']) => address ?? name).join(','));
-  if (ports.some((port) => port !== '')) put('port', ports.join(','));
+  put('host', address ?? hostName);
+  put('port', port);
   put('dbname', dbname);
   for (const pair of query?.split('&') ?? []) {
     const [name = '', value = ''] = pair.split(/=(.*)/s);

@@ -1,4 +1,12 @@
 import type { ClientBase } from 'pg';
+import { StoreUnavailable } from '../../../book/book-store.ts';
+
+/** What is behind the address has become a standby, whose books are older: for the time until a proxy notices that. */
+export class StandbyServer extends StoreUnavailable {
+  constructor() {
+    super('the server is a standby');
+  }
+}
 
 /** Commits must be on disk before the server acknowledges them. */
 const DURABLE = `case current_setting('synchronous_commit', true) when 'off' then set_config('synchronous_commit', 'on', false) end`;
@@ -24,12 +32,17 @@ const SETTINGS = {
   tcp_user_timeout: UNREACHABLE_MS,
 };
 
-/** Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters. */
-export async function configure(client: ClientBase, statementTimeoutMs: number): Promise<void> {
+/**
+ * Applies the settings of a connection by a statement, as connection poolers reject unknown startup parameters.
+ *
+ * @throws StandbyServer; else what the driver throws
+ */
+export async function applySettings(client: ClientBase, statementTimeoutMs: number): Promise<void> {
   const settings = Object.entries({ ...SETTINGS, statement_timeout: statementTimeoutMs });
   const values = settings.map(([name, value]) => `('${name}', '${value}')`);
   // The join leaves out what the server does not have, such as the settings of Citus.
-  await client.query(`
-    select ${DURABLE}, count(set_config(name, value, false))
+  const { rows } = await client.query<{ isStandby: boolean }>(`
+    select pg_is_in_recovery() as "isStandby", ${DURABLE}, count(set_config(name, value, false))
     from (values ${values.join(', ')}) as wanted (name, value) join pg_settings using (name)`);
+  if (rows[0]?.isStandby !== false) throw new StandbyServer();
 }

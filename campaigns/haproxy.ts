@@ -6,28 +6,36 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const CONFIGURATION = join(import.meta.dirname, '..', '..', 'deploy', 'haproxy', 'haproxy.cfg');
+const CONFIGURATIONS = join(import.meta.dirname, '..', 'deploy', 'haproxy');
 
-/** The part that this campaign adds to the configuration. */
+/** What campaigns add to a configuration. */
 const ADMIN = 'admin.cfg';
 
-/** HAProxy with the configuration of deploy/haproxy, in front of three copies on loopback. Disposing stops it. */
+/** A configuration in deploy/haproxy, with the variables that it needs. */
+interface HaproxyConfiguration {
+  readonly file: 'haproxy.cfg' | 'postgres.cfg';
+  readonly variables: Readonly<Record<string, string>>;
+  /** The number of its servers that are UP once it is ready. */
+  readonly serversUp: number;
+}
+
+/** The configuration for three copies of the service on loopback. */
+export function balanceCopies(port: number, copies: readonly number[]): HaproxyConfiguration {
+  const addresses = copies.map((copy, index) => [`BOOKS_COPY_${index + 1}`, `127.0.0.1:${copy}`]);
+  const variables = { BOOKS_ADDRESS: `localhost:${port}`, ...Object.fromEntries(addresses) };
+  return { file: 'haproxy.cfg', variables, serversUp: copies.length };
+}
+
+/** HAProxy with a configuration of deploy/haproxy. Disposing stops it. */
 export class Haproxy implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #socket: string;
   #stderr = '';
 
-  private constructor(port: number, copies: readonly number[], folder: string) {
+  private constructor({ file, variables }: HaproxyConfiguration, folder: string) {
     this.#socket = join(folder, 'admin');
-    const [one, two, three] = copies.map((copy) => `127.0.0.1:${copy}`);
-    this.#process = spawn('haproxy', ['-db', '-f', CONFIGURATION, '-f', join(folder, ADMIN)], {
-      env: {
-        ...process.env,
-        BOOKS_ADDRESS: `localhost:${port}`,
-        BOOKS_COPY_1: one,
-        BOOKS_COPY_2: two,
-        BOOKS_COPY_3: three,
-      },
+    this.#process = spawn('haproxy', ['-db', '-f', join(CONFIGURATIONS, file), '-f', join(folder, ADMIN)], {
+      env: { ...process.env, ...variables },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#process.on('error', () => {});
@@ -37,19 +45,19 @@ export class Haproxy implements AsyncDisposable {
   }
 
   /**
-   * Resolves when all copies get requests.
+   * Resolves when it is ready.
    *
    * @param folder for its admin socket
    * @throws Error when HAProxy does not start
    */
-  static async start(port: number, copies: readonly number[], folder: string): Promise<Haproxy> {
+  static async start(configuration: HaproxyConfiguration, folder: string): Promise<Haproxy> {
     await writeFile(join(folder, ADMIN), `global\n    stats socket ${join(folder, 'admin')}\n`);
-    const proxy = new Haproxy(port, copies, folder);
-    await proxy.ready(copies.length);
+    const proxy = new Haproxy(configuration, folder);
+    await proxy.ready(configuration.serversUp);
     return proxy;
   }
 
-  /** Resolves when this many copies are UP. */
+  /** Resolves when this many servers are UP. */
   async ready(count: number): Promise<void> {
     while ((await this.#countReady()) < count) {
       if (this.#process.exitCode !== null || this.#process.pid === undefined)
@@ -72,9 +80,9 @@ export class Haproxy implements AsyncDisposable {
     const response = await text(socket).catch(() => '');
     const [heading = '', ...lines] = response.replace(/^# /, '').split('\n');
     const [name, status] = ['svname', 'status'].map((column) => heading.split(',').indexOf(column));
-    const copies = lines
+    const servers = lines
       .map((line) => line.split(','))
       .filter((cells) => /^(one|two|three)$/.test(cells[name ?? 0] ?? ''));
-    return copies.filter((cells) => cells[status ?? 0] === 'UP').length;
+    return servers.filter((cells) => cells[status ?? 0] === 'UP').length;
   }
 }
