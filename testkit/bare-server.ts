@@ -9,9 +9,8 @@ import { readConfig } from '../src/config/config.ts';
 import { readVersion } from '../src/config/version.ts';
 import type { BookHistory } from '../src/history/book-history.ts';
 import { serveHistory } from '../src/history/routes.ts';
-import { FIXED_LIMITS } from '../src/http/limits.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
-import { SearchHandler } from '../src/search/search-handler.ts';
+import { serveSearch } from '../src/search/wing.ts';
 import { Secret } from '../src/secret.ts';
 
 /** A server with an unavailable store, for everything except books. */
@@ -34,11 +33,14 @@ export async function startBareServer(): Promise<BareServer> {
   const server = createServer({
     version: readVersion(),
     store: UNAVAILABLE,
-    listQueries: new SearchHandler(UNAVAILABLE),
+    wings: [
+      { serve: (core) => serveSearch(core, UNAVAILABLE) },
+      { serve: (core) => serveHistory(core, UNAVAILABLE) },
+    ],
     tokens: new Tokens(secrets.tokenKey, Date.now),
     credentials: new Credentials('nobody', new Secret('none')),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
-    limits: { ...FIXED_LIMITS, ...config.configuredLimits, graceMs: 0 },
+    limits: { ...config.limits, graceMs: 0 },
     corsOrigins: [],
     trustProxy: false,
     logLevel: 'silent',
@@ -49,7 +51,6 @@ export async function startBareServer(): Promise<BareServer> {
       expose: () => '',
     },
   });
-  serveHistory(server.core, UNAVAILABLE);
   diagnostics.unsubscribe('fastify.initialization', onServer);
   const url = await server.listen(0, 'localhost');
   return { url, routes, [Symbol.asyncDispose]: () => server.close() };

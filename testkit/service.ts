@@ -1,14 +1,14 @@
 import { after } from 'node:test';
 import { createServer } from '../src/api/server.ts';
-import { type Dependencies, startApp } from '../src/app.ts';
+import { startApp } from '../src/app.ts';
 import { Credentials } from '../src/auth/credentials.ts';
-import { LoginThrottle, THROTTLE_LIMITS } from '../src/auth/throttle.ts';
+import { LoginThrottle, THROTTLE_LIMITS, type ThrottleLimits } from '../src/auth/throttle.ts';
 import { Tokens } from '../src/auth/tokens.ts';
 import type { BookStore } from '../src/book/book-store.ts';
 import { readConfig, type ServiceConfig } from '../src/config/config.ts';
-import { FIXED_LIMITS } from '../src/http/limits.ts';
+import type { HttpLimits } from '../src/http/limits.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
-import { SearchHandler } from '../src/search/search-handler.ts';
+import { serveSearch } from '../src/search/wing.ts';
 import { Secret } from '../src/secret.ts';
 import { parseStoreAddress } from '../src/store/address.ts';
 import { assertNothingConfidential } from './confidential.ts';
@@ -30,7 +30,11 @@ export const LOGIN = JSON.stringify({ username: USERNAME, password: PASSWORD });
 export const WRONG_LOGIN = JSON.stringify({ username: USERNAME, password: TITLE });
 
 /** Differences from the defaults. */
-export interface ServiceOptions extends Omit<Dependencies, 'logStream'> {
+export interface ServiceOptions {
+  /** The clock, in milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly httpLimits?: Partial<HttpLimits>;
+  readonly throttleLimits?: Partial<ThrottleLimits>;
   /** The store; by default a new one, which is deleted with the service. */
   readonly dbUrl?: string;
   /** The engine of a new store; by default SQLite. */
@@ -106,15 +110,19 @@ const NO_GRACE = { graceMs: 0 };
 
 /** Starts the whole service. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const { dbUrl, engine = 'SQLite', secret = SECRET, ...others } = options;
   const {
+    dbUrl,
+    engine = 'SQLite',
+    secret = SECRET,
     corsOrigins = [],
     trustProxy = false,
     logLevel = 'info',
     hasMetrics = true,
     hasHistory = false,
-    ...dependencies
-  } = others;
+    httpLimits,
+    throttleLimits,
+    now,
+  } = options;
   const engineOfAddress = engines.find(({ name }) => dbUrl === undefined && name === engine);
   const address = await engineOfAddress?.createAddress();
   const store = parseStoreAddress(dbUrl ?? address?.dbUrl ?? '');
@@ -128,16 +136,15 @@ export async function startService(options: ServiceOptions = {}): Promise<Servic
       trustProxy,
       logLevel,
       hasMetrics,
+      limits: { ...DEFAULTS.limits, ...NO_GRACE, ...httpLimits },
+      throttleLimits: { ...THROTTLE_LIMITS, ...throttleLimits },
       ...(hasHistory && { historyDays: 90 }),
     },
     { tokenKey: new Secret(secret), username: USERNAME, password: new Secret(PASSWORD) },
-    {
-      ...dependencies,
-      httpLimits: { ...NO_GRACE, ...dependencies.httpLimits },
-      logStream: { write: (line) => log.push(line) },
-    },
+    { write: (line) => log.push(line) },
+    now,
   );
-  return new Service(app.url, signToken(options.now), log, async () => {
+  return new Service(app.url, signToken(now), log, async () => {
     await app.close();
     await address?.[Symbol.asyncDispose]();
   });
@@ -152,11 +159,11 @@ export async function startServiceOn(
   const server = createServer({
     version: '0.0.0',
     store,
-    ...('search' in store && { listQueries: new SearchHandler(store) }),
+    wings: 'search' in store ? [{ serve: (core) => serveSearch(core, store) }] : [],
     tokens: new Tokens(new Secret(SECRET), Date.now),
     credentials: new Credentials(USERNAME, new Secret(PASSWORD)),
     throttle: new LoginThrottle(THROTTLE_LIMITS, Date.now),
-    limits: { ...FIXED_LIMITS, ...DEFAULTS.configuredLimits, ...NO_GRACE, ...httpLimits },
+    limits: { ...DEFAULTS.limits, ...NO_GRACE, ...httpLimits },
     corsOrigins: [],
     trustProxy: false,
     logStream: { write: (line) => log.push(line) },

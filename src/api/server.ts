@@ -1,4 +1,3 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Credentials } from '../auth/credentials.ts';
 import type { LoginThrottle } from '../auth/throttle.ts';
 import type { Tokens } from '../auth/tokens.ts';
@@ -7,20 +6,20 @@ import { BodyReader } from '../http/body/body-reader.ts';
 import { MemoryBudget } from '../http/body/memory-budget.ts';
 import { HttpServer, type HttpServerOptions } from '../http/http-server.ts';
 import type { RequestObserver } from '../http/request-log.ts';
-import { type HttpResult, respondWith } from '../http/response.ts';
+import { respondWith } from '../http/response.ts';
 import { redirectToConsole, serveConsole } from '../web/console.ts';
 import { serveDocs } from '../web/docs.ts';
 import { BookHandlers } from './book-handlers.ts';
 import { describeError } from './describe-error.ts';
 import { describeRoutes } from './description/openapi.ts';
-import { type NamedOperation, operations } from './description/operations.ts';
+import { operations } from './description/operations.ts';
 import { HEALTH_PATH, HealthHandlers, READINESS_PATH } from './health-handlers.ts';
 import { ListHandler } from './list-handler.ts';
 import { TokenHandlers } from './token-handlers.ts';
 
 /** Makes a server of the API, its documentation and the web console. */
 export function createServer(options: ServerOptions) {
-  const { store, listQueries, limits, metrics } = options;
+  const { store, limits, metrics } = options;
   const server = new HttpServer({
     ...options,
     probes: [HEALTH_PATH, READINESS_PATH, '/metrics'],
@@ -43,11 +42,18 @@ export function createServer(options: ServerOptions) {
   app.post('/book', { ...protect, config: operations.createBook }, respondWith(books.create));
   app.post('/books', { ...protect, config: operations.createBooks }, respondWith(books.createMany));
   app.patch('/books', { ...protect, config: operations.updateBooks }, respondWith(books.updateMany));
-  const list = (request: FastifyRequest, reply: FastifyReply) =>
-    listQueries?.handle(request, reply, { unread, searchMs: limits.searchMs }) ??
-    lists.handle(request, reply);
-  const listBooks = listQueries?.operation ?? operations.listBooks;
-  app.get('/books', { ...protect, config: listBooks }, respondWith(list));
+  const core: Core = {
+    app,
+    connections: server.connections,
+    protect,
+    unread,
+    tokens: options.tokens,
+    searchMs: limits.searchMs,
+    listBooks: lists.handle,
+  };
+  const gauges = options.wings.flatMap((wing) => wing.serve(core));
+  if (!app.hasRoute({ method: 'GET', url: '/books' }))
+    app.get('/books', { ...protect, config: operations.listBooks }, respondWith(lists.handle));
   app.get('/book/:id', { ...protect, config: operations.findBook }, respondWith(books.find));
   app.put('/book/:id', { ...protect, config: operations.updateBook }, respondWith(books.update));
   app.delete('/book/:id', { ...protect, config: operations.deleteBook }, respondWith(books.delete));
@@ -60,15 +66,14 @@ export function createServer(options: ServerOptions) {
   }
 
   return {
-    /** What wings need, which add their routes before {@link listen}. */
-    core: { app, connections: server.connections, protect, unread, tokens: options.tokens },
     listen: (port: number, host?: string) => server.listen(port, host),
     close: () => server.close(),
-    /** The part of the metrics that is not counted. */
+    /** The metrics of the wings. */
+    gauges,
+    /** The part of the core's metrics that is not counted. */
     state: () => ({
       connections: server.connections.counts,
       heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
-      ...(listQueries && { searches: listQueries.count }),
       logins: tokenHandlers.logins,
     }),
   };
@@ -76,25 +81,26 @@ export function createServer(options: ServerOptions) {
 
 const METRICS_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 
-/** What answers GET /books with a query. */
-export interface ListQueries {
-  /** GET /books with its parameters. */
-  readonly operation: NamedOperation;
-  /** The number of lists that are being made or sent. */
-  readonly count: number;
-  /** @returns undefined when the request has no parameter that is known */
-  handle(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    context: QueryContext,
-  ): Promise<HttpResult> | undefined;
-}
-
-export interface QueryContext {
+/** The part of a server that wings use. */
+export interface Core {
+  readonly app: HttpServer['app'];
+  readonly connections: HttpServer['connections'];
+  /** The options of a route that requires a token. */
+  readonly protect: { readonly onRequest: TokenHandlers['authenticate'] };
   /** The memory of responses that clients have not read yet. */
   readonly unread: MemoryBudget;
-  /** The time until the response begins, and then until its next part. */
+  readonly tokens: Tokens;
+  /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
+  /** GET /books without a query. */
+  readonly listBooks: ListHandler['handle'];
+}
+
+/** A metric that is read at each scrape. */
+export interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => number;
 }
 
 interface ServerOptions
@@ -102,16 +108,13 @@ interface ServerOptions
   /** Of the service, for `/openapi.json`. */
   readonly version: string;
   readonly store: BookStore;
-  /** Absent, all books are listed whatever the query. */
-  readonly listQueries?: ListQueries | undefined;
+  /** Parts that add routes (src/wing.ts). */
+  readonly wings: readonly { serve(core: Core): readonly Gauge[] }[];
   readonly tokens: Tokens;
   readonly credentials: Credentials;
   readonly throttle: LoginThrottle;
   readonly metrics?: ServedMetrics | undefined;
 }
-
-/** The part of a server that wings use. */
-export type Core = ReturnType<typeof createServer>['core'];
 
 /** Metrics, served without a token and without the envelope. */
 interface ServedMetrics {

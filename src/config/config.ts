@@ -1,4 +1,5 @@
-import type { HttpLimits } from '../http/limits.ts';
+import { THROTTLE_LIMITS, type ThrottleLimits } from '../auth/throttle.ts';
+import { FIXED_LIMITS, type HttpLimits } from '../http/limits.ts';
 import type { LogLevel } from '../log/log-level.ts';
 import { Secret } from '../secret.ts';
 import type { StoreAddress } from '../store/address.ts';
@@ -12,11 +13,8 @@ export interface ServiceConfig {
   readonly store: StoreAddress;
   readonly corsOrigins: readonly string[];
   readonly trustProxy: boolean | number | readonly string[];
-  /** The other limits are `FIXED_LIMITS` of src/http/limits.ts. */
-  readonly configuredLimits: Pick<
-    HttpLimits,
-    'headersMs' | 'requestMs' | 'stallMs' | 'connections' | 'stopDelayMs'
-  >;
+  readonly limits: HttpLimits;
+  readonly throttleLimits: ThrottleLimits;
   readonly logLevel: LogLevel;
   readonly hasMetrics: boolean;
   /** How many days changes are kept; absent when they are not recorded. */
@@ -110,13 +108,15 @@ export function readConfig(variables: Variables): Omit<LoadedConfiguration, 'gen
       store: values.DB_URL,
       corsOrigins: values.CORS_ORIGINS,
       trustProxy: values.TRUST_PROXY,
-      configuredLimits: {
+      limits: {
+        ...FIXED_LIMITS,
         headersMs: Math.min(values.HEADERS_TIMEOUT_SECONDS, values.REQUEST_TIMEOUT_SECONDS),
         requestMs: values.REQUEST_TIMEOUT_SECONDS,
         stallMs: values.STALL_TIMEOUT_SECONDS,
         connections: values.CONNECTIONS_MAX,
         stopDelayMs: values.STOP_DELAY_SECONDS,
       },
+      throttleLimits: THROTTLE_LIMITS,
       logLevel: values.LOG_LEVEL,
       hasMetrics: values.METRICS,
       ...((values.HISTORY ?? values.DB_URL.engine === 'sqlite') && { historyDays: values.HISTORY_DAYS }),

@@ -1,12 +1,12 @@
-import type { Core } from '../api/server.ts';
+import type { Core, Gauge } from '../api/server.ts';
 import { respondWith } from '../http/response.ts';
 import type { BookHistory } from './book-history.ts';
 import { Followers } from './followers.ts';
 import { HistoryHandlers } from './handlers.ts';
 import { operations } from './operations.ts';
 
-/** Adds the routes of the history to a server. @returns the followers, for the metrics */
-export function serveHistory(core: Core, history: BookHistory): Followers {
+/** Adds the routes of the history to a server. @returns its metrics */
+export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
   const { app, connections, protect, unread, tokens } = core;
   const followers = new Followers(history);
   const handlers = new HistoryHandlers(history, tokens, followers, unread);
@@ -20,5 +20,16 @@ export function serveHistory(core: Core, history: BookHistory): Followers {
     if (method !== 'GET') followers.written();
     done();
   });
-  return followers;
+  return [
+    {
+      name: 'bookkeeping_followers',
+      help: 'Requests that follow the changes.',
+      read: () => followers.state.count,
+    },
+    {
+      name: 'bookkeeping_changes_behind',
+      help: 'Changes that the slowest follower has not got yet.',
+      read: () => followers.state.behind,
+    },
+  ];
 }

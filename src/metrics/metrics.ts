@@ -9,12 +9,15 @@ interface ServerSnapshot {
   readonly connections: { readonly active: number; readonly idle: number };
   /** The memory of long request bodies, and of responses that clients have not read yet. */
   readonly heldBytes: { readonly bodies: number; readonly responses: number };
-  /** The searches that are running or being sent. */
-  readonly searches?: number;
-  /** Absent when the history is not recorded. */
-  readonly followers?: { readonly count: number; readonly behind: number };
   readonly logins: Readonly<Record<'succeeded' | 'failed' | 'throttled', number>>;
   readonly tokens: { readonly hits: number; readonly misses: number };
+}
+
+/** A metric that is read at each scrape. */
+interface Gauge {
+  readonly name: string;
+  readonly help: string;
+  readonly read: () => number;
 }
 
 export class Metrics {
@@ -25,14 +28,17 @@ export class Metrics {
   readonly #build: Labels;
   #runtime: RuntimeMetrics | undefined;
   #getSnapshot: (() => ServerSnapshot) | undefined;
+  #gauges: readonly Gauge[] = [];
 
   constructor(version: string, engine: string) {
     this.#build = { version, engine, node: process.versions.node };
     this.store = new StoreMetrics(engine);
   }
 
-  start(getSnapshot: () => ServerSnapshot): void {
+  /** @param gauges further metrics */
+  start(getSnapshot: () => ServerSnapshot, gauges: readonly Gauge[]): void {
     this.#getSnapshot = getSnapshot;
+    this.#gauges = gauges;
     this.#runtime = new RuntimeMetrics();
   }
 
@@ -45,6 +51,7 @@ export class Metrics {
     return exposition([
       ...this.requests.families(),
       ...(this.#getSnapshot ? snapshotFamilies(this.#getSnapshot()) : []),
+      ...this.#gauges.map(({ name, help, read }) => gauge(name, help, read())),
       ...this.store.families(),
       ...(this.#runtime?.families() ?? []),
       gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', [
@@ -55,7 +62,7 @@ export class Metrics {
 }
 
 function snapshotFamilies(server: ServerSnapshot): Family[] {
-  const { connections, heldBytes, searches, followers, logins, tokens } = server;
+  const { connections, heldBytes, logins, tokens } = server;
   return [
     gauge('bookkeeping_http_connections', 'Open connections; active ones have a request in progress.', [
       [{ state: 'active' }, connections.active],
@@ -65,13 +72,6 @@ function snapshotFamilies(server: ServerSnapshot): Family[] {
       [{ kind: 'bodies' }, heldBytes.bodies],
       [{ kind: 'responses' }, heldBytes.responses],
     ]),
-    gauge('bookkeeping_searches', 'Searches in progress.', searches ?? []),
-    gauge('bookkeeping_followers', 'Requests that follow the changes.', followers?.count ?? []),
-    gauge(
-      'bookkeeping_changes_behind',
-      'Changes that the slowest follower has not got yet.',
-      followers?.behind ?? [],
-    ),
     counter(
       'bookkeeping_logins_total',
       'Requests for a token, by result.',

@@ -31,7 +31,7 @@ async function serve({ config, secrets }: LoadedConfiguration): Promise<App> {
   let logStream: LogStream = openLog();
   if (process.stdout.isTTY) logStream = (await import('../log/log-terminal.ts')).prettyPrinted(logStream);
   logger = openLogger(logStream, config.logLevel);
-  return startApp(config, secrets, { logStream });
+  return startApp(config, secrets, logStream);
 }
 
 /** Stops when acknowledged writes may be lost. */

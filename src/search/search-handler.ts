@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { ListQueries, QueryContext } from '../api/server.ts';
+import type { Core } from '../api/server.ts';
 import { Reservation } from '../http/body/memory-budget.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import { queryAfter } from '../http/query-parameters.ts';
@@ -7,46 +7,38 @@ import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
 import type { BookSearch, SearchPage } from './book-search.ts';
 import { writeCursor } from './cursor.ts';
-import { listBooks } from './operation.ts';
 import { type ListRequest, readListRequest } from './query.ts';
 import { TimedSearch } from './timed-search.ts';
 
 /** The number of concurrent searches. */
 const SEARCHES_MAX = 500;
 
-/** GET /books with a query. */
-export class SearchHandler implements ListQueries {
-  readonly operation = listBooks;
+/** GET /books. Without a query, the core responds with all books. */
+export class SearchHandler {
   readonly #search: BookSearch;
+  readonly #core: Core;
   /** The number of searches that are running or being sent. */
   count = 0;
 
-  constructor(search: BookSearch) {
+  constructor(search: BookSearch, core: Core) {
     this.#search = search;
+    this.#core = core;
   }
 
-  handle(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    context: QueryContext,
-  ): Promise<HttpResult> | undefined {
+  readonly handle = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const list = readListRequest(request.raw.url ?? '');
-    if (list instanceof Invalid) return Promise.resolve({ outcome: 'invalidQuery', detail: list.detail });
-    return list && this.#run(list, request, reply, context);
-  }
+    if (list === undefined) return this.#core.listBooks(request, reply);
+    if (list instanceof Invalid) return { outcome: 'invalidQuery', detail: list.detail };
+    return this.#run(list, request, reply);
+  };
 
-  async #run(
-    list: ListRequest,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    { unread: budget, searchMs }: QueryContext,
-  ): Promise<HttpResult> {
+  async #run(list: ListRequest, request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> {
     // The response to a client that has disconnected emits no further 'close'.
     if (reply.raw.closed || this.count >= SEARCHES_MAX) return { outcome: 'serviceUnavailable' };
     this.count++;
     reply.raw.once('close', () => this.count--);
-    const search = new TimedSearch(this.#search, list.query, reply, searchMs);
-    const unread = new Reservation(budget, reply.raw);
+    const search = new TimedSearch(this.#search, list.query, reply, this.#core.searchMs);
+    const unread = new Reservation(this.#core.unread, reply.raw);
     const headers = list.isCounted ? await countMatches(search, list) : {};
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);

@@ -40,7 +40,7 @@ async function start(
     AUTH_PASSWORD: CREDENTIALS.password,
     ...variables,
   });
-  const app = await startApp(config, secrets, { logStream: { write: () => {} } });
+  const app = await startApp(config, secrets, { write: () => {} });
   resources.defer(() => app.close());
   const running = resources.move();
   return {

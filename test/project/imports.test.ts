@@ -67,7 +67,7 @@ const RULES: readonly ImportRule[] = [
   },
   {
     rule: 'app.ts alone connects the parts',
-    modules: /^(?!app\.ts|api\/|http\/|web\/|(history|search)\/[^/]*$)/,
+    modules: /^(?!(app|wing)\.ts|api\/|http\/|web\/|(history|search)\/[^/]*$)/,
     mayNotImport: /^(api|http(?!\/(body-)?limits\.ts$))\/|^web\/(?!console\.ts)/,
   },
   {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
+import { THROTTLE_LIMITS } from '../../src/auth/throttle.ts';
 import { ConfigError, readConfig } from '../../src/config/config.ts';
+import { FIXED_LIMITS } from '../../src/http/limits.ts';
 
 const SECRETS = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
 
@@ -32,13 +34,15 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'data/books.db' },
       corsOrigins: [],
       trustProxy: false,
-      configuredLimits: {
+      limits: {
+        ...FIXED_LIMITS,
         headersMs: 10_000,
         requestMs: 30_000,
         stallMs: 30_000,
         connections: 10_000,
         stopDelayMs: 0,
       },
+      throttleLimits: THROTTLE_LIMITS,
       logLevel: 'info',
       hasMetrics: true,
       historyDays: 90,
@@ -81,13 +85,15 @@ describe('The configuration', () => {
       store: { engine: 'sqlite', path: 'other.db' },
       corsOrigins: ['https://a.example'],
       trustProxy: 1,
-      configuredLimits: {
+      limits: {
+        ...FIXED_LIMITS,
         headersMs: 1_000,
         requestMs: 2_000,
         stallMs: 3_000,
         connections: 4,
         stopDelayMs: 5_000,
       },
+      throttleLimits: THROTTLE_LIMITS,
       logLevel: 'debug',
       hasMetrics: false,
       historyDays: 7,
@@ -270,7 +276,7 @@ describe('STOP_DELAY_SECONDS', () => {
       ['0', 0],
       ['3600', 3_600_000],
     ] as const) {
-      assert.equal(read({ STOP_DELAY_SECONDS: text }).config.configuredLimits.stopDelayMs, ms);
+      assert.equal(read({ STOP_DELAY_SECONDS: text }).config.limits.stopDelayMs, ms);
     }
     for (const text of ['3601', '-1', '0.5', 'long', ' 1']) {
       const message = errorOf({ ...SECRETS, STOP_DELAY_SECONDS: text });
@@ -296,7 +302,7 @@ describe('The client limits', () => {
   });
 
   test('limit the time for headers to the time for the request', () => {
-    const { configuredLimits } = read({ REQUEST_TIMEOUT_SECONDS: '5' }).config;
-    assert.equal(configuredLimits.headersMs, 5_000);
+    const { limits } = read({ REQUEST_TIMEOUT_SECONDS: '5' }).config;
+    assert.equal(limits.headersMs, 5_000);
   });
 });
