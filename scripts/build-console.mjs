@@ -24,7 +24,6 @@ const SOURCES = [
   'src/client',
   'src/formats',
   'src/web/docs/icon.svg',
-  'src/web/docs/design.css',
 ];
 
 const isOptional = process.argv.includes('--if-possible');

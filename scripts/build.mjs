@@ -20,10 +20,7 @@ await build({
   ssr: { noExternal: true },
   build: { ssr: 'server.ts', target: 'node26', license: { fileName: 'licenses.md' } },
 });
-cpSync(`${root}src/web/docs`, `${root}dist/web/docs`, {
-  recursive: true,
-  filter: (path) => !path.endsWith('tsconfig.json'),
-});
+cpSync(`${root}src/web/docs`, `${root}dist/web/docs`, { recursive: true });
 
 function run(...args) {
   execFileSync(process.execPath, args, { cwd: root, stdio: 'inherit' });

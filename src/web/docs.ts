@@ -2,31 +2,31 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
-import { hasConsole } from './console.ts';
-import { serveFile } from './static-files.ts';
+import { contentSecurityPolicy, serveFile } from './static-files.ts';
 
 const compress = promisify(gzip);
 
-const SCRIPTS = 'page description dom fields json operation response session theme trial'.split(' ');
+/** Swagger UI has inline styles, and images in its style sheet. */
+const POLICY = contentSecurityPolicy({ styles: "'self' 'unsafe-inline'", images: "'self' data:" });
 
-/** The files of the page at `/docs`, which loads nothing from another host. */
-const FILES = ['page.html', 'page.css', 'design.css', 'icon.svg', ...SCRIPTS.map((name) => `${name}.js`)];
+/** The files of the page at `/docs`: Swagger UI, and what configures it. */
+const FILES = {
+  '/docs': './docs/page.html',
+  '/docs/page.js': './docs/page.js',
+  '/docs/icon.svg': './docs/icon.svg',
+  '/docs/swagger-ui.css': 'swagger-ui-dist/swagger-ui.css',
+  '/docs/swagger-ui-bundle.js': 'swagger-ui-dist/swagger-ui-bundle.js',
+};
 
 /** Serves the page at `/docs`, and the description of the API that it shows. @param openApi makes `/openapi.json` */
 export function serveDocs(app: FastifyInstance, openApi: () => object): void {
   serve('/openapi.json', 'openapi.json', async () => Buffer.from(JSON.stringify(openApi())));
-  for (const name of FILES) {
-    serve(name === 'page.html' ? '/docs' : `/docs/${name}`, name, () => readDocsFile(name));
+  for (const [path, name] of Object.entries(FILES)) {
+    serve(path, name, () => readFile(new URL(import.meta.resolve(name))));
   }
 
   function serve(path: string, name: string, read: () => Promise<Uint8Array>) {
-    serveFile(app, path, { name, read, codings: { gzip: async () => compress(await read()) } });
+    const policy = path === '/docs' ? POLICY : undefined;
+    serveFile(app, path, { name, read, policy, codings: { gzip: async () => compress(await read()) } });
   }
-}
-
-/** Without a console that is built, the page has no link to it. */
-async function readDocsFile(name: string): Promise<Uint8Array> {
-  const content = await readFile(new URL(`docs/${name}`, import.meta.url));
-  if (name !== 'page.html' || hasConsole()) return content;
-  return Buffer.from(content.toString().replace(/<a class="console".*<\/a>/, ''));
 }

@@ -3,12 +3,18 @@ import { extname } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { isCachedByClient } from '../http/preconditions.ts';
 
-/** The headers of every page and file: scripts, styles and requests only from this host, nothing inline (CSP level 3). */
+/** Scripts, styles, images and requests only from this host; nothing inline, unless an argument allows it (CSP level 3). */
+export function contentSecurityPolicy({ styles = "'self'", images = "'self'" } = {}): string {
+  return (
+    `default-src 'none'; script-src 'self'; style-src ${styles}; img-src ${images}; connect-src 'self'; ` +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+  );
+}
+
+/** The headers of every page and file. */
 export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'content-security-policy': contentSecurityPolicy(),
   'referrer-policy': 'no-referrer',
   // Caches revalidate what they keep (RFC 9111, section 5.2.2.4).
   'cache-control': 'no-cache',
@@ -28,6 +34,8 @@ interface StaticFile {
   readonly name: string;
   /** Whether the name of the file changes with its content, so that caches need not revalidate it. */
   readonly isImmutable?: boolean;
+  /** Its Content-Security-Policy, if it is another one. */
+  readonly policy?: string | undefined;
   /** Reads the file; called once, at the first request. */
   readonly read: Read;
   /** The compressed forms by their content coding, in order of preference. */
@@ -38,10 +46,11 @@ type Read = () => Promise<Uint8Array> | Uint8Array;
 
 /** Serves a file at a path: compressed if the client accepts that, or 304 if the client has it. */
 export function serveFile(app: FastifyInstance, path: string, file: StaticFile): void {
-  const { name, isImmutable = false, read, codings = {} } = file;
+  const { name, isImmutable = false, policy, read, codings = {} } = file;
   const headers = {
     ...PAGE_HEADERS,
     'content-type': MEDIA_TYPES[extname(name)],
+    ...(policy && { 'content-security-policy': policy }),
     ...(isImmutable && { 'cache-control': 'public, max-age=31536000, immutable' }),
     ...(file.codings && { vary: 'Accept-Encoding' }),
   };

@@ -115,7 +115,7 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   docs: {
     path: 'docs',
     async reach(page) {
-      await page.locator('.operation').first().waitFor();
+      await page.locator('.opblock').first().waitFor();
     },
   },
 };

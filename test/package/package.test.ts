@@ -74,7 +74,7 @@ describe('The package', () => {
   test('contains the build, the types of the client, the documentation, and the files of npm', async () => {
     const files = await project.listFiles();
     const isExpected =
-      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/[\w-]+\.(html|css|svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|mcp\/dist\/(server\.js|licenses\.md)|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
+      /^(dist\/[\w/-]+\.js|dist\/web\/docs\/(page\.html|icon\.svg)|bin\/[\w-]+\.mjs|console\/dist\/(index|assets\/[\w.-]+)\.(html|css|js|svg)(\.br|\.gz)?|mcp\/dist\/(server\.js|licenses\.md)|docs\/[\w-]+\.md|README\.md|LICENSE|package\.json)$/;
     assert.deepEqual(
       files.filter((path) => !isExpected.test(path)),
       [],
@@ -198,6 +198,9 @@ describe('The service in the package', () => {
       const books = createClient({ url: service.url, username: 'admin', password: PASSWORD });
       const { id } = await books.create(ILIAD);
       for await (const book of books.list({ q: 'iliad' })) assert.deepEqual(book, { id, ...ILIAD });
+      for (const path of ['/docs', '/docs/page.js', '/docs/icon.svg', '/docs/swagger-ui-bundle.js']) {
+        assert.equal((await fetch(service.url + path)).status, 200, path);
+      }
       const { code, complaints } = await service.stop();
       assert.deepEqual([code, complaints], [0, '']);
     });

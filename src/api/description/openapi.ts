@@ -53,7 +53,8 @@ export function openApi(routes: readonly OperationRoute[], version: string): obj
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'This service' }],
+    // Relative to this document, also behind a proxy that adds a prefix to the path.
+    servers: [{ url: '.', description: 'This service' }],
     tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
     paths: withReferences(paths, names),
     components: {

@@ -62,14 +62,14 @@ export const bookUpdates: Schema = {
     properties: {
       id: { ...bookId, description: 'An id must not occur twice.' },
       ...BOOK_FIELDS,
-      deleted: { type: 'boolean', description: '`true` deletes the book.', examples: [false] },
+      deleted: { type: 'boolean', description: '`true` deletes the book.' },
       ifMatch: {
         ...TYPES.text,
         description: 'Only if the book has one of these entity tags, as in the header `If-Match`.',
-        examples: ['*'],
       },
     },
     required: ['id'],
+    examples: [{ id: 1, title: 'The Iliad' }],
   },
   maxItems: BOOKS_MAX,
 };
@@ -89,13 +89,15 @@ export const bookChanges: Schema = {
 export const loginRequest: Schema = {
   type: 'object',
   properties: {
-    username: { ...TYPES[LOGIN_FIELD_TYPES.username], examples: ['admin'] },
-    password: { ...TYPES[LOGIN_FIELD_TYPES.password], examples: ['correct horse battery staple'] },
+    username: TYPES[LOGIN_FIELD_TYPES.username],
+    password: TYPES[LOGIN_FIELD_TYPES.password],
     scope: {
       const: READ_SCOPE,
       description: 'For a token that is limited to GET and HEAD.',
     },
   },
+  // Without `scope`, since `/docs` offers the example as the body.
+  examples: [{ username: 'admin', password: 'correct horse battery staple' }],
 };
 
 export const token: Schema = {
