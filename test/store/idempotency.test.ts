@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import type { Book, BookFields } from '../../src/book/book.ts';
 import { engines } from '../../testkit/engines.ts';
 import { query } from '../../testkit/sql.ts';
-import { assertSameJson, listBooks, openStoreAt } from '../../testkit/stores.ts';
+import { assertSameJson, createManyOnce, listBooks, openStoreAt } from '../../testkit/stores.ts';
 
 const DUNE: BookFields = { title: 'Dune', author: 'Frank Herbert', year: 1965 };
 const EMMA: BookFields = { title: 'Emma', author: 'Jane Austen', year: 1815 };
@@ -29,6 +30,33 @@ for (const engine of engines) {
       await using store = await openStoreAt(address.dbUrl);
       assertSameJson(await store.createOnce(DUNE, 'one'), first);
       assertSameJson(await listBooks(store), []);
+    });
+
+    test('a repeat takes no id, and no statement of it fails', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const book = await store.createOnce(DUNE, 'one');
+      const many = await createManyOnce(store, 'many', [DUNE, EMMA]);
+      await store.createOnce(EMMA, 'old');
+      const ids = Array.from({ length: 5 }, (_, index) => `key ${index}`);
+      const several = await Promise.all(ids.map((key) => store.createOnce(DUNE, key)));
+      await makeOlder(address.dbUrl, 'old', 24 * 3_600 + 1);
+      const { id: last } = await store.create(EMMA);
+
+      const failures = await failedStatements(async () => {
+        assertSameJson(await store.createOnce(DUNE, 'one'), book);
+        assert.equal(await store.createOnce(EMMA, 'one'), undefined);
+        assertSameJson(await createManyOnce(store, 'many', [DUNE, EMMA]), many);
+        assert.equal(await createManyOnce(store, 'many', [DUNE]), undefined);
+        assertSameJson(await Promise.all(ids.map((key) => store.createOnce(DUNE, key))), several);
+        assert.equal((await store.createOnce(EMMA, 'old'))?.id, last + 1);
+        // Some of a batch are known, and others are not.
+        const keys = ['one', 'new', 'key 0', 'newer'];
+        const mixed = await Promise.all(keys.map((key) => store.createOnce(DUNE, key)));
+        assertSameJson([mixed[0], mixed[2]], [book, several[0]]);
+        for (const added of [mixed[1], mixed[3]]) assert.ok((added?.id ?? 0) > last + 1);
+      });
+      assert.deepEqual(failures, []);
     });
 
     test('rejects other fields for a known key, and creates nothing', async () => {
@@ -129,6 +157,24 @@ for (const engine of engines) {
       assertSameJson(await Promise.all(keys.map((key) => store.createOnce(DUNE, key))), books);
     });
   });
+}
+
+/** The errors of the statements that are sent to PostgreSQL meanwhile. */
+async function failedStatements(run: () => Promise<void>): Promise<unknown[]> {
+  const failures: unknown[] = [];
+  const send = Reflect.get(Client.prototype, 'query') as (...args: unknown[]) => Promise<unknown>;
+  const observe = function (this: Client, ...args: unknown[]) {
+    const sent = send.apply(this, args);
+    sent?.catch((error: unknown) => failures.push(error));
+    return sent;
+  };
+  Object.assign(Client.prototype, { query: observe });
+  try {
+    await run();
+  } finally {
+    Object.assign(Client.prototype, { query: send });
+  }
+  return failures;
 }
 
 /** Some are equal, some are not. */

@@ -49,62 +49,114 @@ export const INSERT: BatchStatement = {
   one: `insert into books (title, author, year) values ($1::text, $2::text, $3::bigint) returning ${BOOK_COLUMNS}`,
 };
 
-/** Inserts books with idempotency keys; violates the primary key when a key exists. Equal books are numbered. */
+export const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
+
+/** Finds idempotency keys, and deletes expired ones. */
+const knownKeys = (condition: string) => `
+  live as materialized (
+    select key, fingerprint, book_id as id from idempotency_keys where ${condition} and not (${IS_EXPIRED})
+  ), removed as (
+    delete from idempotency_keys where ${condition} and ${IS_EXPIRED} returning key
+  )
+`;
+/** Whether a key may be inserted. The count makes the server delete expired keys before. */
+const isNew = (key: string) => `
+  (select count(*) from removed) >= 0 and not exists (select from live where live.key = ${key})
+`;
+/** What follows a fingerprint: the book, if a trigger of the table has changed it. */
+const changedBook = (title: string, author: string, year: string) => `
+  case when (created.title, created.author, created.year) is distinct from (${title}, ${author}, ${year})
+    then ' ' || json_build_object('title', created.title, 'author', created.author, 'year', created.year)::text
+    else '' end
+`;
+const KEYED = 'returning key, fingerprint, book_id as id';
+const KEYS_OF_ALL = 'select key, fingerprint, id from live union all select key, fingerprint, id from keyed';
+
+/**
+ * Inserts books with idempotency keys that are new or expired. It violates the primary key if another session inserts one of the
+ * keys at the same time, and divides by zero if a trigger does not store one of several books.
+ */
 export const INSERT_ONCE: BatchStatement = {
   name: 'create once',
   text: `
-  with given as (
-    select *, row_number() over (partition by title, author, year order by position) as nth
+  with ${knownKeys('key = any((select $4::text[])::text[])')}, given as materialized (
+    select *, row_number() over (order by position) as nth
     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[]) with ordinality
       as given (title, author, year, key, fingerprint, position)
+    where ${isNew('given.key')}
+  ), stored as (
+    insert into books (title, author, year) select title, author, year from given order by nth
+    returning ${BOOK_COLUMNS}
   ), created as (
-    insert into books (title, author, year) select title, author, year from given order by position
-    returning id, title, author, year
-  ), numbered as (
-    select *, row_number() over (partition by title, author, year order by id) as nth from created
+    select *, row_number() over () as nth from stored
+  ), keyed as (
+    insert into idempotency_keys (key, fingerprint, book_id)
+    select key, fingerprint || ${changedBook('given.title', 'given.author', 'given.year')}, created.id
+    from given join created using (nth)
+    where 1 / (case when (select count(*) from given) = (select count(*) from stored) then 1 else 0 end) = 1
+    order by key
+    ${KEYED}
   )
-  insert into idempotency_keys (key, fingerprint, book_id)
-  select key, fingerprint, id from given join numbered using (title, author, year, nth) order by key
-  returning key, book_id as id
+  ${KEYS_OF_ALL}
 `,
   one: `
-  with created as (
-    insert into books (title, author, year) values ($1::text, $2::text, $3::bigint) returning id
+  with ${knownKeys('key = $4::text')}, created as (
+    insert into books (title, author, year) select $1::text, $2::text, $3::bigint where ${isNew('$4::text')}
+    returning ${BOOK_COLUMNS}
+  ), keyed as (
+    insert into idempotency_keys (key, fingerprint, book_id)
+    select $4::text, $5::text || ${changedBook('$1::text', '$2::text', '$3::bigint')}, id from created
+    ${KEYED}
   )
-  insert into idempotency_keys (key, fingerprint, book_id) select $4::text, $5::text, id from created
-  returning key, book_id as id
+  ${KEYS_OF_ALL}
 `,
 };
 
-const CREATED = `
-  with created as (
-    insert into books (title, author, year)
-    select book ->> 'title', book ->> 'author', (book ->> 'year')::bigint
+const createdIf = (condition: string) => `
+  given as materialized (
+    select book ->> 'title' as title, book ->> 'author' as author, (book ->> 'year')::bigint as year, position
     from json_array_elements($1::json) with ordinality as given (book, position)
-    order by position
-    returning id, title, author, year
+    where ${condition}
+  ), created as (
+    insert into books (title, author, year) select title, author, year from given order by position
+    returning ${BOOK_COLUMNS}
   )
 `;
-const RENDER_CREATED = `
-  select coalesce(string_agg(row_to_json(created)::text, ',' order by id), '') as json from created
-`;
-export const INSERT_MANY: Statement = { name: 'create many', text: `${CREATED} ${RENDER_CREATED}` };
+const RENDER_CREATED = `coalesce(string_agg(row_to_json(created)::text, ',' order by id), '')`;
+export const INSERT_MANY: Statement = {
+  name: 'create many',
+  text: `with ${createdIf('true')} select ${RENDER_CREATED} as json from created`,
+};
 
-/** Stores the key with the ids as ranges behind the fingerprint, such as `X 7-9 12-12`: other sessions may use ids between. */
-export const INSERT_MANY_ONCE: Statement = {
-  name: 'create many once',
-  text: `
-  ${CREATED}, ranges as (
+/** The ids of new books as ranges, such as ` 7-9 12-12`: other sessions may use ids between. */
+export const RANGES = `
+  select coalesce(string_agg(' ' || first || '-' || last, '' order by first), '') as text, coalesce(min(first), 0) as first
+  from (
     select min(id) as first, max(id) as last
     from (select id, id - row_number() over (order by id) as distance from created) as numbered
     group by distance
-  ), keys as (
+  ) as ranges
+`;
+
+/**
+ * Inserts books with an idempotency key, if it is new or expired. The key is stored with the fingerprint and the ids, such as
+ * `X 7-9 12-12`, and with the books, such as `X 7-7 [{…}]`, if a trigger of the table has changed one of them. It violates the
+ * primary key like {@link INSERT_ONCE}.
+ */
+export const INSERT_MANY_ONCE: Statement = {
+  name: 'create many once',
+  text: `
+  with ${knownKeys('key = $2::text')}, ${createdIf(isNew('$2::text'))}, keyed as (
     insert into idempotency_keys (key, fingerprint, book_id)
-    select $2::text, $3::text || coalesce(string_agg(' ' || first || '-' || last, '' order by first), ''),
-      coalesce(min(first), 0)
-    from ranges
+    select $2::text, $3::text || ranges.text || case
+      when exists (select title, author, year from created except all select title, author, year from given)
+        then (select ' [' || ${RENDER_CREATED} || ']' from created)
+      else '' end, first
+    from (${RANGES}) as ranges
+    where ${isNew('$2::text')}
+    ${KEYED}
   )
-  ${RENDER_CREATED}
+  ${KEYS_OF_ALL}
 `,
 };
 
@@ -120,15 +172,6 @@ export const INSERT_WITH_IDS = `
   returning id
 `;
 
-const IS_EXPIRED = `created_at <= now() - interval '${KEY_LIFETIME_SECONDS} seconds'`;
-export const SELECT_KEY: Statement = {
-  name: 'find key',
-  text: `select fingerprint, book_id as id from idempotency_keys where key = $1 and not (${IS_EXPIRED})`,
-};
-export const DELETE_EXPIRED_KEY: Statement = {
-  name: 'remove key',
-  text: `delete from idempotency_keys where key = $1 and ${IS_EXPIRED}`,
-};
 export const DELETE_EXPIRED_KEYS: Statement = {
   name: 'remove keys',
   text: `

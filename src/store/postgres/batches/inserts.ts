@@ -1,21 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Book, BookFields } from '../../../book/book.ts';
-import { StoreUnavailable } from '../../../book/book-store.ts';
 import { IdsExhausted } from '../../errors.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { REMOVAL_MAX, REMOVAL_MS } from '../../limits.ts';
 import { sqlState, violatedConstraint } from '../errors.ts';
 import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import type { Database } from '../pool/database.ts';
+import { retry } from '../pool/pool.ts';
 import * as sql from '../sql.ts';
 
 export interface KeyedBook {
   readonly fields: BookFields;
   readonly key: string;
 }
-
-/** The most attempts to store a key that expires between two statements. */
-const KEY_ATTEMPTS_MAX = 3;
 
 export class Inserts {
   readonly #database: Database;
@@ -29,94 +26,58 @@ export class Inserts {
   }
 
   async create(books: readonly BookFields[]): Promise<Book[]> {
-    const insert = () => this.#database.queryBatch<Book>(sql.INSERT, sql.columnsOf(books));
-    return matchCreated(books, await this.#withUnusedIds(insert));
+    const rows = await this.#withUnusedIds(() =>
+      this.#database.queryBatch<Book>(sql.INSERT, sql.columnsOf(books)),
+    );
+    // A trigger of the table may store other texts, or leave out a book.
+    if (rows.length !== books.length) throw new Error('not every book was stored');
+    return rows;
   }
 
-  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | Error)[]> {
+  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
     void this.#removeExpiredKeys();
+    const fingerprints = books.map(({ fields }) => fingerprintOf(fields));
     const columns = [
       ...sql.columnsOf(books.map(({ fields }) => fields)),
       books.map(({ key }) => key),
-      books.map(({ fields }) => fingerprintOf(fields)),
+      fingerprints,
     ];
-    const insert = async () => {
-      const rows = await this.#withUnusedIds(() =>
-        this.#database.queryBatch<{ key: string; id: number }>(sql.INSERT_ONCE, columns),
-      );
-      const ids = new Map(rows.map(({ key, id }) => [key, id]));
-      return books.map(({ fields, key }) => ({ id: ids.get(key) as number, ...fields }));
-    };
-    try {
-      const [book, ...others] = books;
-      // If a key of several books exists, the queue retries them one by one.
-      if (!book || others.length > 0) return await insert();
-      const find = async () => {
-        const created = await this.#findCreated(book);
-        return created && { result: [created.book] };
-      };
-      return await this.#insertUnderKey(book.key, insert, find);
-    } catch (error) {
-      if (!(error instanceof IdsExhausted)) throw error;
-      return Array.fromAsync(books, async (book) => {
-        const created = await this.#findCreated(book);
-        return created ? created.book : error;
-      });
-    }
+    const rows = await this.#withKeys(() => this.#database.queryBatch<KeyRow>(sql.INSERT_ONCE, columns));
+    const byKey = new Map(rows.map((row) => [row.key, row]));
+    return books.map(({ fields, key }, index) => {
+      const { id, fingerprint } = expectKey(byKey.get(key));
+      const [digest, changed] = split(fingerprint, ' {');
+      if (digest !== fingerprints[index]) return undefined;
+      return { id, ...(changed === '' ? fields : (JSON.parse(changed) as BookFields)) };
+    });
   }
 
   /** One statement, so that it is atomic. */
   async createMany(arrays: readonly Uint8Array[], key?: string): Promise<Uint8Array[] | undefined> {
-    const insert = async (statement: sql.Statement, values: readonly string[]) => {
-      const all = [sql.joinArrays(arrays), ...values];
+    const json = sql.joinArrays(arrays);
+    if (key === undefined) {
       const [row] = await this.#withUnusedIds(() =>
-        this.#bulkDatabase.query<{ json: string }>(statement, all),
+        this.#bulkDatabase.query<{ json: string }>(sql.INSERT_MANY, [json]),
       );
       return [Buffer.from(row?.json ?? '')];
-    };
-    if (key === undefined) return insert(sql.INSERT_MANY, []);
+    }
     void this.#removeExpiredKeys();
     const fingerprint = fingerprintOfMany(arrays);
-    const find = async () => {
-      const known = await this.#findKey(key);
-      if (!known) return undefined;
-      const [digest, ...ranges] = known.fingerprint.split(' ');
-      return { result: digest === fingerprint ? await renderInTurns(arrays, ranges) : undefined };
-    };
-    // It is looked up first, as the arrays may be long.
-    const known = await find();
-    if (known) return known.result;
-    return this.#insertUnderKey(key, () => insert(sql.INSERT_MANY_ONCE, [key, fingerprint]), find);
+    const [row] = await this.#withKeys(() =>
+      this.#bulkDatabase.query<KeyRow>(sql.INSERT_MANY_ONCE, [json, key, fingerprint]),
+    );
+    const [known, changed] = split(expectKey(row).fingerprint, ' [');
+    const [digest, ...ranges] = known.split(' ');
+    if (digest !== fingerprint) return undefined;
+    return changed === '' ? renderInTurns(arrays, ranges) : [Buffer.from(changed.slice(1, -1))];
   }
 
-  /** Inserts, or if the key exists finds what it has created. @param find returns undefined when the key has expired */
-  async #insertUnderKey<Result>(
-    key: string,
-    insert: () => Promise<Result>,
-    find: () => Promise<{ readonly result: Result } | undefined>,
-  ): Promise<Result> {
-    for (let attempt = 1; attempt <= KEY_ATTEMPTS_MAX; attempt++) {
-      try {
-        return await insert();
-      } catch (error) {
-        if (violatedConstraint(error) !== KEY_CONSTRAINT) throw error;
-      }
-      const known = await find();
-      if (known) return known.result;
-      await this.#database.query(sql.DELETE_EXPIRED_KEY, [key]);
-    }
-    throw new StoreUnavailable('a key keeps expiring');
-  }
-
-  /** @returns undefined when the key is unknown or expired; else the created book, which is undefined if its fields differ */
-  async #findCreated({ fields, key }: KeyedBook): Promise<{ book: Book | undefined } | undefined> {
-    const row = await this.#findKey(key);
-    return row && { book: row.fingerprint === fingerprintOf(fields) ? { id: row.id, ...fields } : undefined };
-  }
-
-  async #findKey(key: string): Promise<{ id: number; fingerprint: string } | undefined> {
-    const rows = await this.#database.query<{ id: number; fingerprint: string }>(sql.SELECT_KEY, [key]);
-    return rows[0];
+  /** Repeats a statement that fails because another session stores one of its keys at the same time: then it finds the key. */
+  #withKeys<Row>(insert: () => Promise<Row[]>): Promise<Row[]> {
+    return retry(
+      () => this.#withUnusedIds(insert),
+      (error) => violatedConstraint(error) === KEY_CONSTRAINT,
+    );
   }
 
   #withUnusedIds<Row>(insert: () => Promise<Row[]>): Promise<Row[]> {
@@ -148,7 +109,7 @@ export async function insertWithUnusedIds<Result>(
   }
 }
 
-/** @param ranges of the ids, as `INSERT_MANY_ONCE` stores them */
+/** @param ranges of the ids, as `INSERT_MANY_ONCE` stores them, with which also the first response is rendered */
 async function renderInTurns(
   arrays: readonly Uint8Array[],
   ranges: readonly string[],
@@ -165,18 +126,20 @@ async function renderInTurns(
   return pages;
 }
 
-/** Returns the rows in the order of their books. PostgreSQL does not guarantee this order, and Citus changes it. */
-function matchCreated(books: readonly BookFields[], rows: readonly Book[]): Book[] {
-  const isInOrder = books.every(({ title, author, year }, index) => {
-    const row = rows[index];
-    return row?.title === title && row.author === author && row.year === year;
-  });
-  if (isInOrder) return [...rows];
+/** An idempotency key, as `INSERT_ONCE` and `INSERT_MANY_ONCE` return it. */
+interface KeyRow {
+  readonly key: string;
+  readonly fingerprint: string;
+  readonly id: number;
+}
 
-  const unmatched = Map.groupBy(rows, ({ title, author, year }) => JSON.stringify([title, author, year]));
-  return books.map(({ title, author, year }) => {
-    const row = unmatched.get(JSON.stringify([title, author, year]))?.pop();
-    if (!row) throw new Error('a created book was not returned');
-    return row;
-  });
+function expectKey(row: KeyRow | undefined): KeyRow {
+  if (!row) throw new Error('a book with a key was not stored');
+  return row;
+}
+
+/** Splits a text before the last character of the separator, which is not in the first part. */
+function split(text: string, separator: string): readonly [string, string] {
+  const index = text.indexOf(separator);
+  return index === -1 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
 }

@@ -47,6 +47,10 @@ export class CitusDatabase extends Database {
       const rows: object[] = await this.#updateMany(values as [Buffer]);
       return rows as Row[];
     }
+    if (statement === sql.INSERT_MANY_ONCE) {
+      const rows: object[] = await this.#insertManyOnce(values as [Buffer, string, string]);
+      return rows as Row[];
+    }
     return super.query(statement, values);
   }
 
@@ -75,9 +79,29 @@ export class CitusDatabase extends Database {
 
   async #insertOnce(columns: sql.Columns): Promise<object[]> {
     const [keys = []] = columns.slice(3);
-    const ids = await this.#drawIds(keys.length);
-    const rows = ids.map((id, index) => [id, ...columns.map((column) => column[index])]);
-    return super.query(insertOnceOf(rows.length), rows.flat());
+    const known = await this.#findKeys(keys);
+    const knownKeys = new Set<unknown>(known.map(({ key }) => key));
+    const fresh = columns.map((column) => column.filter((_, index) => !knownKeys.has(keys[index])));
+    const count = fresh[0]?.length ?? 0;
+    if (count === 0) return known;
+    const ids = await this.#drawIds(count);
+    const rows = ids.map((id, index) => [id, ...fresh.map((column) => column[index])]);
+    return [...known, ...(await super.query(insertOnceOf(rows.length), rows.flat()))];
+  }
+
+  async #insertManyOnce([json, key, fingerprint]: [Buffer, string, string]): Promise<object[]> {
+    const known = await this.#findKeys([key]);
+    return known.length > 0 ? known : super.query(INSERT_MANY_ONCE, [json, key, fingerprint]);
+  }
+
+  /** The keys among these that are known. Expired ones are deleted. */
+  async #findKeys(keys: readonly unknown[]): Promise<{ readonly key: string }[]> {
+    const found = await super.query<{ key: string; isExpired: boolean }>(FIND_KEYS, [keys]);
+    const [expired = [], known = []] = [true, false].map((is) =>
+      found.filter(({ isExpired }) => isExpired === is),
+    );
+    if (expired.length > 0) await super.query(DELETE_EXPIRED, [expired.map(({ key }) => key)]);
+    return known;
   }
 
   /** Citus locks no rows of several shards: a change between the two statements makes the second one fail, and both are repeated. */
@@ -131,7 +155,7 @@ function insertOnceOf(rows: number): sql.Statement {
     text: `
       with created as (insert into books (id, title, author, year) values ${books} returning id)
       insert into idempotency_keys (key, fingerprint, book_id) values ${keys}
-      returning key, book_id as id
+      returning key, fingerprint, book_id as id
     `,
   };
 }
@@ -199,6 +223,37 @@ function findFault(
   const index = found.findIndex((row) => !row?.isTagged);
   return index === -1 ? undefined : { fault: found[index] ? 'other tag' : 'absent', index };
 }
+
+const FIND_KEYS: sql.Statement = {
+  name: 'find keys',
+  text: `
+    select key, fingerprint, book_id as id, ${sql.IS_EXPIRED} as "isExpired"
+    from idempotency_keys where key = any($1::text[])
+  `,
+};
+
+const DELETE_EXPIRED: sql.Statement = {
+  name: 'remove keys of',
+  text: `delete from idempotency_keys where key = any($1::text[]) and ${sql.IS_EXPIRED}`,
+};
+
+const INSERT_MANY_ONCE: sql.Statement = {
+  name: 'create many once',
+  text: `
+    with created as (
+      insert into books (title, author, year)
+      select book ->> 'title', book ->> 'author', (book ->> 'year')::bigint
+      from json_array_elements($1::json) with ordinality as given (book, position)
+      order by position
+      returning id
+    ), ranges as (${sql.RANGES}), keyed as (
+      insert into idempotency_keys (key, fingerprint, book_id)
+      select $2::text, $3::text || text, first from ranges
+      returning fingerprint
+    )
+    select fingerprint from keyed
+  `,
+};
 
 const DRAW_IDS: sql.Statement = {
   name: 'draw ids',
