@@ -91,15 +91,19 @@ export interface BookStore extends AsyncDisposable {
 /** Why {@link BookStore.updateMany} has changed nothing. */
 export interface UpdateFault {
   /**
-   * The stored books have more than {@link UPDATED_BYTES_MAX} of text together; or there is no book, or one with another tag,
-   * for the update at `index`, the first such one.
+   * The stored books have more than {@link UPDATED_BYTES_MAX} of text together, or the result has more; or there is no book, or one
+   * with another tag, for the update at `index`, the first such one.
    */
   readonly fault: 'too long' | 'absent' | 'other tag';
   readonly index: number;
 }
 
-/** The bytes of text that the books of {@link BookStore.updateMany} may have before it. */
-export const UPDATED_BYTES_MAX = 16 * 1_024 * 1_024;
+/**
+ * The bytes of text that the books of {@link BookStore.updateMany} may have before it, and the bytes of its result: of JSON, in which
+ * a control character has six. Updates of all texts fit into it: their body has up to 16 MiB, and 10,000 books have less than 1 MiB of
+ * names, ids and years. It is against the honest accident, an update of many books by id, whose response exhausts the memory.
+ */
+export const UPDATED_BYTES_MAX = 17 * 1_024 * 1_024;
 
 /** A page of all books. */
 export interface BookPage {

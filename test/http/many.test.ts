@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BOOKS_MAX } from '../../src/api/many-books.ts';
 import type { Book, BookFields } from '../../src/book/book.ts';
+import { UPDATED_BYTES_MAX } from '../../src/book/book-store.ts';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, request } from '../../testkit/connection.ts';
 import { engines } from '../../testkit/engines.ts';
@@ -164,8 +165,11 @@ for (const { name: engine } of engines) {
       const changes = books.map(({ id }) => ({ id, year: 1 }));
       const changed = long.map((book) => ({ ...book, year: 1 }));
       assert.deepEqual(await updateMany(service, changes), changed);
-      const [another] = await createMany(service, `[{"title":"${TITLE.repeat(1_000)}"}]`);
-      const tooMany = [...changes.map((change) => ({ ...change, year: 2 })), { id: another?.id, year: 2 }];
+      const [another] = await createMany(service, `[{"title":"${TITLE.repeat(90_000)}"}]`);
+      const tooMany = [
+        ...changes.map((change) => ({ ...change, year: 2 })),
+        { id: another?.id, author: title },
+      ];
       const response = await service.fetch('PATCH', '/books', JSON.stringify(tooMany));
       assert.deepEqual(
         [response.status, await response.text()],
@@ -179,7 +183,7 @@ for (const { name: engine } of engines) {
     test('is 503 while there is no memory for its response, and changes nothing', async () => {
       await using service = await startService({
         engine,
-        httpLimits: { unreadBytesAtOnce: 16 * MEBIBYTE - 1 },
+        httpLimits: { unreadBytesAtOnce: UPDATED_BYTES_MAX - 1 },
       });
       const books = await createMany(service, '[{}]');
       const body = JSON.stringify(books.map(({ id }) => ({ id, year: 1 })));

@@ -130,22 +130,51 @@ for (const engine of engines) {
       assertSameJson(await listBooks(store), [{ ...b, year: 1 }, c]);
     });
 
-    test('changes nothing when the books have more than 16 MiB of text together', async () => {
+    test('changes nothing when the books have more than 17 MiB of text together', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);
       const long = { ...DUNE, title: 'x'.repeat(MEBIBYTE), author: '' };
       const books: Book[] = [];
-      for (let bytes = 0; bytes < UPDATED_BYTES_MAX; bytes += MEBIBYTE) books.push(await store.create(long));
+      for (let bytes = MEBIBYTE; bytes < UPDATED_BYTES_MAX; bytes += MEBIBYTE)
+        books.push(await store.create(long));
       const changes = books.map(({ id }) => ({ id, year: 1 }));
       const fitting = await updateMany(store, changes);
       assertSameJson(
         fitting,
         books.map((book) => ({ ...book, year: 1 })),
       );
-      const { id } = await store.create({ ...DUNE, title: 'x', author: '' });
+      const { id } = await store.create({ ...long, author: 'x' });
       for (const change of [{ id, year: 2 }, { id, isDeleted: true } as const])
         assertSameJson(await updateMany(store, changes, [change]), { fault: 'too long', index: 0 });
       assert.equal((await store.find(id))?.year, DUNE.year);
+    });
+
+    test('changes nothing when the response would have more than 17 MiB: as JSON, a control character has six', async () => {
+      await using address = await engine.createAddress();
+      await using store = await openStoreAt(address.dbUrl);
+      const long = { ...DUNE, title: '\u0001'.repeat(MEBIBYTE) };
+      const books = [await store.create(long), await store.create(long), await store.create(long)];
+      const [a, b, c] = books as [Book, Book, Book];
+      const tooLong = { fault: 'too long', index: 0 };
+      assertSameJson(
+        await updateMany(
+          store,
+          [a, b, c].map(({ id }) => ({ id, year: 1 })),
+        ),
+        tooLong,
+      );
+      assertSameJson(
+        await updateMany(store, [{ id: a.id }, { id: b.id }], [{ id: c.id, author: 'x' }]),
+        tooLong,
+      );
+      assertSameJson(await updateMany(store, [{ id: a.id, year: 1 }, { id: b.id }, { id: 1_000 }]), {
+        fault: 'absent',
+        index: 2,
+      });
+      assertSameJson(await listBooks(store), books);
+      // What is replaced or deleted is not sent.
+      const fitting: BookUpdate[] = [{ id: a.id, title: '' }, { id: b.id }, { id: c.id, isDeleted: true }];
+      assertSameJson(await updateMany(store, fitting), [{ ...a, title: '' }, b, null]);
     });
 
     test('of concurrent calls with the tags of the same books one succeeds', async () => {

@@ -300,6 +300,13 @@ export const GIVEN_UPDATES = `
     order by id
   )
 `;
+/** The bytes of a book as JSON after its update. */
+export const sentBytes = (book: string) => `
+  (select octet_length(row_to_json(sent)::text) from (
+    select ${book}.id, coalesce(given.title, ${book}.title) as title, coalesce(given.author, ${book}.author) as author,
+      coalesce(given.year, ${book}.year) as year
+  ) as sent)
+`;
 export const updatesIf = (condition: string) => `
   updated as (
     update books set ${CHANGES} from given
@@ -324,12 +331,18 @@ export const UPDATE_MANY: Statement = {
     select ${BOOK_COLUMNS} from given join books on books.id = given.id order by books.id for update of books
   ), extent as materialized (
     select coalesce(sum(${TEXT_BYTES}), 0) > ${UPDATED_BYTES_MAX} as "isTooLong" from found
-  ), fault as materialized (
+  ), unmet as materialized (
     select position - 1 as index,
       case when "isTooLong" then 'too long' when found.id is null then 'absent' else 'other tag' end as fault
     from given left join found on found.id = given.id cross join extent
     where case when "isTooLong" or found.id is null then true else not ${isTagged('found')} end
     order by position limit 1
+  ), fault as materialized (
+    select * from unmet
+    union all
+    select 0, 'too long' from given join found using (id)
+    where "isDeleted" is null and not exists (select from unmet)
+    having sum(${sentBytes('found')}) > ${UPDATED_BYTES_MAX}
   ), ${updatesIf('not exists (select from fault)')}
   select json, fault, index from (${RENDER_UPDATED}) as changed left join fault on true
 `,

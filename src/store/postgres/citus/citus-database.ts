@@ -180,6 +180,8 @@ function hasConflict(error: unknown): boolean {
 interface FoundRow {
   readonly id: number;
   readonly bytes: number;
+  /** Null when it is to be deleted. */
+  readonly sentBytes: number | null;
   readonly isTagged: boolean;
   /** Null when any version of the book may be changed. */
   readonly digest: string | null;
@@ -189,9 +191,10 @@ const FIND_MANY: sql.Statement = {
   name: 'find many',
   text: `
     with ${sql.GIVEN_UPDATES}
-    select id, bytes, "isTagged", digest
+    select id, bytes, "sentBytes", "isTagged", digest
     from (
-      select books.id, ${sql.TEXT_BYTES.replaceAll(/title|author/g, 'books.$&')} as bytes, ${sql.isTagged('books')} as "isTagged",
+      select books.id, ${sql.TEXT_BYTES.replaceAll(/title|author/g, 'books.$&')} as bytes,
+        case when "isDeleted" is null then ${sql.sentBytes('books')} end as "sentBytes", ${sql.isTagged('books')} as "isTagged",
         case when tags is not null then ${sql.digestOf('books')} end as digest
       from given join books on books.id = given.id
     ) as found
@@ -221,7 +224,9 @@ function findFault(
     rows,
   );
   const index = found.findIndex((row) => !row?.isTagged);
-  return index === -1 ? undefined : { fault: found[index] ? 'other tag' : 'absent', index };
+  if (index !== -1) return { fault: found[index] ? 'other tag' : 'absent', index };
+  const sent = rows.reduce((sum, { sentBytes }) => sum + (sentBytes ?? 0), 0);
+  return sent > UPDATED_BYTES_MAX ? { fault: 'too long', index: 0 } : undefined;
 }
 
 const FIND_KEYS: sql.Statement = {

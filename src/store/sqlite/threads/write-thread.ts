@@ -128,8 +128,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
       return books.map((array) => renderCreated(array, ids));
     }
     const { selectHighestId, insertMany, selectAbove } = this.#statements;
-    this.#database.exec('savepoint many');
-    try {
+    return this.#allOrNone(() => {
       let first: number | undefined;
       const pages = books.map((array) => {
         const { id } = selectHighestId.get() as { id: number };
@@ -139,6 +138,14 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
       });
       if (key !== undefined) this.#keys.add(key, fingerprint, first ?? 0);
       return pages;
+    });
+  }
+
+  /** Undoes the writes of an operation that throws; those of the other calls of the batch remain. */
+  #allOrNone<Result>(operation: () => Result): Result {
+    this.#database.exec('savepoint many');
+    try {
+      return operation();
     } catch (error) {
       if (this.#database.isTransaction) this.#database.exec('rollback to many');
       throw error;
@@ -150,12 +157,26 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   #updateMany(arrays: readonly Uint8Array[]): Uint8Array[] | UpdateFault {
     const fault = this.#findFault(arrays);
     if (fault) return fault;
+    try {
+      return this.#allOrNone(() => this.#updateAll(arrays));
+    } catch (error) {
+      if (error === TOO_LONG) return TOO_LONG;
+      throw error;
+    }
+  }
+
+  /** @throws TOO_LONG */
+  #updateAll(arrays: readonly Uint8Array[]): Uint8Array[] {
     const { render, update, delete: remove } = this.#statements;
+    let bytes = 0;
     return arrays.map((array) => {
       const books = updatesIn([array]).map(({ id, title = null, author = null, year = null, isDeleted }) => {
         if (isDeleted) remove.run(id);
         else update.run(title, author, year, id);
-        return isDeleted ? NULL : (render.get(id) as { json: Uint8Array }).json;
+        const json = isDeleted ? NULL : (render.get(id) as { json: Uint8Array }).json;
+        bytes += json.length;
+        if (bytes > UPDATED_BYTES_MAX) throw TOO_LONG;
+        return json;
       });
       // A copy, as only memory of its own can be transferred.
       return new Uint8Array(Buffer.concat([...books].flatMap((json) => [COMMA, json]).slice(1)));
@@ -166,7 +187,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     const { select, selectBytes } = this.#statements;
     const bytesOf = ({ id }: BookUpdate) => selectBytes.get(id)?.bytes as number | undefined;
     const bytes = updatesIn(arrays).reduce((sum, update) => sum + (bytesOf(update) ?? 0), 0);
-    if (bytes > UPDATED_BYTES_MAX) return { fault: 'too long', index: 0 };
+    if (bytes > UPDATED_BYTES_MAX) return TOO_LONG;
     let index = 0;
     for (const update of updatesIn(arrays)) {
       if (bytesOf(update) === undefined) return { fault: 'absent', index };
@@ -179,6 +200,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
   }
 }
 
+const TOO_LONG: UpdateFault = { fault: 'too long', index: 0 };
 const [NULL, COMMA] = [Buffer.from('null'), Buffer.from(',')];
 
 /** Parses one array at a time: together, the texts may need more memory than the thread has. */
