@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
@@ -70,6 +70,36 @@ describe('bookkeeping backup', { concurrency: 2 }, () => {
     );
     assert.deepEqual((await readdir(folder.path)).toSorted(), ['copy.db', 'data']);
     assert.deepEqual(await readdir(join(folder.path, 'data')), ['books.db']);
+  });
+
+  test('refuses the names of the files that belong to the store, and writes nothing', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'data/books.db');
+    const books = [{ title: 'A book', author: '', year: 0 }];
+    await putBooks(`sqlite:${path}`, books);
+    const before = await booksAt(`sqlite:${path}`);
+    await symlink(path, join(folder.path, 'link.db'));
+    const variables = { DB_URL: `sqlite:${join(folder.path, 'link.db')}` };
+    for (const suffix of ['-journal', '-wal', '-shm', '-search', '-search-0123456789abcdef']) {
+      for (const [file, options] of [
+        [`data/books.db${suffix}`, {}],
+        [`data/../data/books.db${suffix}`, { variables }],
+        [`link.db${suffix}`, { variables }],
+      ] as const) {
+        const { code, stderr } = await runCommand(['backup', file], { folder: folder.path, ...options });
+        assert.deepEqual(
+          [code, stderr],
+          [
+            1,
+            `bookkeeping: ${file} has the name of a file that SQLite or the search index keeps beside the store\n`,
+          ],
+        );
+      }
+    }
+    assert.deepEqual(await readdir(join(folder.path, 'data')), ['books.db']);
+    assert.deepEqual(await booksAt(`sqlite:${path}`), before);
+    const other = await runCommand(['backup', 'data/books.db-2026'], { folder: folder.path });
+    assert.equal(other.code, 0);
   });
 
   test('fails on a damaged store', async () => {

@@ -6,11 +6,12 @@ import {
   fsyncSync,
   linkSync,
   openSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { OnProgress } from '../../engine.ts';
@@ -27,6 +28,10 @@ const SIDE_FILES = ['-journal', '-wal', '-shm'] as const;
 
 export async function backUpStore(path: string, file: string, onProgress: OnProgress): Promise<void> {
   if (!existsSync(path)) throw new StoreNotReady(`the SQLite file ${path} does not exist`);
+  if (isSideFile(file, path))
+    throw new StoreNotReady(
+      `${file} has the name of a file that SQLite or the search index keeps beside the store`,
+    );
   if (existsSync(file)) throw alreadyThere(file);
   const draft = createDraft(file);
   try {
@@ -44,6 +49,21 @@ export async function backUpStore(path: string, file: string, onProgress: OnProg
     removeDatabase(draft);
   }
 }
+
+/**
+ * Whether a file has the name of one that belongs to the store: SQLite would apply it, the service delete it. It is against the
+ * honest accident, a backup with such a name.
+ */
+function isSideFile(file: string, path: string): boolean {
+  const folder = dirname(file);
+  if (!existsSync(folder)) return false;
+  const target = join(realpathSync(folder), basename(file));
+  // Beside the file that a symbolic link leads to, and beside the link.
+  const stores = [realpathSync(path), join(realpathSync(dirname(path)), basename(path))];
+  return stores.some((store) => target.startsWith(store) && SIDE_SUFFIX.test(target.slice(store.length)));
+}
+
+const SIDE_SUFFIX = /^-(journal|wal|shm|search(-.*)?)$/i;
 
 /** Fails while another process has the store open. */
 export async function restoreStore(
