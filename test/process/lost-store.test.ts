@@ -18,11 +18,16 @@ const LOSSES: Readonly<Record<string, (path: string) => Promise<void>>> = {
     await copyFile(`${path}-wal`, `${path}.copy`);
     await rename(`${path}.copy`, `${path}-wal`);
   },
+  'the index of the log is deleted': (path) => rm(`${path}-shm`),
+  'the index of the log is replaced by a copy of itself': async (path) => {
+    await copyFile(`${path}-shm`, `${path}.copy`);
+    await rename(`${path}.copy`, `${path}-shm`);
+  },
   'the folder is moved': (path) => rename(join(path, '..'), `${join(path, '..')}-old`),
 };
 
 const ERROR_OUTPUT =
-  /\nbookkeeping: stopping: the file \S+books\.db(-wal)? was deleted or replaced under the service\n$/;
+  /\nbookkeeping: stopping: the file \S+books\.db(-wal|-shm)? was deleted or replaced under the service\n$/;
 
 describe('When the files of a running service change', { concurrency: 2 }, () => {
   for (const [loss, cause] of Object.entries(LOSSES)) {

@@ -9,13 +9,17 @@ export class StoreLost extends Error {
 export class FileGuard {
   readonly #files: readonly { readonly path: string; readonly read: Identify; readonly identity: unknown }[];
 
-  /** @param path the SQLite file, already opened in WAL mode and written to, so that its WAL exists */
+  /** @param path the SQLite file, already opened in WAL mode and written to, so that its WAL exists, and its index `-shm` */
   constructor(path: string) {
     // SQLite puts the WAL beside the file that a symbolic link leads to.
     const wal = `${realpathSync(path)}-wal`;
+    // Processes that have different ones write over each other's commits in the same WAL. It has the locks of SQLite, so it is
+    // not opened; it is never synced, so stat(2) is harmless.
+    const walIndex = `${realpathSync(path)}-shm`;
     const reads: [string, Identify][] = [
       [path, () => identityOf(path)],
       [wal, existsSync(OPEN_FILES) ? nameReader(wal) : () => identityOf(wal)],
+      [walIndex, () => identityOf(walIndex)],
     ];
     this.#files = reads.map(([file, read]) => ({ path: file, read, identity: read() }));
   }

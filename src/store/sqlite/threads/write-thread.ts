@@ -43,6 +43,8 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** Commits the first writes, until their results are long, or none. @returns the results of those committed */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
+    // Also before: with another `-shm`, a commit would overwrite those that another process has acknowledged.
+    this.#files.check();
     let results: WriteResult[];
     try {
       results = await transact(this.#database, () => {
