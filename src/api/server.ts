@@ -28,8 +28,9 @@ export function createServer(options: ServerOptions) {
     observer: metrics?.requests,
   });
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
+  const logins = new BodyReader(limits.bodyBytes, limits.loginBytesAtOnce);
   const unread = new MemoryBudget(limits.unreadBytesAtOnce);
-  const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, bodies);
+  const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, logins);
   const books = new BookHandlers(store, bodies, unread, limits.turnMs);
   const lists = new ListHandler(store, unread);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
@@ -73,7 +74,10 @@ export function createServer(options: ServerOptions) {
     /** The part of the core's metrics that is not counted. */
     state: () => ({
       connections: server.connections.counts,
-      heldBytes: { bodies: bodies.budget.bytesHeld, responses: unread.bytesHeld },
+      heldBytes: {
+        bodies: bodies.budget.bytesHeld + logins.budget.bytesHeld,
+        responses: unread.bytesHeld,
+      },
       logins: tokenHandlers.logins,
     }),
   };

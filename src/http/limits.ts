@@ -3,8 +3,10 @@ import { BODY_BYTES_MAX } from './body-limits.ts';
 /** The limits of what clients may use. Times are in milliseconds. */
 export interface HttpLimits {
   readonly bodyBytes: number;
-  /** The memory of all long request bodies that are being read or processed; a further one is rejected. */
+  /** The memory of all long request bodies behind a token that are being read or processed; a further one is rejected. */
   readonly bodyBytesAtOnce: number;
+  /** The same for bodies of `POST /token`: a stranger can fill this memory, and affects no body behind a token. */
+  readonly loginBytesAtOnce: number;
   /** The memory of all lists and long books that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
   /** The time for the headers of a request, and for a whole request, to arrive. */
@@ -37,6 +39,7 @@ export const FIXED_LIMITS = {
   bodyBytes: BODY_BYTES_MAX,
   // With the limits of batches (src/store/limits.ts) this keeps a process below 512 MiB (the campaign `memory`).
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
+  loginBytesAtOnce: 2 * 1_024 * 1_024,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
   rejectedConnections: 1_000,
   idleMs: 72_000,

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, request } from '../../testkit/connection.ts';
 import { engines } from '../../testkit/engines.ts';
-import { LOGIN, type Service, startService } from '../../testkit/service.ts';
+import { type Service, startService } from '../../testkit/service.ts';
 import { sendRequest } from './send-request.ts';
 
 const HOLDER = join(import.meta.dirname, 'lock-holder.ts');
@@ -65,9 +65,9 @@ describe('While another process holds the write lock of an SQLite file', () => {
     const books = JSON.stringify([{ title: 'x'.repeat(1_000_000) }, {}]);
     using connection = await Connection.open(service);
     await connection.send(request('POST /books', [service.authorization], books));
-    const login = `${LOGIN}${' '.repeat(1_000_000)}`;
-    const isRejected = async () => (await service.fetch('POST', '/token', login)).status === 503;
-    // One rejection may be due to another login; several are due to the books.
+    const invalid = ' '.repeat(1_000_000);
+    const isRejected = async () => (await service.fetch('POST', '/book', invalid)).status === 503;
+    // One rejection may be due to another of these bodies; several are due to the books.
     for (let rejections = 0; rejections < 3; rejections = (await isRejected()) ? rejections + 1 : 0)
       await sleep(50);
     connection.reset();

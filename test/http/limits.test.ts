@@ -53,7 +53,7 @@ describe('Connections beyond the limit', () => {
 });
 
 describe('Long bodies beyond the memory limit', () => {
-  const limits = { httpLimits: { bodyBytesAtOnce: MEBIBYTE } };
+  const limits = { httpLimits: { bodyBytesAtOnce: MEBIBYTE, loginBytesAtOnce: MEBIBYTE } };
 
   for (const [start, status] of [
     ['POST /token', 200],
@@ -63,7 +63,7 @@ describe('Long bodies beyond the memory limit', () => {
     test(`${start} gets 503 with Retry-After and keeps its connection, and succeeds when memory is free`, async () => {
       await using service = await startService(limits);
       await service.fetch('POST', '/book', '{}');
-      using holder = await beginLongBody(service);
+      using holder = await beginLongBody(service, start === 'POST /token' ? 'POST /token' : 'POST /book');
       using connection = await Connection.open(service);
       const body = `${start === 'POST /token' ? LOGIN : '{}'}${' '.repeat(700_000)}`;
       await connection.send(request(start, [service.authorization], body));
@@ -77,6 +77,12 @@ describe('Long bodies beyond the memory limit', () => {
       await becomes(status, () => service.fetch(...(start.split(' ') as [string, string]), body));
     });
   }
+
+  test('of logins leave those behind a token their memory, also while strangers fill that of logins', async () => {
+    await using service = await startService(limits);
+    using _ = await beginLongBody(service, 'POST /token');
+    assert.equal((await service.fetch('POST', '/book', bookOf(700_000))).status, 201);
+  });
 
   test('release their memory after any response', async () => {
     await using service = await startService(limits);
@@ -184,13 +190,14 @@ describe('A client that disconnects while its token is verified for the first ti
 });
 
 /** A connection with an incomplete long body, which has reserved more than half of the memory. */
-async function beginLongBody(service: Service): Promise<Connection> {
+async function beginLongBody(service: Service, start: 'POST /token' | 'POST /book'): Promise<Connection> {
+  const [method = '', path = ''] = start.split(' ');
   for (;;) {
     const connection = await Connection.open(service);
-    await connection.send(request('POST /token', [`Content-Length: ${MEBIBYTE}`]));
+    await connection.send(request(start, [service.authorization, `Content-Length: ${MEBIBYTE}`]));
     await connection.send(' '.repeat(MEBIBYTE - 1));
     await sleep(100);
-    const { status } = await service.fetch('POST', '/token', `${LOGIN}${' '.repeat(700_000)}`);
+    const { status } = await service.fetch(method, path, ' '.repeat(700_000));
     if (status === 503) return connection;
     // It had not been read yet when the other request was processed.
     connection.reset();
