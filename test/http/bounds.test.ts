@@ -33,6 +33,23 @@ describe('Connections', () => {
     assert.equal(await connection.rest(), '');
   });
 
+  for (const blank of ['\r\n', '\r', '\n']) {
+    test(`with ${JSON.stringify(blank)} instead of a further request are closed, too`, async () => {
+      await using service = await startService({ httpLimits: { idleMs: 200, headersMs: 300 } });
+      using connection = await Connection.open(service);
+      await connection.send(request('GET /nowhere'));
+      assert.equal((await connection.response()).status, 404);
+      const ended = new AbortController();
+      const rest = connection.rest().finally(() => ended.abort());
+      for (let wait = 0; !ended.signal.aborted && wait < 20_000; wait += 20) {
+        await connection.send(blank);
+        await sleep(20);
+      }
+      assert.ok(ended.signal.aborted);
+      assert.equal(await rest, '');
+    });
+  }
+
   test('are closed 5 seconds after a 413 when the client sends no more of the body', async () => {
     await using service = await startService();
     using connection = await Connection.open(service);

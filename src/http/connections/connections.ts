@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { type Server as Listener, Server, type Socket } from 'node:net';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -10,10 +11,14 @@ import { rejectOnSocket } from './socket-rejections.ts';
 /** The interval at which a stopping server looks for idle connections. */
 const POLL_MS = 50;
 
-/** The bytes sent to a client, and the time of their last change on the monotonic clock. */
+/** The progress of a connection, with times on the monotonic clock. */
 interface Progress {
+  /** The bytes sent to the client, and the time of their last change. */
   sent: number;
   atMs: number;
+  /** The last response while it is finished and no request follows, and the time at which that was noticed. */
+  last: ServerResponse | undefined;
+  idleAtMs: number;
 }
 
 /** The connections of a server: limits their number, and closes them when they stall or the server stops. */
@@ -33,8 +38,11 @@ export class Connections {
     this.#log = log;
     app.server.maxConnections = limits.connections + limits.rejectedConnections;
     app.server.on('connection', (socket) => this.#admit(socket));
-    const watch = setInterval(() => this.#destroyStalled(), limits.stallMs / 10).unref();
-    app.server.on('close', () => clearInterval(watch));
+    const watches = [
+      setInterval(() => this.#destroyStalled(), limits.stallMs / 10).unref(),
+      setInterval(() => this.#closeIdle(), limits.idleMs / 10).unref(),
+    ];
+    app.server.on('close', () => watches.forEach(clearInterval));
     this.#closeAfterSomeResponses(app);
   }
 
@@ -74,7 +82,7 @@ export class Connections {
 
   #admit(socket: Socket): void {
     this.#accepted++;
-    this.#open.set(socket, { sent: 0, atMs: performance.now() });
+    this.#open.set(socket, { sent: 0, atMs: performance.now(), last: undefined, idleAtMs: 0 });
     socket.once('close', () => this.#open.delete(socket));
     // After the last response Node would reset the connection of a client that is still sending.
     socket.destroySoon = () => linger(socket);
@@ -89,6 +97,22 @@ export class Connections {
       const sent = isSending ? socket.bytesWritten - socket.writableLength : progress.sent;
       if (!isSending || sent !== progress.sent) Object.assign(progress, { sent, atMs: nowMs });
       else if (nowMs - progress.atMs >= this.#limits.stallMs) socket.destroy();
+    }
+  }
+
+  /**
+   * The timeout of a socket does not detect a stranger that sends blank lines, which are no request. As other bytes may be the
+   * beginning of one, a connection without a request is closed after the time for the headers of a request in addition.
+   */
+  #closeIdle(): void {
+    const nowMs = performance.now();
+    const { idleMs, headersMs } = this.#limits;
+    for (const [socket, progress] of this.#open) {
+      const { isIdle, isClosing, last } = stateOf(socket);
+      // Before the first request, Node limits the time for headers.
+      if (!isIdle || isClosing || last === undefined) continue;
+      if (progress.last !== last) Object.assign(progress, { last, idleAtMs: nowMs });
+      else if (nowMs - progress.idleAtMs >= idleMs + headersMs) linger(socket);
     }
   }
 
