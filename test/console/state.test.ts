@@ -335,3 +335,17 @@ test('What is received of the changes of this session after later ones does not 
   allowed = Number.POSITIVE_INFINITY;
   follower.close();
 });
+
+test('Waiting until it is known whether the history is kept leaves no effect behind', async () => {
+  let watched = 0;
+  const isKept = signal<boolean | undefined>(undefined, {
+    watched: () => watched++,
+    unwatched: () => watched--,
+  });
+  const history = Object.assign(new History(), { isKept });
+  const waiting = [history.known(), history.known()];
+  assert.equal(watched, 1);
+  isKept.value = true;
+  assert.deepEqual(await Promise.all([...waiting, history.known()]), [true, true, true]);
+  assert.equal(watched, 0);
+});

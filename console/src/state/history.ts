@@ -1,4 +1,4 @@
-import { effect, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { BookChange } from '../../../src/client/index.ts';
 
 /** The history of the service, and the changes of others. */
@@ -12,10 +12,10 @@ export class History {
 
   /** Waits until {@link isKept} is known. */
   known(): Promise<boolean> {
-    return new Promise((resolve) => {
-      effect(() => {
-        if (this.isKept.value !== undefined) resolve(this.isKept.value);
-      });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const end = this.isKept.subscribe((isKept) => {
+      if (isKept !== undefined) resolve(isKept);
     });
+    return promise.finally(end);
   }
 }
