@@ -69,31 +69,6 @@ export function parseArguments<C extends Command>(
   } catch (error) {
     // The first sentence of `parseArgs` names the problem; the rest is advice on dashes.
     const [problem = ''] = (error as Error).message.split(/\.\s/);
-    const unknown = /^Unknown option '--(.*)'/.exec(problem)?.[1];
-    const suggestion = unknown === undefined ? '' : suggest(unknown, Object.keys(config), '--');
-    throw new UsageError(`${name}: ${problem}${suggestion}; see bookkeeping ${name} --help`);
+    throw new UsageError(`${name}: ${problem}; see bookkeeping ${name} --help`);
   }
-}
-
-/** @returns a suggestion of the most similar candidate, or an empty text if none is similar */
-export function suggest(word: string, candidates: readonly string[], prefix = ''): string {
-  const [best] = candidates
-    .map((candidate) => ({ candidate, edits: editsBetween(word, candidate) }))
-    .filter(({ candidate, edits }) => edits <= Math.max(1, candidate.length / 3))
-    .toSorted((a, b) => a.edits - b.edits);
-  return best ? `; did you mean ${prefix}${best.candidate}?` : '';
-}
-
-/** The Levenshtein distance. */
-function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 0; i < a.length; i++) {
-    const next = [i + 1];
-    for (let j = 0; j < b.length; j++) {
-      const [left = 0, above = 0, diagonal = 0] = [next[j], row[j + 1], row[j]];
-      next.push(Math.min(left + 1, above + 1, diagonal + (a[i] === b[j] ? 0 : 1)));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -130,15 +130,6 @@ old store (-wal) to it. PostgreSQL has a tool of its own:
 
   pg_restore --clean --if-exists --dbname=DATABASE FILE`,
   },
-  completion: {
-    summary: 'prints the completions for bash, zsh or fish',
-    file: 'required',
-    operand: 'SHELL',
-    options: {},
-    details: `For this shell only:      source <(bookkeeping completion bash)
-For zsh, in fpath:        bookkeeping completion zsh > ~/.zfunc/_bookkeeping
-For fish, from then on:   bookkeeping completion fish > ~/.config/fish/completions/bookkeeping.fish`,
-  },
   help: {
     summary: 'describes all commands, or one',
     file: 'optional',

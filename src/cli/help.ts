@@ -1,11 +1,10 @@
 import { readVersion } from '../config/version.ts';
-import { type Command, EXIT_CODES, suggest, UsageError } from './command.ts';
+import { type Command, EXIT_CODES, UsageError } from './command.ts';
 import { type ArgumentsOf, COMMANDS } from './commands.ts';
 
 export function perform({ file: name, options }: ArgumentsOf<'help'>): Promise<number> {
   const command = Object.entries<Command>(COMMANDS).find(([known]) => known === name);
-  if (name !== undefined && !command)
-    throw new UsageError(`unknown command ${name}${suggest(name, Object.keys(COMMANDS))}`);
+  if (name !== undefined && !command) throw new UsageError(`unknown command ${name}; see bookkeeping --help`);
   if (options.man) console.log(manualPage());
   else console.log(command ? helpOf(...command) : helpOfAll());
   return Promise.resolve(EXIT_CODES.success);

@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../book/book-store.ts';
 import { ConfigError } from '../config/config.ts';
 import { readVersion } from '../config/version.ts';
 import { StoreNotReady } from '../store/errors.ts';
-import { CommandError, EXIT_CODES, parseArguments, suggest, UsageError } from './command.ts';
+import { CommandError, EXIT_CODES, parseArguments, UsageError } from './command.ts';
 import { type ArgumentsOf, COMMANDS, type CommandName } from './commands.ts';
 import { helpOf, helpOfAll } from './help.ts';
 
@@ -22,7 +22,6 @@ const MODULES: {
   mcp: () => import('./commands/mcp.ts'),
   backup: () => import('./commands/backup.ts'),
   restore: () => import('./commands/restore.ts'),
-  completion: () => import('./commands/completion.ts'),
   help: () => import('./help.ts'),
 };
 
@@ -34,9 +33,7 @@ export async function run([name = '', ...rest]: readonly string[]): Promise<numb
     if (name === '--version' || name === '-v') return print(readVersion());
     if (name.startsWith('-')) throw new UsageError(`unknown option ${name}; see bookkeeping --help`);
     if (!Object.hasOwn(COMMANDS, name))
-      throw new UsageError(
-        `unknown command ${name}${suggest(name, Object.keys(COMMANDS))}; see bookkeeping --help`,
-      );
+      throw new UsageError(`unknown command ${name}; see bookkeeping --help`);
     return await runCommand(name as CommandName, rest);
   } catch (error) {
     console.error(`bookkeeping: ${explain(error)}`);
