@@ -124,6 +124,3 @@ export class StoreUnavailable extends Error {
     this.reason = reason;
   }
 }
-
-/** Some of the books are unavailable, as one of the servers that store them is. */
-export class PartUnavailable extends StoreUnavailable {}

@@ -7,5 +7,5 @@ export async function openSearch(connection: StoreConnection, observer?: StoreOb
   if (connection.engine === 'sqlite')
     return new (await import('./sqlite/search.ts')).SqliteSearch(connection.path, observer);
   const { PostgresSearch } = await import('./postgres/search.ts');
-  return new PostgresSearch(connection.server, connection.shards, observer);
+  return new PostgresSearch(connection, observer);
 }

@@ -1,5 +1,5 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { PartUnavailable, StoreUnavailable } from '../book/book-store.ts';
+import { StoreUnavailable } from '../book/book-store.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
 /** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */
@@ -21,10 +21,8 @@ export interface BatchOptions<Item> {
   readonly queueTextMax: number;
   /** Whether each batch waits for more calls. One that ends in the turn in which it starts would never have any otherwise. */
   readonly alwaysGathers?: boolean;
-  /** Items with equal keys run one after the other, in the order of their calls. */
+  /** Items with equal keys are never in one batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
-  /** The most batches that run at the same time, among which waiting calls are divided; one if not given. */
-  readonly batchesMax?: number;
 }
 
 /** `isUndone` of batches that only read. */
@@ -40,7 +38,7 @@ const LONE_BATCHES_MIN = 16;
 /**
  * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. If a batch fails and has changed
  * nothing, its items are retried one by one; if it may have changed something, all its calls fail. After
- * {@link StoreUnavailable}, they and all queued calls fail, but after {@link PartUnavailable} a single item fails alone.
+ * {@link StoreUnavailable}, they and all queued calls fail.
  */
 export class BatchQueue<Item, Result> {
   readonly #run: Run<Item, Result>;
@@ -48,12 +46,9 @@ export class BatchQueue<Item, Result> {
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
   #unfinishedLength = 0;
-  /** The number of loops, each of which runs one batch after another. */
-  #loops = 0;
-  #batchesRunning = 0;
+  #isRunning = false;
   /** The number of batches since the last one of several calls. */
   #loneBatches = 0;
-  readonly #keysRunning = new Set<unknown>();
   #onIdle: (() => void) | undefined;
   #isClosed = false;
 
@@ -78,35 +73,26 @@ export class BatchQueue<Item, Result> {
     this.#unfinishedLength += textLength;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     this.#queue.push({ item, textLength, hasFailed: false, resolve, reject });
-    if (this.#loops < this.#batchesMax) void this.#runBatches();
+    if (!this.#isRunning) void this.#runBatches();
     return promise;
   }
 
   /** Rejects further calls, and resolves when the queued ones have finished. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    if (this.#loops > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
-  }
-
-  get #batchesMax(): number {
-    return this.#options.batchesMax ?? 1;
+    if (this.#isRunning) await new Promise<void>((resolve) => (this.#onIdle = resolve));
   }
 
   async #runBatches(): Promise<void> {
-    this.#loops++;
+    this.#isRunning = true;
     while (this.#queue.length > 0) {
       if (this.#loneBatches < LONE_BATCHES_MIN || this.#options.alwaysGathers) await this.#gather();
       const batch = this.#takeBatch();
-      // Other loops have taken all calls, or run those with the same keys and continue with these.
-      if (batch.length === 0) break;
-      this.#batchesRunning++;
       await this.#flush(batch);
-      this.#batchesRunning--;
       this.#loneBatches = batch.length > 1 ? 0 : this.#loneBatches + 1;
-      for (const { item } of batch) this.#keysRunning.delete(this.#options.keyOf?.(item));
     }
-    this.#loops--;
-    if (this.#loops === 0) this.#onIdle?.();
+    this.#isRunning = false;
+    this.#onIdle?.();
   }
 
   /** Waits for a turn that adds no call. */
@@ -120,20 +106,20 @@ export class BatchQueue<Item, Result> {
 
   #takeBatch(): Call<Item, Result>[] {
     const { batchItemsMax, batchTextMax, keyOf } = this.#options;
-    const share = Math.ceil(this.#queue.length / (this.#batchesMax - this.#batchesRunning));
-    const itemsMax = this.#queue[0]?.hasFailed ? 1 : Math.min(batchItemsMax, share);
+    const itemsMax = this.#queue[0]?.hasFailed ? 1 : batchItemsMax;
+    const keys = new Set<unknown>();
     const batch: Call<Item, Result>[] = [];
     const blocked: Call<Item, Result>[] = [];
     let textLength = 0;
     for (const call of this.#queue) {
       const key = keyOf?.(call.item);
-      if (keyOf && this.#keysRunning.has(key)) {
+      if (keyOf && keys.has(key)) {
         blocked.push(call);
         continue;
       }
       textLength += call.textLength;
       if (batch.length >= itemsMax || (textLength > batchTextMax && batch.length > 0)) break;
-      if (keyOf) this.#keysRunning.add(key);
+      if (keyOf) keys.add(key);
       batch.push(call);
     }
     this.#queue.splice(0, blocked.length + batch.length, ...blocked);
@@ -161,7 +147,7 @@ export class BatchQueue<Item, Result> {
   }
 
   #fail(batch: Call<Item, Result>[], error: unknown): void {
-    const isUnavailable = error instanceof StoreUnavailable && !(error instanceof PartUnavailable);
+    const isUnavailable = error instanceof StoreUnavailable;
     if (batch.length > 1 && !isUnavailable && this.#options.isUndone(error)) {
       for (const call of batch) call.hasFailed = true;
       this.#queue.unshift(...batch);

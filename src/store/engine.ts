@@ -1,7 +1,6 @@
 import type { BookStore } from '../book/book-store.ts';
 import type { BookArchive } from './book-archive.ts';
 import type { StoreObserver } from './observer.ts';
-import type { Shards } from './postgres/citus/shards.ts';
 import type { Server } from './postgres/connection/connect.ts';
 
 /** An open store. */
@@ -12,7 +11,12 @@ export interface OpenStore extends BookStore {
 /** How the wings, such as searches, reach the books of an open store. */
 export type StoreConnection =
   | { readonly engine: 'sqlite'; readonly path: string }
-  | { readonly engine: 'postgres'; readonly server: Server; readonly shards: Shards | undefined };
+  | {
+      readonly engine: 'postgres';
+      readonly server: Server;
+      /** Whether triggers on the table of books can see all changes. */
+      readonly canHaveTriggers: boolean;
+    };
 
 /** The engine of the store at one address. Every method rejects with StoreNotReady when it fails. */
 export interface Engine {

@@ -25,20 +25,14 @@ export interface PageRequest {
 /**
  * Reads the pages of one batch, equal ones once.
  *
- * @param limitMin replaces lower limits
  * @returns the pages in the order of the requests
  */
-export async function readPages(
-  requests: readonly PageRequest[],
-  read: ReadRow,
-  limitMin = 1,
-): Promise<BookPage[]> {
+export async function readPages(requests: readonly PageRequest[], read: ReadRow): Promise<BookPage[]> {
   const pages = new Map<string, BookPage>();
   const keyOf = ({ after, limit }: PageRequest) => `${after} ${limit}`;
   for (const request of requests) {
     const key = keyOf(request);
-    if (!pages.has(key))
-      pages.set(key, await readPage(request.after, read, Math.max(request.limit, limitMin)));
+    if (!pages.has(key)) pages.set(key, await readPage(request.after, read, request.limit));
   }
   return requests.map((request) => pages.get(keyOf(request)) as BookPage);
 }

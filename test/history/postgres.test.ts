@@ -395,7 +395,7 @@ async function onServer(url: string, sql: string): Promise<void> {
 async function connect(url: string): Promise<StoreConnection> {
   const { server, client } = await connectTo(parseConninfo(url));
   await client.end();
-  return { engine: 'postgres', server, shards: undefined };
+  return { engine: 'postgres', server, canHaveTriggers: true };
 }
 
 async function openWithoutPreparing(url: string): Promise<BookHistory> {

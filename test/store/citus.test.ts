@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { ID_MAX } from '../../src/book/book.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
+import { runAlone, runTogether } from '../../src/store/postgres/citus/batches.ts';
 import { hashOf, Shards } from '../../src/store/postgres/citus/shards.ts';
-import { emulateCitus } from '../../testkit/engines.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
-
-// These suites run once more with the statements for Citus; the campaign `distributed` runs them on a cluster.
-emulateCitus();
-for (const suite of ['archive', 'book-store', 'concurrency', 'idempotency', 'list', 'many'])
-  await import(`./${suite}.test.ts`);
 
 describe('The shards of Citus', () => {
   test('are selected by the hash of PostgreSQL', async () => {
@@ -47,3 +43,39 @@ describe('The shards of Citus', () => {
     }
   });
 });
+
+describe('While a worker of Citus is unavailable', () => {
+  const WORKER_LOST = new StoreUnavailable('08006');
+  const COORDINATOR_LOST = new StoreUnavailable('ECONNREFUSED');
+
+  test('changes run by themselves, and only those of its books fail', async () => {
+    const batches: string[] = [];
+    const run = runAlone(runOf({ b: WORKER_LOST, c: new Error('defect') }, batches));
+    assert.deepEqual(await run(['a', 'b', 'c', 'd']), ['A', WORKER_LOST, new Error('defect'), 'D']);
+    assert.deepEqual(batches, ['a', 'b', 'c', 'd']);
+  });
+
+  test('reads run together, and those of other books are repeated', async () => {
+    const batches: string[] = [];
+    const run = runTogether(runOf({ b: WORKER_LOST }, batches));
+    assert.deepEqual(await run(['a', 'c']), ['A', 'C']);
+    assert.deepEqual(await run(['a', 'b']), ['A', WORKER_LOST]);
+    assert.deepEqual(batches, ['ac', 'ab', 'a', 'b']);
+  });
+
+  test('and the coordinator, too, all fail at once', async () => {
+    const run = runOf({ a: WORKER_LOST, b: COORDINATOR_LOST });
+    await assert.rejects(runAlone(run)(['a', 'b', 'c']), COORDINATOR_LOST);
+    await assert.rejects(runTogether(run)(['b', 'c']), COORDINATOR_LOST);
+  });
+});
+
+/** Returns items in upper case; fails if there is one of these. */
+function runOf(failures: Readonly<Record<string, Error>>, batches: string[] = []) {
+  return async (items: readonly string[]) => {
+    batches.push(items.join(''));
+    const failure = items.map((item) => failures[item]).find((error) => error !== undefined);
+    if (failure) throw failure;
+    return items.map((item) => item.toUpperCase());
+  };
+}

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PartUnavailable, StoreUnavailable } from '../../src/book/book-store.ts';
+import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { type BatchOptions, BatchQueue } from '../../src/store/batch-queue.ts';
 
 const BOUNDS = {
   name: 'call',
-  isUndone: (error: unknown) => error === defect || error instanceof PartUnavailable,
+  isUndone: (error: unknown) => error === defect,
   batchItemsMax: 100,
   batchTextMax: 100,
   queueItemsMax: 100,
@@ -230,19 +230,6 @@ describe('When the store is unavailable', () => {
     );
   });
 
-  test('in part, its items are retried one by one, and fail alone', async () => {
-    const harness = new Harness();
-    await harness.call('x');
-    await harness.call('a', 'b');
-    await harness.end(0);
-    await harness.end(1, new PartUnavailable('08006'));
-    await harness.end(2, new PartUnavailable('08006'));
-    await harness.end(3);
-
-    assert.deepEqual(harness.batches, ['x', 'a b', 'a', 'b']);
-    assert.equal(harness.results, 'X, the store is unavailable (08006), B');
-  });
-
   test('while items are retried one by one, all calls fail at once', async () => {
     const harness = new Harness();
     await harness.call('x');
@@ -288,75 +275,6 @@ describe('Items with equal keys', () => {
 
     assert.deepEqual(harness.batches, ['x', 'a1 b1', 'a2 c1', 'a3 c2']);
   });
-});
-
-describe('Several batches', () => {
-  test('run at the same time, and share the calls', async () => {
-    const harness = new Harness({ batchesMax: 2 });
-    await harness.call('a', 'b', 'c', 'd', 'e');
-    await harness.call('f', 'g');
-    assert.deepEqual(harness.batches, ['a b c', 'd e']);
-
-    await harness.end(1);
-    assert.equal(harness.results, '…, …, …, D, E, …, …');
-    assert.deepEqual(harness.batches, ['a b c', 'd e', 'f g']);
-  });
-
-  test('of single items are as many as there may be', async () => {
-    const harness = new Harness({ batchesMax: 3, batchItemsMax: 1 });
-    await harness.call('a', 'b', 'c', 'd');
-    assert.deepEqual(harness.batches, ['a', 'b', 'c']);
-    await harness.end(2);
-    assert.deepEqual(harness.batches, ['a', 'b', 'c', 'd']);
-  });
-
-  test('do not run items with equal keys at the same time, and keep their order', async () => {
-    const harness = new Harness({ batchesMax: 2, keyOf });
-    await harness.call('a1');
-    await harness.call('a2', 'b1', 'a3');
-    assert.deepEqual(harness.batches, ['a1', 'b1']);
-    await harness.end(1);
-    assert.deepEqual(harness.batches, ['a1', 'b1']);
-    for (const batch of [0, 2, 3]) await harness.end(batch);
-    assert.deepEqual(harness.batches, ['a1', 'b1', 'a2', 'a3']);
-    assert.equal(harness.results, 'A1, A2, B1, A3');
-  });
-
-  test('that fail are retried item by item, while others run', async () => {
-    const harness = new Harness({ batchesMax: 2, keyOf });
-    await harness.call('a1', 'b1', 'c1', 'd1');
-    await harness.call('b2');
-    await harness.end(0, defect);
-    await harness.end(2);
-    assert.deepEqual(harness.batches, ['a1 b1', 'c1 d1', 'a1', 'b1']);
-    await harness.end(1);
-    await harness.end(3);
-    await harness.end(4);
-    assert.deepEqual(harness.batches, ['a1 b1', 'c1 d1', 'a1', 'b1', 'b2']);
-    assert.equal(harness.results, 'A1, B1, C1, D1, B2');
-  });
-
-  test('end before closing does', async () => {
-    const harness = new Harness({ batchesMax: 2 });
-    await harness.call('a', 'b');
-    const closing = harness.queue.close();
-    await harness.end(0);
-    assert.equal(await Promise.race([closing.then(() => 'closed'), nextTurn('open')]), 'open');
-    await harness.end(1);
-    await closing;
-  });
-});
-
-test('A full queue rejects calls, and accepts them again when there is room', async () => {
-  const harness = new Harness({ queueItemsMax: 2 });
-  await harness.call('a');
-  await harness.call('b', 'c', 'd');
-  assert.equal(harness.results, '…, …, …, the store is unavailable (queue full)');
-
-  await harness.end(0);
-  await harness.call('e');
-  await harness.end(1);
-  assert.deepEqual(harness.batches, ['a', 'b c', 'e']);
 });
 
 describe('Closing', () => {

@@ -2,9 +2,9 @@ import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
+import type { StoreConnection } from '../../store/engine.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import type { Shards } from '../../store/postgres/citus/shards.ts';
 import type { Server } from '../../store/postgres/connection/connect.ts';
 import { isUndone, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
@@ -28,17 +28,17 @@ const POOLS = {
  *   while the table is locked, the history is unavailable until it has been prepared in the background.
  */
 export async function openHistory(
-  { server, shards }: { readonly server: Server; readonly shards: Shards | undefined },
+  { server, canHaveTriggers }: Extract<StoreConnection, { engine: 'postgres' }>,
   days: number | undefined,
   observer?: StoreObserver,
 ): Promise<BookHistory | undefined> {
   const part = new DegradablePart('history', observer);
   if (days === undefined) {
-    if (!shards) await stop(server, part);
+    if (canHaveTriggers) await stop(server, part);
     return undefined;
   }
-  if (shards) {
-    part.report('Citus');
+  if (!canHaveTriggers) {
+    part.report('no triggers');
     return undefined;
   }
   const { history, history_recording: writes } = openPools(server, POOLS, observer);

@@ -1,7 +1,6 @@
 import { ConcurrencyLimiter } from '../../store/concurrency-limiter.ts';
+import type { StoreConnection } from '../../store/engine.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import type { Shards } from '../../store/postgres/citus/shards.ts';
-import type { Server } from '../../store/postgres/connection/connect.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
 import { Searcher } from '../searcher.ts';
@@ -21,14 +20,17 @@ export class PostgresSearch implements BookSearch {
   readonly #searcher: Searcher;
   readonly #limiter: ConcurrencyLimiter;
 
-  constructor(server: Server, shards: Shards | undefined, observer: StoreObserver | undefined) {
+  constructor(
+    { server, canHaveTriggers }: Extract<StoreConnection, { engine: 'postgres' }>,
+    observer: StoreObserver | undefined,
+  ) {
     const { searches, search_index: updates } = openPools(server, POOLS, observer);
-    const engine = shards
-      ? new PostgresSearchEngine(searches, undefined, CitusSnapshot)
-      : new PostgresSearchEngine(
+    const engine = canHaveTriggers
+      ? new PostgresSearchEngine(
           searches,
           new SearchIndex(searches, updates, new DegradablePart('search index', observer)),
-        );
+        )
+      : new PostgresSearchEngine(searches, undefined, CitusSnapshot);
     this.#searcher = new Searcher(engine);
     this.#limiter = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
   }

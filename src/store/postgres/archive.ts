@@ -4,8 +4,8 @@ import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-a
 import { IdsExhausted } from '../errors.ts';
 import { type PageRow, readPage } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
-import { CITUS_PAGE_BOOKS, CitusPages } from './citus/citus-pages.ts';
-import { findShards, type Shards } from './citus/shards.ts';
+import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
+import type { CitusPages } from './citus/citus-pages.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { toStoreError, violatedConstraint } from './errors.ts';
@@ -21,45 +21,49 @@ export function openArchiveForReading(conninfo: Conninfo): Promise<BookArchive> 
     await readState(client);
     await schema.expectPrivileges(client, ['select']);
     await schema.expectBooks(client);
-    return findShards(client);
+    return findCitus(client);
   });
 }
 
 export function openArchive(conninfo: Conninfo): Promise<BookArchive> {
-  return open(conninfo, (client) => schema.prepareSchema(client));
+  return open(conninfo, async (client) => {
+    await schema.prepareSchema(client);
+    return prepareCitus(client);
+  });
 }
 
 async function open(
   conninfo: Conninfo,
-  prepare: (client: ClientBase) => Promise<Shards | undefined>,
+  prepare: (client: ClientBase) => Promise<Citus | undefined>,
 ): Promise<BookArchive> {
-  let shards: Shards | undefined;
+  let citus: Citus | undefined;
   const { client } = await connect(conninfo, async (connected) => {
-    shards = await retry(() => prepare(connected));
+    citus = await retry(() => prepare(connected));
   });
-  return new PostgresArchive(client, shards !== undefined);
+  return new PostgresArchive(client, citus);
 }
 
 class PostgresArchive implements BookArchive {
   readonly #client: Client;
+  readonly #citus: Citus | undefined;
   readonly #citusPages: CitusPages | undefined;
   #isInTransaction = false;
   /** Whether the transaction has inserted given ids; it locks ids then, until its end. */
   #hasGivenIds = false;
   readonly #select: Query = (statement, values) => this.#query(statement.text, values);
 
-  constructor(client: Client, isDistributed: boolean) {
+  constructor(client: Client, citus: Citus | undefined) {
     this.#client = client;
-    if (isDistributed) this.#citusPages = new CitusPages(this.#select);
+    this.#citus = citus;
+    this.#citusPages = citus?.pagesOf(this.#select);
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
     await this.#query('begin transaction isolation level repeatable read read only');
     try {
-      const booksMax = this.#citusPages && CITUS_PAGE_BOOKS;
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const page = await readPage(after, (last, limit) => this.#readRow(last, limit), booksMax);
+        const page = await readPage(after, (last, limit) => this.#readRow(last, limit));
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }
@@ -131,7 +135,8 @@ class PostgresArchive implements BookArchive {
   async #report<Result>(operation: () => Promise<Result>): Promise<Result> {
     try {
       return await operation();
-    } catch (error) {
+    } catch (thrown) {
+      const error = this.#citus?.nameConstraint(thrown) ?? thrown;
       throw violatedConstraint(error) === ID_CHECK ? new IdsExhausted() : toStoreError(error);
     }
   }

@@ -17,9 +17,7 @@ import {
   updateBooks,
   updateExpectedBooks,
 } from './batches/updates.ts';
-import { CITUS_BATCHES, CitusDatabase } from './citus/citus-database.ts';
-import { CITUS_PAGE_BOOKS } from './citus/citus-pages.ts';
-import type { Shards } from './citus/shards.ts';
+import { type Citus, prepareCitus } from './citus/citus.ts';
 import { connect, type Server } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { isUndone } from './errors.ts';
@@ -30,13 +28,14 @@ import { prepareSchema } from './schema.ts';
 import { matchIds, SELECT, SELECT_PAGE } from './sql.ts';
 
 export async function openStore(conninfo: Conninfo, observer?: StoreObserver): Promise<OpenStore> {
-  let shards: Shards | undefined;
+  let citus: Citus | undefined;
   const prepare = async (connected: ClientBase) => {
-    shards = await retry(() => prepareSchema(connected));
+    await retry(() => prepareSchema(connected));
+    citus = await prepareCitus(connected);
   };
   const { server, client } = await connect(conninfo, prepare);
   await client.end();
-  return new PostgresBookStore(server, shards, observer);
+  return new PostgresBookStore(server, citus, observer);
 }
 
 /** The result of a call on many books. */
@@ -60,27 +59,26 @@ class PostgresBookStore implements OpenStore {
   readonly #expectedUpdates: BatchQueue<ExpectedUpdate, Book | undefined>;
   readonly #expectedDeletes: BatchQueue<Book, boolean>;
 
-  constructor(server: Server, shards: Shards | undefined, observer: StoreObserver | undefined) {
-    this.connection = { engine: 'postgres', server, shards };
+  constructor(server: Server, citus: Citus | undefined, observer: StoreObserver | undefined) {
+    this.connection = { engine: 'postgres', server, canHaveTriggers: !citus };
     const queueOf = <Item, Result>(
       name: string,
       run: (items: readonly Item[]) => Promise<readonly (Result | Error)[]>,
       options: Partial<BatchOptions<Item>> = {},
     ) => {
-      const engineOptions = shards && CITUS_BATCHES[name];
-      const queue = new BatchQueue<Item, Result>(run, {
+      const distributed = citus?.batchesOf(name, run);
+      const queue = new BatchQueue<Item, Result>(distributed?.run ?? run, {
         ...BATCH_LIMITS,
         observer,
         name,
         isUndone,
         ...options,
-        ...engineOptions,
+        ...distributed?.options,
       });
       this.#queues.push(queue);
       return queue;
     };
-    const databaseOn = (pool: ConnectionPool) =>
-      shards ? new CitusDatabase(pool, shards) : new Database(pool);
+    const databaseOn = (pool: ConnectionPool) => citus?.openDatabase(pool) ?? new Database(pool);
     const pools = openPools(server, POOLS, observer);
     const database = databaseOn(pools.books);
     const bulkDatabase = databaseOn(pools.many);
@@ -101,7 +99,7 @@ class PostgresBookStore implements OpenStore {
       batchItemsMax: UNKNOWN_LENGTHS_MAX,
     });
     const readPage = (after: number, limit: number) => this.#selectPage(after, limit);
-    this.#lists = queueOf('list', (requests) => readPages(requests, readPage, shards && CITUS_PAGE_BOOKS), {
+    this.#lists = queueOf('list', (requests) => readPages(requests, readPage), {
       isUndone: NOTHING_CHANGES,
     });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { PartUnavailable, StoreUnavailable } from '../../book/book-store.ts';
+import { StoreUnavailable } from '../../book/book-store.ts';
 import { IdsExhausted } from '../errors.ts';
 
 /**
@@ -13,9 +13,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 export function violatedConstraint(error: unknown): string | undefined {
-  if (!(error instanceof DatabaseError)) return undefined;
-  // Citus names the constraint of a shard, and in the message only.
-  return error.constraint ?? /"(books_id_exact|idempotency_keys_pkey)(_\d+)?"/.exec(error.message)?.[1];
+  return error instanceof DatabaseError ? error.constraint : undefined;
 }
 
 /**
@@ -23,7 +21,7 @@ export function violatedConstraint(error: unknown): string | undefined {
  * of the driver and of this service may occur after the commit.
  */
 export function isUndone(error: unknown): boolean {
-  return sqlState(error) !== undefined || error instanceof IdsExhausted || error instanceof PartUnavailable;
+  return sqlState(error) !== undefined || error instanceof IdsExhausted;
 }
 
 /** Whether a statement failed because of concurrent transactions, without effect, and may be retried. */
@@ -56,7 +54,7 @@ export function isOutdatedPlan(error: unknown): boolean {
   return hasState(error, /^0A000$/);
 }
 
-/** Whether this user lacks a privilege, or Citus a feature, or a table is missing. */
+/** Whether this user lacks a privilege, or the server a feature, or a table is missing. */
 export function isUnsupported(error: unknown): boolean {
   return hasState(error, /^(0A|42|22023)/);
 }

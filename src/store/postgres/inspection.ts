@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
+import { findCitus } from './citus/citus.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
@@ -52,10 +53,10 @@ async function countMarked(client: ClientBase): Promise<number> {
   return rows.length > 0 ? count(client, 'deleted_at is not null') : 0;
 }
 
-/** What the service cannot create. Citus has no search index. */
+/** What the service cannot create. */
 const SELECT_MISSING = `
   select to_regclass('idempotency_keys') is null and not may_create as "hasNoKeys",
-    to_regclass('book_search') is null and to_regclass('pg_dist_partition') is null
+    to_regclass('book_search') is null
       and not (may_create and has_table_privilege(to_regclass('books'), 'trigger')) as "hasNoIndex"
   from (select has_schema_privilege(current_schema(), 'create') as may_create) as privileges
 `;
@@ -63,9 +64,10 @@ const SELECT_MISSING = `
 async function describeMissing(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ hasNoKeys: boolean; hasNoIndex: boolean }>(SELECT_MISSING);
   const [missing] = rows;
+  const canHaveIndex = (await findCitus(client)) === undefined;
   return [
     ...(missing?.hasNoKeys ? ['this user may not create tables: requests with Idempotency-Key get 503'] : []),
-    ...(missing?.hasNoIndex
+    ...(missing?.hasNoIndex && canHaveIndex
       ? ['this user may not create a search index: searches read the whole table']
       : []),
   ];

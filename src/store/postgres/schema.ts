@@ -1,20 +1,15 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
-import { distributeKeys, findShards, type Shards } from './citus/shards.ts';
 import { isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
 /**
  * Creates the tables, or adopts an existing table of books unchanged.
  *
- * @returns the shards of a table that Citus distributes
  * @throws StoreNotReady when this is impossible
  */
-export async function prepareSchema(
-  client: ClientBase,
-  migrations = MIGRATIONS,
-): Promise<Shards | undefined> {
+export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS): Promise<void> {
   await expectUtf8(client);
   const { version, relations } = await readState(client, migrations);
   const isNew = !relations.has('books');
@@ -23,13 +18,10 @@ export async function prepareSchema(
   await expectPrivileges(client);
   await expectBooks(client);
   if (!isNew) await migrate(client, version, migrations);
-  const shards = await findShards(client);
-  if (shards) await distributeKeys(client);
   // A user without privileges on the sequence can still create books.
   await advanceIdSequence(client).catch((error) => {
     if (!isUnsupported(error)) throw error;
   });
-  return shards;
 }
 
 /** @throws StoreNotReady when the database cannot store every text */

@@ -15,7 +15,7 @@ export interface Statement {
 /** A statement on the items of a batch, whose parameters are arrays, one for each column. */
 export interface BatchStatement extends Statement {
   readonly name: string;
-  /** The same for one item: its parameters are values, and it takes PostgreSQL half of the time; Citus sends it to one server. */
+  /** The same for one item: its parameters are values, and it takes PostgreSQL half of the time. */
   readonly one: string;
 }
 

@@ -1,27 +1,13 @@
+import { DatabaseError } from 'pg';
 import type { BookUpdate } from '../../../book/book.ts';
-import { PartUnavailable, StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
-import type { BatchOptions } from '../../batch-queue.ts';
+import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../../book/book-store.ts';
 import { sqlState } from '../errors.ts';
+import { ID_CHECK, KEY_CONSTRAINT } from '../migrations.ts';
 import { Database } from '../pool/database.ts';
 import { type ConnectionPool, retry } from '../pool/pool.ts';
 import * as sql from '../sql.ts';
 import { CitusPages } from './citus-pages.ts';
 import type { Shards } from './shards.ts';
-
-/** Changes of several books would be distributed transactions, which cost more than those of one book each. */
-const SINGLE_CHANGES = { batchItemsMax: 1, batchesMax: 6 };
-const TWO_BATCHES = { batchesMax: 2 };
-
-/** Options of the batches of each kind of call: while one waits for the servers, others run. */
-export const CITUS_BATCHES: Readonly<Record<string, Pick<BatchOptions<unknown>, 'batchesMax'>>> = {
-  create: TWO_BATCHES,
-  create_once: TWO_BATCHES,
-  find: TWO_BATCHES,
-  update: SINGLE_CHANGES,
-  update_expected: SINGLE_CHANGES,
-  delete: SINGLE_CHANGES,
-  delete_expected: SINGLE_CHANGES,
-};
 
 /**
  * Runs the statements of PostgreSQL on a table that Citus distributes, some of them in another form with the same
@@ -39,6 +25,14 @@ export class CitusDatabase extends Database {
   }
 
   override async query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
+    try {
+      return await this.#query(statement, values);
+    } catch (error) {
+      throw nameConstraint(error);
+    }
+  }
+
+  async #query<Row extends object>(statement: sql.Statement, values: unknown[]): Promise<Row[]> {
     if (statement === sql.SELECT_PAGE) {
       const rows: object[] = await this.#pages.read(...(values as [number, number]));
       return rows as Row[];
@@ -54,19 +48,17 @@ export class CitusDatabase extends Database {
     return super.query(statement, values);
   }
 
-  /** @throws PartUnavailable when a worker is unavailable for a statement that changes nothing, or concerns one book */
   override async queryBatch<Row extends object>(
     statement: sql.BatchStatement,
     columns: sql.Columns,
   ): Promise<Row[]> {
-    if (statement === sql.INSERT) return (await this.#insert(columns)) as Row[];
-    if (statement === sql.INSERT_ONCE) return (await this.#insertOnce(columns)) as Row[];
-    if (columns[0]?.length === 0) return super.query(SELECT_NONE, []);
     try {
-      return await super.queryBatch(statement, columns);
+      if (statement === sql.INSERT) return (await this.#insert(columns)) as Row[];
+      if (statement === sql.INSERT_ONCE) return (await this.#insertOnce(columns)) as Row[];
     } catch (error) {
-      throw isOfWorker(error) ? new PartUnavailable(error.reason) : error;
+      throw nameConstraint(error);
     }
+    return columns[0]?.length === 0 ? super.query(SELECT_NONE, []) : super.queryBatch(statement, columns);
   }
 
   async #insert([titles = [], authors = [], years = []]: sql.Columns): Promise<object[]> {
@@ -132,10 +124,14 @@ export class CitusDatabase extends Database {
   }
 }
 
-/** Whether the coordinator could not reach a worker. */
-function isOfWorker(error: unknown): error is StoreUnavailable {
-  return error instanceof StoreUnavailable && error.reason.startsWith('08');
+/** Citus names the constraint of a shard, such as `books_id_exact_102008`, and in the message only. */
+export function nameConstraint(error: unknown): unknown {
+  if (!(error instanceof DatabaseError) || error.constraint !== undefined) return error;
+  const [, constraint] = CONSTRAINT.exec(error.message) ?? [];
+  return constraint === undefined ? error : Object.assign(error, { constraint });
 }
+
+const CONSTRAINT = new RegExp(`"(${ID_CHECK}|${KEY_CONSTRAINT})(_\\d+)?"`);
 
 /** With more rows than these, statements are not prepared, as there is one for each number of rows. */
 const PREPARED_ROWS = 64;

@@ -1,9 +1,10 @@
 import { ID_MAX } from '../../../book/book.ts';
+import { PAGE_BOOKS_MAX } from '../../page.ts';
 import type { ColumnsRow, Query } from '../pages.ts';
 import { exact, HAS_EXACT_ID, idsOf, SHORT_BYTES, type Statement, TEXT_BYTES } from '../sql.ts';
 
-/** The least limit of a page of the list: a statement on all shards costs as much as reading thousands of books. */
-export const CITUS_PAGE_BOOKS = 2_500;
+/** The least books of a whole page: a statement on all shards costs as much as reading thousands of books. */
+const PAGE_BOOKS_MIN = 2_500;
 
 /** A book without its texts if they are long. */
 export interface ReadBook {
@@ -36,8 +37,10 @@ export class CitusPages {
     this.#query = query;
   }
 
-  /** @returns the row of `SELECT_PAGE` */
-  async read(after: number, limit: number): Promise<ColumnsRow[]> {
+  /** @returns the row of `SELECT_PAGE`, of more books than a page has elsewhere */
+  async read(after: number, limitElsewhere: number): Promise<ColumnsRow[]> {
+    // A lower limit is of books with long texts.
+    const limit = limitElsewhere < PAGE_BOOKS_MAX ? limitElsewhere : Math.max(limitElsewhere, PAGE_BOOKS_MIN);
     const books = await this.#window.read(Math.max(after, 0), limit, (end) =>
       this.#query<ReadBook>(SELECT_WINDOW, [after, end, limit]),
     );

@@ -1,34 +1,4 @@
-import type { ClientBase } from 'pg';
 import { ID_MAX } from '../../../book/book.ts';
-import { isUnsupported } from '../errors.ts';
-
-/** Finds the shards of the table of books. @returns undefined where Citus does not distribute it by its ids */
-export async function findShards(client: ClientBase): Promise<Shards | undefined> {
-  const { rows: found } = await client.query<{ hasCitus: boolean }>(
-    `select to_regclass('pg_dist_partition') is not null as "hasCitus"`,
-  );
-  if (!found[0]?.hasCitus) return undefined;
-  const { rows } = await client.query<{ start: number }>(
-    `select shardminvalue::integer as start from pg_dist_shard
-     where shardminvalue is not null and logicalrelid = to_regclass('books') order by start`,
-  );
-  return rows.length === 0 ? undefined : new Shards(rows.map(({ start }) => start));
-}
-
-/** Distributes the idempotency keys, so that a book and its key are stored in one distributed transaction. */
-export async function distributeKeys(client: ClientBase): Promise<void> {
-  const isDistributed = `select 1 from pg_dist_partition where logicalrelid = to_regclass('idempotency_keys')`;
-  if ((await client.query(isDistributed)).rows.length > 0) return;
-  try {
-    await client.query(
-      `select create_distributed_table('idempotency_keys', 'key', colocate_with => 'none');
-       select truncate_local_data_after_distributing_table('idempotency_keys')`,
-    );
-  } catch (error) {
-    // Another process may have done so at the same time; without the privilege, a create with a key is 503.
-    if (!isUnsupported(error) && (await client.query(isDistributed)).rows.length === 0) throw error;
-  }
-}
 
 /** The shards of the table of books. If they change, statements only become slower, until the service restarts. */
 export class Shards {

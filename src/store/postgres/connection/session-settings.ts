@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { StoreUnavailable } from '../../../book/book-store.ts';
+import { CITUS_SETTINGS } from '../citus/settings.ts';
 
 /** What is behind the address has become a standby, whose books are older: for the time until a proxy notices that. */
 export class StandbyServer extends StoreUnavailable {
@@ -24,8 +25,7 @@ const SETTINGS = {
   // Before PostgreSQL 18, a sequential scan that cannot be avoided, as of a table of one row, has costs of 1e10 then, which
   // makes the server compile the statement at each execution: 160 ms instead of 4 ms.
   jit: 'off',
-  // Of Citus: one connection to each server takes the least work for a short statement on several shards.
-  'citus.max_adaptive_executor_pool_size': 1,
+  ...CITUS_SETTINGS,
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 5,
   tcp_keepalives_count: 4,
@@ -40,7 +40,7 @@ const SETTINGS = {
 export async function applySettings(client: ClientBase, statementTimeoutMs: number): Promise<void> {
   const settings = Object.entries({ ...SETTINGS, statement_timeout: statementTimeoutMs });
   const values = settings.map(([name, value]) => `('${name}', '${value}')`);
-  // The join leaves out what the server does not have, such as the settings of Citus.
+  // The join leaves out what the server does not have.
   const { rows } = await client.query<{ isStandby: boolean }>(`
     select pg_is_in_recovery() as "isStandby", ${DURABLE}, count(set_config(name, value, false))
     from (values ${values.join(', ')}) as wanted (name, value) join pg_settings using (name)`);

@@ -15,7 +15,7 @@ export interface PoolLimits {
 export const POOLS = {
   /**
    * For single books and pages. If the server hangs, they fail after 1.6 s, and after 1.5 s more if a connection has to be
-   * opened. Each kind of call runs one batch at a time, and on Citus several.
+   * opened. Each kind of call runs one batch at a time.
    */
   books: { connectionsMax: 8, statementTimeoutMs: 1_400 },
   /** For thousands of books in one statement. */
