@@ -4,7 +4,13 @@ import type { Book } from '../../src/book/book.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { query } from '../../testkit/sql.ts';
-import { assertSameJson, createMany, listBooks, type SearchableStore } from '../../testkit/stores.ts';
+import {
+  assertSameJson,
+  createMany,
+  listBooks,
+  type SearchableStore,
+  updateMany,
+} from '../../testkit/stores.ts';
 import {
   DUNE,
   describeChanges,
@@ -70,6 +76,30 @@ function suite(engine: Engine): void {
     assert.deepEqual(describeChanges(ofBook.changes), ['deleted 1 DUNE 1966', 'updated 1 DUNE 1966']);
     const earlier = await readPage(history, { id, after: ofBook.next });
     assert.deepEqual(describeChanges(earlier.changes), ['updated 1 Dune 1966', 'created 1 Dune 1965']);
+  });
+
+  test('has a bulk change of 1,000 books in the order of the request, updates and deletes alike', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    const books = await createMany(
+      store,
+      Array.from({ length: 1_000 }, () => DUNE),
+    );
+    // Neither ascending nor descending.
+    const updates = books.map((_, index) => {
+      const id = books[(index * 387) % books.length]?.id ?? 0;
+      return index % 2 === 0 ? { id, year: index } : { id, isDeleted: true as const };
+    });
+    const after = await history.last();
+    await updateMany(store, updates.slice(0, 300), updates.slice(300));
+    const { changes } = await readPage(history, { after, limit: 1_000 });
+    assert.deepEqual(
+      describeChanges(changes),
+      updates.map(({ id, year }) =>
+        year === undefined ? `deleted ${id} Dune 1965` : `updated ${id} Dune ${year}`,
+      ),
+    );
   });
 
   test('has the changes of other programs, also NULL and new ids, and nothing of a transaction that was rolled back', async () => {

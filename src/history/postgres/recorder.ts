@@ -1,4 +1,5 @@
 import { createTriggers, dropTriggers, quoteLiteral, tablesOfBooks } from '../../store/postgres/schema.ts';
+import { ORDER_SETTING } from '../../store/postgres/sql.ts';
 
 /**
  * The log of changes, in which triggers record what any program writes, in its transaction. A state row says since when.
@@ -18,7 +19,7 @@ import { createTriggers, dropTriggers, quoteLiteral, tablesOfBooks } from '../..
  */
 
 /** Increment it with every change of what {@link startRecording} creates. Older services accept what later ones create. */
-export const RECORDER_VERSION = 2;
+export const RECORDER_VERSION = 3;
 
 /** The id of the rows of type `gap`, which no book has: before each of them, changes may not have been recorded. */
 export const GAP_ID = -(2 ** 53);
@@ -51,9 +52,10 @@ export function startRecording(schema: string, days: number): string {
   // In a transaction that has announced a note: `on`, or `nested` after a trigger has written books.
   const announced = `'bookkeeping.announced_' || ${sequence}::regclass::oid`;
   const nonce = 'floor(random() * 9007199254740992)::bigint';
-  const record = (type: string, row: string) => `
-    insert into ${schema}.book_history_changes (id, type, title, author, year)
-    select ${row}.id, ${type}, coalesce(${row}.title, ''), coalesce(${row}.author, ''), coalesce(${row}.year, 0)`;
+  const noteOf = (id: string) => `coalesce((notes ->> ${id}::text)::bigint, nextval(${sequence}))`;
+  const record = (type: string, row: string, note = noteOf(`${row}.id`)) => `
+    insert into ${schema}.book_history_changes (note, id, type, title, author, year)
+    select ${note}, ${row}.id, ${type}, coalesce(${row}.title, ''), coalesce(${row}.author, ''), coalesce(${row}.year, 0)`;
   const recordGap = `
     with gap as (
       insert into ${schema}.book_history_changes (id, type, title, author, year) values (${GAP_ID}, 'gap', '', '', 0)
@@ -122,30 +124,41 @@ export function startRecording(schema: string, days: number): string {
     as $function$
     declare
       last bigint := coalesce(pg_sequence_last_value(${sequence}), 0);
+      -- Those that are taken for books, by id, as text.
+      notes jsonb;
+      ordered text := coalesce(current_setting('${ORDER_SETTING}', true), '');
     begin
       if coalesce(current_setting(${announced}, true), '') = '' then
         perform set_config(${announced}, 'on', true), pg_advisory_xact_lock_shared((${space} << 48) + last);
       end if;
       if pg_trigger_depth() > 1 then
         perform set_config(${announced}, 'nested', true);
+      elsif ordered <> '' then
+        -- Updates and deletes of one statement call this function one after the other: the first call takes the notes of all.
+        if ordered not like '{%' then
+          select json_object_agg(id, note) into ordered
+          from (select id, nextval(${sequence}) as note from unnest(string_to_array(ordered, ',')) as id) as taken;
+          perform set_config('${ORDER_SETTING}', ordered, true);
+        end if;
+        notes := ordered;
       end if;
       if tg_op = 'INSERT' then
         ${record("'created'", 'added')} from added order by id;
       elsif tg_op = 'UPDATE' then
-        insert into ${schema}.book_history_changes (id, type, title, author, year)
-        select coalesce(added.id, removed.id),
+        insert into ${schema}.book_history_changes (note, id, type, title, author, year)
+        select ${noteOf('id')}, id,
           case when removed.id is null then 'created' when added.id is null then 'deleted' else 'updated' end,
           coalesce(added.title, removed.title), coalesce(added.author, removed.author), coalesce(added.year, removed.year)
         from (select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year from added) as added
           full join (select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year from removed) as removed
           using (id)
         where (added.title, added.author, added.year) is distinct from (removed.title, removed.author, removed.year)
-        order by 1;
+        order by id;
       elsif tg_op = 'DELETE' then
         ${record("'deleted'", 'removed')} from removed order by id;
       else
         -- The trigger of each partition records its own books.
-        execute $sql$ ${record("'deleted'", 'books')} from only $sql$ || tg_relid::regclass || ' as books order by id';
+        execute $sql$ ${record("'deleted'", 'books', `nextval(${sequence})`)} from only $sql$ || tg_relid::regclass || ' as books order by id';
         if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
           -- The transaction may not see all books that it removes.
           ${recordGap} from gap;

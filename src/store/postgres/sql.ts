@@ -323,6 +323,9 @@ export const RENDER_UPDATED = `
   from given left join updated using (id)
 `;
 
+/** The ids of the books that a transaction changes, for the triggers of the history: the log has them in this order. */
+export const ORDER_SETTING = 'bookkeeping.order';
+
 /** Locks the books, so that they stay as they were when the conditions were evaluated; then changes all of them, or none. */
 export const UPDATE_MANY: Statement = {
   name: 'update many',
@@ -343,7 +346,9 @@ export const UPDATE_MANY: Statement = {
     select 0, 'too long' from given join found using (id)
     where "isDeleted" is null and not exists (select from unmet)
     having sum(${sentBytes('found')}) > ${UPDATED_BYTES_MAX}
-  ), ${updatesIf('not exists (select from fault)')}
+  ), ordered as materialized (
+    select set_config('${ORDER_SETTING}', string_agg(id::text, ',' order by position), true) is not null as "isOrdered" from given
+  ), ${updatesIf('not exists (select from fault) and (select "isOrdered" from ordered)')}
   select json, fault, index from (${RENDER_UPDATED}) as changed left join fault on true
 `,
 };
