@@ -49,11 +49,7 @@ class SqliteBookStore implements OpenStore {
     this.#select = prepareBook(finder, SELECT);
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
     this.#writes = createWriteQueue(writer, observer);
-    this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
-      ...options,
-      name: 'find',
-      alwaysGathers: true,
-    });
+    this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
     const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
     this.#lists = new BatchQueue((requests) => readPages(requests, readPage), { ...options, name: 'list' });
   }
