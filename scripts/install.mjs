@@ -6,40 +6,57 @@
 // The packages of `bookkeeping mcp` are installed only with one of these.
 
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { findNode } from '../bin/find-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const stamp = `${root}node_modules/.installed`;
+const commands = `${root}node_modules/.bin/`;
+const isWindows = process.platform === 'win32';
 // Development dependencies are never removed.
 const withDevelopment =
   process.argv.includes('--with-development') || existsSync(`${root}node_modules/typescript`);
-const isWindows = process.platform === 'win32';
-
-const lock = createHash('sha256')
-  .update(readFileSync(`${root}package-lock.json`))
-  .digest('hex');
 const withMachineNode = isMachineNodeNewer();
-const stampOf = (scope) => `${lock} ${scope}${withMachineNode ? ' on the Node of the machine' : ''}`;
-const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
-const mcp = `${root}node_modules/@modelcontextprotocol/server`;
-if (installed !== stampOf('all') && (withDevelopment || installed !== stampOf('runtime'))) {
+
+if (!isInstalled(withDevelopment ? ['', 'client', 'console', 'mcp'] : ['', 'client', 'console'])) {
   // `npm ci` deletes node_modules, but Windows does not delete a Node that runs.
   const action = isWindows ? ['install', '--no-save'] : ['ci'];
   const workspaces = ['--include-workspace-root', '--workspace=client', '--workspace=console'];
-  npm(...action, ...(withDevelopment ? ['--include=dev'] : ['--omit=dev', ...workspaces]));
-  addCommands();
-  const node = findNode();
-  tryNode(node);
-  execFileSync(node, [`${root}scripts/compile.mjs`]);
-  writeFileSync(stamp, stampOf(withDevelopment ? 'all' : 'runtime'));
+  // Only development dependencies need install scripts.
+  const scope = withDevelopment ? ['--include=dev'] : ['--omit=dev', '--ignore-scripts', ...workspaces];
+  npm(...action, ...scope);
+  tryNode(findNode());
 }
+addCommands();
 // Only adds packages, since a service may run.
-if (process.argv.includes('--with-mcp') && !existsSync(mcp))
-  npm('install', '--no-save', '--omit=dev', '--workspace=mcp');
+if (process.argv.includes('--with-mcp') && !isInstalled(['mcp'])) {
+  npm('install', '--no-save', '--omit=dev', '--ignore-scripts', '--workspace=mcp');
+}
 findNode();
+
+/** Whether npm, whoever ran it, has installed the lock file, with the dependencies of these workspaces; '' is the root. */
+function isInstalled(workspaces) {
+  const locked = packagesIn('package-lock.json');
+  const installed = packagesIn('node_modules/.package-lock.json');
+  const needed = workspaces.flatMap((workspace) => {
+    const { dependencies, devDependencies } = locked[workspace];
+    return Object.keys({ ...dependencies, ...(withDevelopment && devDependencies) });
+  });
+  const hasNode = Object.keys(locked[''].optionalDependencies).some(
+    (name) => `node_modules/${name}` in installed,
+  );
+  return (
+    needed.every((name) => `node_modules/${name}` in installed) &&
+    Object.entries(installed).every(([path, { version }]) => locked[path]?.version === version) &&
+    // It was removed while the Node of the machine was newer.
+    (!hasNode || withMachineNode || existsSync(`${commands}node${isWindows ? '.cmd' : ''}`))
+  );
+}
+
+/** The packages of a lock file, by path. */
+function packagesIn(file) {
+  return existsSync(root + file) ? JSON.parse(readFileSync(root + file, 'utf8')).packages : {};
+}
 
 function npm(...action) {
   console.error(`Installing dependencies (npm ${action.join(' ')}) …`);
@@ -66,7 +83,6 @@ function isMachineNodeNewer() {
 
 /** Removes and adds commands of node_modules/.bin, where npm scripts look first. */
 function addCommands() {
-  const commands = `${root}node_modules/.bin/`;
   if (withMachineNode)
     for (const name of ['node', 'node.cmd', 'node.ps1']) rmSync(commands + name, { force: true });
   // npm sends signals to the shell of a script only. On Unix `exec` replaces that shell by the program; for Windows, which has no

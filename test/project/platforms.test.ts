@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { createFolder } from '../../testkit/folder.ts';
 import { listFiles, readYaml } from './deployment.ts';
-import { readPackage, readText } from './files.ts';
+import { ROOT, readPackage, readText } from './files.ts';
 
 /** The platforms that `npm start` and `npm test` support, and the package of PostgreSQL for each. */
 const PLATFORMS = {
@@ -100,8 +103,44 @@ test('The workspaces have the version of the service, so that the bill of materi
     assert.equal(version, readPackage().version);
 });
 
-test('An installation goes on when the compile cache cannot be filled', () => {
+test('Building the image goes on when the compile cache cannot be filled', () => {
   const env = { ...process.env, TMPDIR: '/nowhere', TMP: '/nowhere', TEMP: '/nowhere' };
   const { status, stderr } = spawnSync(process.execPath, ['scripts/compile.mjs'], { env, encoding: 'utf8' });
   assert.deepEqual([status, stderr], [0, '']);
+});
+
+test('What `npm ci` has installed is not installed again, unless it is not what the lock file says', async () => {
+  await using folder = await createFolder();
+  const HIDDEN = 'node_modules/.package-lock.json';
+  for (const name of ['bin', 'scripts', 'package.json', 'package-lock.json', HIDDEN]) {
+    await cp(join(ROOT, name), join(folder.path, name), { recursive: true });
+  }
+  await mkdir(join(folder.path, 'node_modules/.bin'));
+  await symlink(process.execPath, join(folder.path, 'node_modules/.bin/node'));
+  // Without npm on the path, an installation fails.
+  const install = () => {
+    const args = ['scripts/install.mjs', '--with-development'];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      cwd: folder.path,
+      env: { PATH: '/nowhere' },
+      encoding: 'utf8',
+    });
+    return { status, stderr };
+  };
+  assert.deepEqual(install(), { status: 0, stderr: '' });
+  const installed = await readFile(join(folder.path, HIDDEN), 'utf8');
+  for (const [name, changed] of [
+    [
+      'an outdated package',
+      installed.replace(/("node_modules[/]fastify": \{\s*"version": )"[^"]*"/, '$1"5.0.0"'),
+    ],
+    ['a missing package', installed.replace('"node_modules/swagger-ui-dist"', '"node_modules/another"')],
+    ['no packages', '{"packages":{}}'],
+  ] as const) {
+    assert.notEqual(changed, installed, name);
+    await writeFile(join(folder.path, HIDDEN), changed);
+    const { status, stderr } = install();
+    assert.match(stderr, /^Installing dependencies \(npm ci --include=dev\)/, name);
+    assert.equal(status, 1, name);
+  }
 });
