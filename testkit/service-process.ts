@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseEnv } from 'node:util';
 import { assertNothingConfidential } from './confidential.ts';
 import { assertNothingConfidentialInLog } from './log.ts';
+import { longBooks } from './long-books.ts';
 
 const MAIN = join(import.meta.dirname, '..', 'bin', 'bookkeeping.mjs');
 
@@ -202,6 +203,17 @@ export async function createBook(service: ServiceProcess, token: string, title: 
   const { status, data } = await send(service, 'POST', '/book', { token, body: JSON.stringify({ title }) });
   assert.equal(status, 201);
   return (data as { id: number }).id;
+}
+
+/** Stores books with long texts, of about so many MiB together. */
+export async function createLongBooks(
+  service: ServiceProcess,
+  token: string,
+  mebibytes: number,
+): Promise<void> {
+  const body = longBooks(1);
+  for (let count = 0; count < mebibytes; count++)
+    assert.equal((await send(service, 'POST', '/books', { token, body })).status, 201);
 }
 
 /** The titles of all books, by id. */

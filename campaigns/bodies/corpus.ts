@@ -58,11 +58,12 @@ const MEBIBYTE = 1_024 * 1_024;
 
 /** Bodies about as long as the limit: one is too long, some are longer in the response. */
 export const LARGE_BODIES: readonly string[] = [
-  `{"title":"${'x'.repeat(MEBIBYTE - 12)}"}`,
-  `{"title":"${'x'.repeat(MEBIBYTE - 11)}"}`,
-  `{"title":"${'📚'.repeat(MEBIBYTE / 4 - 3)}"}`,
-  `{"title":"${String.raw`\u0001`.repeat(MEBIBYTE / 6 - 3)}"}`,
-  `{"author":"${'\u2028'.repeat(300_000)}","year":1e3}`,
+  `{"title":"${'x'.repeat(4_096)}"}`.padEnd(MEBIBYTE),
+  `{"title":"a"}`.padEnd(MEBIBYTE + 1),
+  `{"title":"${'📚'.repeat(4_096)}"}`,
+  `{"title":"${'📚'.repeat(4_097)}"}`,
+  `{"title":"${String.raw`\u0001`.repeat(4_096)}"}`,
+  `{"author":"${'\u2028'.repeat(4_097)}","year":1e3}`,
   `{"year":${'1'.repeat(MEBIBYTE - 20)}}`,
   `{"year":1${'0'.repeat(MEBIBYTE - 40)}e-1048536}`,
   `{"${'x'.repeat(MEBIBYTE - 20)}":1}`,

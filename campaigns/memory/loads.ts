@@ -1,3 +1,5 @@
+import { TEXT_LENGTH_MAX } from '../../src/book/contract.ts';
+
 /** Concurrent requests that need much memory each. */
 export interface Load {
   /** The number of clients that send a request concurrently. */
@@ -18,63 +20,66 @@ const TEXTS = {
   plain: 'x',
   emoji: '📚',
   // A character outside Latin-1 makes the whole text take two bytes a character.
-  mixed: '📚'.padEnd(4_000, 'x'),
+  mixed: '📚xxxxxxx',
   escapes: String.raw`\u0001`,
 } as const;
 
-/** A book as JSON of at most this many bytes. */
-function bookOf(text: string, bytes: number): string {
-  return `{"title":"${text.repeat(Math.floor((bytes - 12) / Buffer.byteLength(text)))}"}`;
+/** The longest book of a text. */
+function bookOf(text: string): string {
+  const characters = Math.floor(TEXT_LENGTH_MAX / (text === TEXTS.escapes ? 1 : Array.from(text).length));
+  const longest = text.repeat(characters);
+  return `{"title":"${longest}","author":"${longest}"}`;
 }
 
-function booksOf(text: string, count: number, bytes: number): string {
-  return `[${Array.from({ length: count }, () => bookOf(text, bytes / count)).join(',')}]`;
+/** A body with spaces behind it, of so many bytes. */
+function padTo(bytes: number, body: string): string {
+  return body + ' '.repeat(bytes - Buffer.byteLength(body));
+}
+
+/** An array of so many updates. */
+function updates(count: number, update: string): string {
+  return `[${Array.from({ length: count }, (_, index) => `{"id":${index + 1},${update}}`).join(',')}]`;
+}
+
+/** An array of the longest books, at most `count`, of about so many bytes at most. */
+function booksOf(text: string, bytes: number, count = 10_000): string {
+  const book = bookOf(text);
+  const length = Math.min(count, Math.floor(bytes / (Buffer.byteLength(book) + 1)));
+  return `[${Array.from({ length }, () => book).join(',')}]`;
 }
 
 /** The long books that are read and updated. */
-export const LONG_BOOKS = 60;
-export const LONG_BOOK = bookOf(TEXTS.mixed, MEBIBYTE);
+export const LONG_BOOKS_BODY = booksOf(TEXTS.mixed, 15 * MEBIBYTE);
+export const LONG_BOOKS = 1_800;
 
 /** All loads by name. */
 export function loads(): Readonly<Record<string, Load>> {
   const all: Record<string, Load> = {};
   for (const [name, text] of Object.entries(TEXTS)) {
-    const body = bookOf(text, MEBIBYTE);
-    all[`POST /book of 1 MiB, ${name}`] = { clients: 200, start: 'POST /book', body };
-    all[`POST /books of 15 MiB, 16 books, ${name}`] = {
-      clients: 8,
-      start: 'POST /books',
-      body: booksOf(text, 16, 15 * MEBIBYTE),
+    all[`POST /book of 1 MiB, ${name}`] = {
+      clients: 200,
+      start: 'POST /book',
+      body: padTo(MEBIBYTE, bookOf(text)),
     };
-    all[`POST /books of 15 MiB, 3,000 books, ${name}`] = {
+    all[`POST /books of 1 MiB, ${name}`] = {
+      clients: 200,
+      start: 'POST /books',
+      body: booksOf(text, MEBIBYTE),
+    };
+    all[`POST /books of 15 MiB, ${name}`] = {
       clients: 8,
       start: 'POST /books',
-      body: booksOf(text, 3_000, 15 * MEBIBYTE),
+      body: booksOf(text, 15 * MEBIBYTE),
     };
   }
-  const body = bookOf(TEXTS.mixed, MEBIBYTE - 20);
   const needsLongBooks = true;
   return {
     ...all,
-    'POST /book of 1 MiB with a key': {
-      clients: 200,
-      start: 'POST /book',
+    'POST /books of 15 MiB with a key': {
+      clients: 8,
+      start: 'POST /books',
       headers: { 'idempotency-key': '"{number}"' },
-      body,
-    },
-    'PUT of 1 MiB': { clients: 200, start: 'PUT /book/{id}', body, needsLongBooks },
-    'PUT of 1 MiB with If-Match': {
-      clients: 200,
-      start: 'PUT /book/{id}',
-      headers: { 'if-match': '*' },
-      body,
-      needsLongBooks,
-    },
-    'PUT of a year of long books': {
-      clients: 300,
-      start: 'PUT /book/{id}',
-      body: '{"year":1}',
-      needsLongBooks,
+      body: LONG_BOOKS_BODY,
     },
     'PUT of a year of long books with If-Match': {
       clients: 300,
@@ -83,21 +88,21 @@ export function loads(): Readonly<Record<string, Load>> {
       body: '{"year":1}',
       needsLongBooks,
     },
-    'PATCH of the years of 15 long books': {
+    'PATCH of the years of 900 long books': {
       clients: 300,
       start: 'PATCH /books',
-      body: JSON.stringify(Array.from({ length: 15 }, (_, index) => ({ id: index + 1, year: 1 }))),
+      body: updates(900, '"year":1'),
       needsLongBooks,
     },
-    'PATCH of 15 MiB, 15 books': {
+    'PATCH of 15 MiB': {
       clients: 8,
       start: 'PATCH /books',
-      body: `[${Array.from({ length: 15 }, (_, index) => body.replace('{', `{"id":${index + 1},`)).join(',')}]`,
+      body: updates(900, bookOf(TEXTS.mixed).slice(1, -1)),
       needsLongBooks,
     },
     'GET of long books': { clients: 300, start: 'GET /book/{id}', needsLongBooks },
     'GET of the list of long books': { clients: 200, start: 'GET /books', needsLongBooks },
-    'GET of pages of long books': { clients: 200, start: 'GET /books?limit=5', needsLongBooks },
+    'GET of pages of long books': { clients: 200, start: 'GET /books?limit=1000', needsLongBooks },
     'searches of long books': {
       clients: 50,
       start: 'GET /books?title=zzzzz&limit=1&count=true',

@@ -4,7 +4,7 @@ import { readMemoryBytes, readPeakMemoryBytes, resetPeakMemory } from '../../ben
 import { makeToken } from '../../conformance/tokens.ts';
 import { assertNothingConfidentialInLog } from '../../testkit/log.ts';
 import { SECRET } from '../../testkit/service.ts';
-import { createBook, type ServiceProcess } from '../../testkit/service-process.ts';
+import { createBook, createLongBooks, type ServiceProcess } from '../../testkit/service-process.ts';
 import type { Campaign, Figures } from '../campaign.ts';
 import { launchService } from '../service.ts';
 import { type AttackResult, attack } from './attacker.ts';
@@ -56,9 +56,8 @@ const CONNECTIONS_PER_MS = 0.5;
 /** How much later than its limit a connection may be closed: the limits are checked every second, on busy machines. */
 const SLACK_SECONDS = 30;
 
-/** Long enough for a response to wait in the service if it is not read. */
-const LONG_TITLE = 'x'.repeat(1_000_000);
-const LONG_BOOKS = 16;
+/** The length of the list: long enough for a response to wait in the service if it is not read. */
+const LIST_MEBIBYTES = 15;
 
 /** Runs all attacks, and asserts that the service closes their connections. @returns their effect on other clients */
 export async function runAttacks(options: AttackOptions): Promise<Figures> {
@@ -70,7 +69,7 @@ export async function runAttacks(options: AttackOptions): Promise<Figures> {
   });
   const service = await launched.service.listening();
   const token = makeToken(SECRET);
-  for (let books = 0; books < LONG_BOOKS; books++) await createBook(service, token, LONG_TITLE);
+  await createLongBooks(service, token, LIST_MEBIBYTES);
   const id = await createBook(service, token, 'short');
 
   const attacks = attacksWith(`Authorization: ${token}`);
@@ -100,7 +99,7 @@ export async function runAttacks(options: AttackOptions): Promise<Figures> {
   await probe[Symbol.asyncDispose]();
   const { code, output } = await service.stop();
   assert.equal(code, 0);
-  assertNothingConfidentialInLog(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
+  assertNothingConfidentialInLog(output.trim().split('\n'), ['x'.repeat(100)]);
   return figures;
 }
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { makeToken } from '../../conformance/tokens.ts';
 import { assertNothingConfidentialInLog } from '../../testkit/log.ts';
 import { SECRET } from '../../testkit/service.ts';
-import { createBook } from '../../testkit/service-process.ts';
+import { createBook, createLongBooks } from '../../testkit/service-process.ts';
 import type { Campaign, CampaignOptions, Figures } from '../campaign.ts';
 import { Loops } from '../loops.ts';
 import { Random } from '../random.ts';
@@ -40,11 +40,10 @@ const COUNTING_CONNECTIONS = [
   `)}`,
 ];
 
-/** The number of books, each created over its own connection. */
-const BOOKS = 13;
-
-/** Longer than the send buffer of a connection. */
-const LONG_TITLE = 'x'.repeat(1_000_000);
+/** The requests that create books before the others, each over a connection of its own. */
+const CREATIONS = 13;
+/** The length of the list: longer than the send buffer of a connection. */
+const LIST_MEBIBYTES = CREATIONS - 1;
 
 /**
  * Stops a service in every round, every third time with obstructive clients.
@@ -79,7 +78,7 @@ async function stopOnce(
   const service = await launched.service.listening();
   const token = makeToken(SECRET);
   await createBook(service, token, 'short');
-  for (let books = 1; books < BOOKS; books++) await createBook(service, token, LONG_TITLE);
+  await createLongBooks(service, token, LIST_MEBIBYTES);
 
   const target = { port: service.port, secret: SECRET };
   using obstructive = isObstructed ? await ObstructiveClients.connect(target) : undefined;
@@ -97,9 +96,9 @@ async function stopOnce(
   await clients.stop();
   assert.deepEqual([code, complaints], [0, '']);
   const accepted =
-    Number(await readFile(join(launched.folder, 'accepted'), 'utf8')) - BOOKS - (obstructive?.count ?? 0);
+    Number(await readFile(join(launched.folder, 'accepted'), 'utf8')) - CREATIONS - (obstructive?.count ?? 0);
   assertAllServed(accepted, tally.served - before.served, tally.unused - before.unused);
-  assertNothingConfidentialInLog(output.trim().split('\n'), [LONG_TITLE.slice(0, 100)]);
+  assertNothingConfidentialInLog(output.trim().split('\n'), ['x'.repeat(100)]);
   return elapsedMs;
 }
 

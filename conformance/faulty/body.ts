@@ -119,6 +119,7 @@ function readValue(literal: string, type: 'string' | 'number', has: Planted): st
   if (typeof value !== 'string') return undefined;
   const isKept = value.isWellFormed() && !value.includes('\0');
   if (!isKept && !has('U+0000 and lone surrogates are kept')) return undefined;
+  if (Array.from(value).length > 4_096 && !has('texts have any length')) return undefined;
   return has('text is trimmed') ? value.trim() : value;
 }
 

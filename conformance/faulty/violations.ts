@@ -146,6 +146,9 @@ export const violations = {
   'U+0000 and lone surrogates are kept': [
     'Reading a body: 400 when a string holds U+0000 or a lone surrogate',
   ],
+  'texts have any length': [
+    'Reading a body: 400 when title or author has more than 4,096 characters, and 4,096 are stored',
+  ],
   'unknown fields are rejected': [
     'Reading a body: an unknown field is ignored, whatever its value, and never returned',
   ],

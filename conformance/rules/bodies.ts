@@ -96,6 +96,17 @@ export const bodyRules = rulesOf(
           (text) => [`{"title":"${text}"}`, `{"author":"${text}"}`],
         ),
       ),
+    '400 when title or author has more than 4,096 characters, and 4,096 are stored': async (service) => {
+      const longest = '📖'.repeat(4_096);
+      const long = ['x'.repeat(4_097), `${longest}x`];
+      await expectUnreadableBook(
+        service,
+        long.flatMap((text) => [`{"title":"${text}"}`, `{"author":"${text}"}`]),
+      );
+      const { id } = await service.createBook();
+      const book = { title: longest, author: 'x'.repeat(4_096), year: 1 };
+      expectUpdated(await service.put(`/book/${id}`, book), { ...book, id });
+    },
     'an unknown field is ignored, whatever its value, and never returned': async (service) => {
       const { id } = await service.createBook();
       for (const unknown of UNKNOWN_FIELDS) {

@@ -258,6 +258,6 @@ function expectText(
 
 /** A valid body of exactly this many bytes. */
 function bookOf(bytes: number): string {
-  const [start, end] = ['{"title":"', '"}'];
+  const [start, end] = ['{"title":"a","unknown":"', '"}'];
   return `${start}${'x'.repeat(bytes - start.length - end.length)}${end}`;
 }

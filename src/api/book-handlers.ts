@@ -10,7 +10,7 @@ import { toArray } from '../http/json-array.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
-import { bytesOf, contentOf, toBookResult } from './book-response.ts';
+import { toBookResult } from './book-response.ts';
 import { type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
 
 /** The handlers that create, read, change and delete books (specification, "Endpoints"). All need a token. */
@@ -43,7 +43,7 @@ export class BookHandlers {
     if (fields instanceof Invalid) return { outcome: 'invalidInput', detail: fields.detail };
     const book = await (key === undefined ? this.#store.create(fields) : this.#store.createOnce(fields, key));
     if (!book) return { outcome: 'idempotencyKeyReused' };
-    return { outcome: 'bookCreated', ...contentOf(book), headers: { etag: entityTag(book) } };
+    return toBookResult('bookCreated', book);
   };
 
   /** POST /books */
@@ -51,7 +51,7 @@ export class BookHandlers {
     const key = readIdempotencyKey(request.headers['idempotency-key']);
     if (key === null) return { outcome: 'invalidIdempotencyKey' };
     const create = async (body: Uint8Array): Promise<HttpResult> => {
-      const books = await readBooks(body, BODY_BYTES_MAX);
+      const books = await readBooks(body);
       if (!('json' in books)) return invalidElement(books);
       const pages = await this.#store.createMany(books.json, key);
       return pages ? { outcome: 'booksCreated', json: toArray(pages) } : { outcome: 'idempotencyKeyReused' };
@@ -66,7 +66,7 @@ export class BookHandlers {
   /** PATCH /books */
   readonly updateMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const change = async (body: Uint8Array): Promise<HttpResult> => {
-      const updates = await readUpdates(body, BODY_BYTES_MAX);
+      const updates = await readUpdates(body);
       if (!('json' in updates)) return invalidElement(updates);
       // A short body may get a long response, so there must be memory for one.
       const response = new Reservation(this.#unread, reply.raw);
@@ -103,16 +103,14 @@ export class BookHandlers {
   }
 
   /** GET /book/{id} */
-  readonly find = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  readonly find = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = bookId(request);
     const book = id === undefined ? undefined : await this.#store.find(id);
     if (!book) return { outcome: 'bookNotFound' };
     const tag = entityTag(book);
     const result = evaluatePreconditions(request.raw, tag);
     if (result === 'notModified') return { outcome: result, headers: { etag: tag } };
-    return result === 'met'
-      ? toBookResult('bookRetrieved', book, reply, this.#unread, tag)
-      : { outcome: result };
+    return result === 'met' ? toBookResult('bookRetrieved', book, tag) : { outcome: result };
   };
 
   /** PUT /book/{id}. 404 takes precedence over 400, so after an invalid body the book is looked up. */
@@ -128,18 +126,18 @@ export class BookHandlers {
         : { outcome: fields };
     }
     const book = isConditional(request.raw)
-      ? await this.#changeIfMet(request, reply, id, (found) => this.#store.updateExpected(found, fields))
+      ? await this.#changeIfMet(request, id, (found) => this.#store.updateExpected(found, fields))
       : await this.#store.update(id, fields);
     if (book === 'preconditionFailed') return { outcome: book };
-    return book ? toBookResult('bookUpdated', book, reply, this.#unread) : { outcome: 'bookNotFound' };
+    return book ? toBookResult('bookUpdated', book) : { outcome: 'bookNotFound' };
   };
 
   /** DELETE /book/{id} */
-  readonly delete = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  readonly delete = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
     const isDeleted = isConditional(request.raw)
-      ? await this.#changeIfMet(request, reply, id, (found) => this.#store.deleteExpected(found))
+      ? await this.#changeIfMet(request, id, (found) => this.#store.deleteExpected(found))
       : await this.#store.delete(id);
     if (isDeleted === 'preconditionFailed') return { outcome: isDeleted };
     return { outcome: isDeleted ? 'bookDeleted' : 'bookNotFound' };
@@ -148,18 +146,14 @@ export class BookHandlers {
   /** Changes a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */
   async #changeIfMet<Result>(
     { raw }: FastifyRequest,
-    reply: FastifyReply,
     id: number,
     change: (expected: Book) => Promise<Result | undefined | false>,
   ): Promise<Result | 'preconditionFailed' | undefined> {
-    const expected = new Reservation(this.#unread, reply.raw);
     for (let attempt = 1; attempt <= CHANGE_ATTEMPTS_MAX; attempt++) {
       const found = await this.#store.find(id);
       if (!found) return undefined;
       if (evaluatePreconditions(raw, entityTag(found)) !== 'met') return 'preconditionFailed';
-      if (!expected.tryResize(bytesOf(found))) throw new StoreUnavailable('too many concurrent long books');
       const result = await change(found);
-      expected.resize(0);
       if (result) return result;
     }
     throw new StoreUnavailable('contention');

@@ -4,6 +4,8 @@ import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import { noContent, streamArray, toArray } from '../http/json-array.ts';
 import type { HttpResult } from '../http/response.ts';
 
+/** The length that later pages aim at: after 500 books of 90 bytes, the next page has 1,183. */
+const PAGE_BYTES = 104 * 1_024;
 /** The memory that is reserved for a longer list, of which two pages are in memory at a time. */
 const LIST_BYTES_MAX = 256 * 1_024;
 
@@ -11,6 +13,8 @@ const LIST_BYTES_MAX = 256 * 1_024;
 const FIRST_PAGE_BOOKS_MAX = 500;
 /** The most books in a later page; it bounds the latency of other calls and the garbage that a list creates. */
 const LATER_PAGE_BOOKS_MAX = 2_000;
+/** The least of them, as each page is a statement. */
+const LATER_PAGE_BOOKS_MIN = 50;
 
 /** GET /books: all books in order of id. */
 export class ListHandler {
@@ -74,11 +78,10 @@ export class ListHandler {
   }
 }
 
-/**
- * So many books that two pages of them take 0.8 of {@link LIST_BYTES_MAX}, as later books may be longer: after 500 books of 90
- * bytes, 1,165. If the pages of many lists took more, other lists would be rejected.
- */
+/** As many books as take about {@link PAGE_BYTES}, if they are as long as those of the page before. */
 function nextLimit(limit: number, pageBytes: number): number {
-  const booksMax = Math.floor((limit * 0.4 * LIST_BYTES_MAX) / pageBytes);
-  return Math.max(FIRST_PAGE_BOOKS_MAX, Math.min(booksMax, LATER_PAGE_BOOKS_MAX));
+  return Math.max(
+    LATER_PAGE_BOOKS_MIN,
+    Math.min(Math.floor((limit * PAGE_BYTES) / pageBytes), LATER_PAGE_BOOKS_MAX),
+  );
 }

@@ -12,8 +12,6 @@ const TURN_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
 
-const BOOK_TOO_LONG = new Invalid('a book is too long');
-
 /** JSON arrays of books or updates; or the index of the first invalid or surplus element, undefined when the body is no array. */
 export type BooksRead = { readonly json: readonly Uint8Array[] } | InvalidBooks;
 
@@ -23,14 +21,14 @@ export interface InvalidBooks {
 }
 
 /** Reads the body of `POST /books`: new books, each like {@link readBook}. */
-export function readBooks(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
-  return readElements(body, bookBytesMax, readBook);
+export function readBooks(body: Uint8Array): Promise<BooksRead> {
+  return readElements(body, readBook);
 }
 
 /** Reads the body of `PATCH /books`: updates, each like {@link readBookUpdate}, of different books. */
-export function readUpdates(body: Uint8Array, bookBytesMax: number): Promise<BooksRead> {
+export function readUpdates(body: Uint8Array): Promise<BooksRead> {
   const ids = new Set<number>();
-  return readElements(body, bookBytesMax, (element): BookUpdate | Invalid => {
+  return readElements(body, (element): BookUpdate | Invalid => {
     const update = readBookUpdate(element, strongTags);
     if (update instanceof Invalid) return update;
     if (ids.has(update.id)) return new Invalid(`the id ${update.id} a second time`);
@@ -42,11 +40,7 @@ export function readUpdates(body: Uint8Array, bookBytesMax: number): Promise<Boo
 /**
  * Reads an array in several turns of the event loop. Returns JSON arrays of about {@link TURN_BYTES} of what `read` returns.
  */
-async function readElements(
-  body: Uint8Array,
-  elementBytesMax: number,
-  read: (element: Uint8Array) => object,
-): Promise<BooksRead> {
+async function readElements(body: Uint8Array, read: (element: Uint8Array) => object): Promise<BooksRead> {
   const arrays: Uint8Array[] = [];
   let elements: string[] = [];
   let count = 0;
@@ -54,7 +48,7 @@ async function readElements(
   const scanner = new ArrayScanner();
   for (let json = scanner.next(body, true); json; json = scanner.next(body, true)) {
     if (count === BOOKS_MAX) return { invalidIndex: count, detail: `more than ${BOOKS_MAX} books` };
-    const element = json.length <= elementBytesMax ? read(json) : BOOK_TOO_LONG;
+    const element = read(json);
     if (element instanceof Invalid) return { invalidIndex: count, detail: element.detail };
     count++;
     elements.push(JSON.stringify(element));

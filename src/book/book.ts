@@ -1,8 +1,8 @@
 import { Invalid } from '../json/invalid.ts';
 import { readJsonObject } from '../json/json-object.ts';
-import type { Book, BookFields } from './contract.ts';
+import { type Book, type BookFields, TEXT_LENGTH_MAX } from './contract.ts';
 
-export type { Book, BookFields };
+export { type Book, type BookFields, TEXT_LENGTH_MAX };
 
 /** The largest id, and the largest year in either direction: JSON numbers are exact up to it (RFC 8259, section 6). */
 export const ID_MAX = Number.MAX_SAFE_INTEGER;
@@ -21,7 +21,27 @@ export function readBook(body: Uint8Array): BookFields | Invalid {
 
 /** Reads the fields that are present (specification, PUT /book/{id}). */
 export function readBookFields(body: Uint8Array): Partial<BookFields> | Invalid {
-  return readJsonObject(body, BOOK_FIELD_TYPES);
+  const fields = readJsonObject(body, BOOK_FIELD_TYPES);
+  return fields instanceof Invalid ? fields : (invalidLength(fields) ?? fields);
+}
+
+/** The first of the texts that has more than {@link TEXT_LENGTH_MAX} characters. */
+export function findLongText({
+  title = '',
+  author = '',
+}: Partial<BookFields>): 'title' | 'author' | undefined {
+  return isTooLong(title) ? 'title' : isTooLong(author) ? 'author' : undefined;
+}
+
+/** A code point has one or two UTF-16 code units. */
+function isTooLong(text: string): boolean {
+  if (text.length <= TEXT_LENGTH_MAX) return false;
+  return text.length > 2 * TEXT_LENGTH_MAX || Array.from(text).length > TEXT_LENGTH_MAX;
+}
+
+function invalidLength(fields: Partial<BookFields>): Invalid | undefined {
+  const field = findLongText(fields);
+  return field && new Invalid(`${field} must have at most ${TEXT_LENGTH_MAX} characters`);
 }
 
 /** An update of a book among many: its new fields, or its deletion. */
@@ -49,7 +69,7 @@ export function readBookUpdate(
   const { id, deleted, ifmatch, ...fields } = read;
   if (id === undefined || id < 0) return new Invalid(`id must be an integer from 0 to ${ID_MAX}`);
   const tags = ifmatch === undefined ? undefined : tagsOf(ifmatch);
-  if (!deleted) return { id, ...fields, tags };
+  if (!deleted) return invalidLength(fields) ?? { id, ...fields, tags };
   const [field] = Object.keys(fields);
   return field === undefined ? { id, isDeleted: true, tags } : new Invalid(`${field} of a deleted book`);
 }

@@ -1,5 +1,11 @@
 /** The types of the contract that the service shares with its client, the command line and the console. */
 
+/**
+ * The most characters (code points) of a title or an author that the service takes; a whole field of MARC 21 has at most 9,999 bytes.
+ * Stores may have longer texts from before.
+ */
+export const TEXT_LENGTH_MAX = 4_096;
+
 /** A book as it is stored and sent, with its keys in this order. */
 export interface Book {
   /** Assigned by the store, 1 to 9007199254740991; never reused. */

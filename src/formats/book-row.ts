@@ -1,5 +1,4 @@
-import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK } from '../book/book.ts';
-import { BODY_BYTES_MAX } from '../http/body-limits.ts';
+import { BOOK_FIELD_TYPES, type BookFields, EMPTY_BOOK, findLongText } from '../book/book.ts';
 import { InvalidJson, isText, readJsonObject, toAsciiLowerCase } from '../json/json-object.ts';
 import { type Mapping, otherYearColumn } from './mapping.ts';
 import { unescapeFormula } from './rendering.ts';
@@ -81,7 +80,8 @@ function toBook(
   id: number | undefined,
   idValue: unknown,
 ): ImportedBook | RowError {
-  if (isTooLong(book)) return { kind: 'book-too-long' };
+  const long = findLongText(book);
+  if (long) return { kind: 'text-too-long', field: long };
   const isEmpty = book.title === '' && book.author === '' && !hasYear;
   if (id === undefined) return isEmpty ? { kind: 'empty' } : book;
   return id >= 1 ? { id, ...book } : { kind: 'id', value: displayText(idValue) };
@@ -99,13 +99,4 @@ function errorOf({ reason }: InvalidJson, names: Partial<Record<Field | 'id', st
 export function displayText(value: unknown, lengthMax = 60): string {
   const text = typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
   return text.length > lengthMax ? `${text.slice(0, lengthMax)}…` : text;
-}
-
-/** The maximum length of a character in JSON, as an escape sequence. */
-const BYTES_PER_CHARACTER = 6;
-
-function isTooLong(book: BookFields): boolean {
-  const length = book.title.length + book.author.length;
-  if (length * BYTES_PER_CHARACTER < BODY_BYTES_MAX / 2) return false;
-  return new TextEncoder().encode(JSON.stringify(book)).length > BODY_BYTES_MAX;
 }

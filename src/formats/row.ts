@@ -1,4 +1,4 @@
-import { BODY_BYTES_MAX, formatMebibytes } from '../http/body-limits.ts';
+import { formatMebibytes } from '../http/body-limits.ts';
 import type { ArrayError } from '../json/array-scanner.ts';
 
 /** The fields of a book that are read from a file. */
@@ -8,8 +8,7 @@ export type Field = (typeof FIELDS)[number];
 /** The maximum length of a row, in bytes: longer than a book, since a row may have columns that are not imported. */
 export const ROW_BYTES_MAX = 8 * 1_024 * 1_024;
 
-/** The maximum lengths of a book and of a row in words. */
-export const BOOK_SIZE_MAX = formatMebibytes(BODY_BYTES_MAX);
+/** The maximum length of a row in words. */
 export const ROW_SIZE_MAX = formatMebibytes(ROW_BYTES_MAX);
 
 /** The position of a row in its file; both numbers start at 1. */
@@ -26,14 +25,14 @@ export type RawRow = RowPosition &
 
 /**
  * Why a row is not a book: `cell-count` is of a CSV record; `text` is not a string that stores preserve (well-formed Unicode
- * without U+0000); `year` and `id` are not integers in their range. After an {@link ArrayError}, or a CSV or JSON row that
+ * without U+0000), `text-too-long` one that is longer than `TEXT_LENGTH_MAX`; `year` and `id` are not integers in their range. After an {@link ArrayError}, or a CSV or JSON row that
  * is too long, the rest of the file is not read.
  */
 export type RowError =
-  | { readonly kind: 'not-utf8' | 'not-json' | 'not-object' | 'empty' | 'book-too-long' | 'row-too-long' }
+  | { readonly kind: 'not-utf8' | 'not-json' | 'not-object' | 'empty' | 'row-too-long' }
   | { readonly kind: 'unclosed-quote' | ArrayError }
   | { readonly kind: 'cell-count'; readonly found: number; readonly expected: number }
-  | { readonly kind: 'text'; readonly field: Field }
+  | { readonly kind: 'text' | 'text-too-long'; readonly field: Field }
   | { readonly kind: 'year' | 'id'; readonly value: string };
 
 /** Joins the unprocessed end of one chunk and the next chunk. */

@@ -1,7 +1,5 @@
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
-import { BATCH_LIMITS, textLength } from '../store/limits.ts';
-import { PAGE_TEXT_BYTES_MAX } from '../store/page.ts';
 import type {
   Change,
   ChangeCursor,
@@ -45,8 +43,11 @@ export interface ChangeRow extends Book, ChangeCursor {
   readonly hasGapAfter: boolean | number;
 }
 
+/** A page with more text, in UTF-16 code units, ends: a response must fit into the memory for what clients have not read. */
+const PAGE_TEXT_MAX = 1_024 * 1_024;
+
 /**
- * Makes a page of the first rows, and reads no further row when their texts are long.
+ * Makes a page of the first rows.
  *
  * @param empty the cursor for the next page if there are no rows
  */
@@ -56,8 +57,8 @@ export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | un
   let text = 0;
   for (const { position, nonce, isRequested, hasGapAfter, type, at, id, title, author, year } of rows) {
     const book = { id, title, author, year };
-    text += textLength(book);
-    if (next !== empty && text > PAGE_TEXT_BYTES_MAX) break;
+    text += title.length + author.length;
+    if (next !== empty && text > PAGE_TEXT_MAX) break;
     const cursor = { position, nonce };
     next = cursor;
     if (isRequested) changes.push({ cursor, type, at, book, ...(hasGapAfter && { gapAfter: true }) });
@@ -65,28 +66,17 @@ export function toChangePage(rows: Iterable<ChangeRow>, empty: ChangeCursor | un
   return { changes, next };
 }
 
-/**
- * Performs a batch of requests, equal ones once, until the texts are long: all followers wait for the same change.
- *
- * @returns the results of the first requests
- */
+/** Performs a batch of requests, equal ones once: all followers wait for the same change. */
 export async function readChangePages(
   requests: readonly ChangeRequest[],
   read: (request: ChangeRequest) => Promise<ChangePage | CursorFault>,
 ): Promise<(ChangePage | CursorFault)[]> {
-  const known = new Map<string, ChangePage | CursorFault>();
-  const results: (ChangePage | CursorFault)[] = [];
-  let text = 0;
+  const results = new Map<string, ChangePage | CursorFault>();
   for (const request of requests) {
     const key = JSON.stringify(request);
-    const result = known.get(key) ?? (text > BATCH_LIMITS.batchTextMax ? undefined : await read(request));
-    if (result === undefined) break;
-    if (typeof result === 'object' && !known.has(key))
-      for (const { book } of result.changes) text += textLength(book);
-    known.set(key, result);
-    results.push(result);
+    if (!results.has(key)) results.set(key, await read(request));
   }
-  return results;
+  return requests.map((request) => results.get(JSON.stringify(request)) as ChangePage | CursorFault);
 }
 
 /** The error while another process has turned the history off, or until what records the changes is put right. */

@@ -82,7 +82,7 @@ export class HistoryHandlers {
     this.#listLastFirst(request, reply);
 
   /** POST /book/{id}/restore */
-  readonly restore = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+  readonly restore = async (request: FastifyRequest): Promise<HttpResult> => {
     const id = bookId(request);
     if (id === undefined) return { outcome: 'bookNotFound' };
     const book = isConditional(request.raw)
@@ -90,9 +90,7 @@ export class HistoryHandlers {
       : await this.#history.restore(id);
     if (book === 'preconditionFailed') return { outcome: book };
     if (book === 'exists') return { outcome: 'bookExists' };
-    return book && book !== 'changed'
-      ? toBookResult('bookRestored', book, reply, this.#unread)
-      : { outcome: 'bookNotFound' };
+    return book && book !== 'changed' ? toBookResult('bookRestored', book) : { outcome: 'bookNotFound' };
   };
 
   /** Restores a book only as it was when its preconditions were met; evaluates them again after a concurrent change. */

@@ -1,9 +1,11 @@
-import { PAGE_TEXT_BYTES_MAX } from '../store/page.ts';
 import type { BookCount, BookPosition, SearchPage } from './book-search.ts';
 import type { Match } from './engine.ts';
 
 /** The most books of a page: the maximum of `limit`, as a page is of one moment, and so of one call. */
 export const SEARCH_BOOKS_MAX = 1_000;
+
+/** The most bytes of text in a page of several books. */
+const PAGE_TEXT_BYTES_MAX = 1_024 * 1_024;
 
 /** The time in which one call of a search compares books; then calls of other searches run. */
 const CALL_MS_MAX = 50;

@@ -2,7 +2,7 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { StoreUnavailable } from '../book/book-store.ts';
 import type { OperationObserver, StoreObserver } from './observer.ts';
 
-/** Options of a {@link BatchQueue}. Text is counted in UTF-16 code units. */
+/** Options of a {@link BatchQueue}. */
 export interface BatchOptions<Item> {
   readonly name: string;
   /**
@@ -12,13 +12,8 @@ export interface BatchOptions<Item> {
   readonly isUndone: (error: unknown) => boolean;
   readonly observer?: StoreObserver | undefined;
   readonly batchItemsMax: number;
-  /** A single item may have more. */
-  readonly batchTextMax: number;
-  /** The length of an item's text; without this option, items have none. */
-  readonly textLengthOf?: (item: Item) => number;
-  /** Calls beyond these limits are rejected; the text is that of all unfinished calls. */
+  /** Calls beyond this number are rejected. */
   readonly queueItemsMax: number;
-  readonly queueTextMax: number;
   /** Items with equal keys are never in one batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
 }
@@ -41,14 +36,13 @@ export class BatchQueue<Item, Result> {
   readonly #options: BatchOptions<Item>;
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
-  #unfinishedLength = 0;
   #isRunning = false;
   #onIdle: (() => void) | undefined;
   #isClosed = false;
 
   /**
    * @param run runs one batch and returns the results in the order of the items. A result that is an error rejects its
-   *   call alone. If it returns fewer results than items, but at least one, the remaining items are queued again.
+   *   call alone.
    */
   constructor(run: Run<Item, Result>, options: BatchOptions<Item>) {
     this.#run = run;
@@ -59,14 +53,10 @@ export class BatchQueue<Item, Result> {
   /** Adds an item to the next batch. @throws StoreUnavailable when the queue is full or closed; errors of the batch */
   add(item: Item): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('closed'));
-    const textLength = this.#options.textLengthOf?.(item) ?? 0;
-    const isTextFull =
-      this.#unfinishedLength > 0 && this.#unfinishedLength + textLength > this.#options.queueTextMax;
-    if (isTextFull || this.#queue.length >= this.#options.queueItemsMax)
+    if (this.#queue.length >= this.#options.queueItemsMax)
       return Promise.reject(new StoreUnavailable('queue full'));
-    this.#unfinishedLength += textLength;
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    this.#queue.push({ item, textLength, hasFailed: false, resolve, reject });
+    this.#queue.push({ item, hasFailed: false, resolve, reject });
     if (!this.#isRunning) void this.#runBatches();
     return promise;
   }
@@ -97,20 +87,18 @@ export class BatchQueue<Item, Result> {
   }
 
   #takeBatch(): Call<Item, Result>[] {
-    const { batchItemsMax, batchTextMax, keyOf } = this.#options;
+    const { batchItemsMax, keyOf } = this.#options;
     const itemsMax = this.#queue[0]?.hasFailed ? 1 : batchItemsMax;
     const keys = new Set<unknown>();
     const batch: Call<Item, Result>[] = [];
     const blocked: Call<Item, Result>[] = [];
-    let textLength = 0;
     for (const call of this.#queue) {
       const key = keyOf?.(call.item);
       if (keyOf && keys.has(key)) {
         blocked.push(call);
         continue;
       }
-      textLength += call.textLength;
-      if (batch.length >= itemsMax || (textLength > batchTextMax && batch.length > 0)) break;
+      if (batch.length >= itemsMax) break;
       if (keyOf) keys.add(key);
       batch.push(call);
     }
@@ -129,10 +117,8 @@ export class BatchQueue<Item, Result> {
       return;
     }
     this.#observe?.(results.length, performance.now() - startedMs, false);
-    if (results.length < batch.length) this.#queue.unshift(...batch.slice(results.length));
     for (const [index, result] of results.entries()) {
       const call = batch[index] as Call<Item, Result>;
-      this.#unfinishedLength -= call.textLength;
       if (result instanceof Error) call.reject(result);
       else call.resolve(result);
     }
@@ -145,16 +131,12 @@ export class BatchQueue<Item, Result> {
       this.#queue.unshift(...batch);
       return;
     }
-    for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) {
-      this.#unfinishedLength -= call.textLength;
-      call.reject(error);
-    }
+    for (const call of isUnavailable ? [...batch, ...this.#queue.splice(0)] : batch) call.reject(error);
   }
 }
 
 interface Call<Item, Result> {
   readonly item: Item;
-  readonly textLength: number;
   /** Whether it was in a batch that failed, and is retried by itself. */
   hasFailed: boolean;
   resolve(result: Result): void;

@@ -162,7 +162,7 @@ for (const engine of engines) {
     });
 
     test('sends at most 1 MB in a request', async () => {
-      const texts = ['x', '漢', '"'].map((character) => character.repeat(100_000));
+      const texts = ['x', '漢', '"'].map((character) => character.repeat(4_096));
       const bytes: number[] = [];
       const measured: BookClient = {
         ...client,
@@ -171,14 +171,16 @@ for (const engine of engines) {
           return client.createMany(created, options);
         },
       };
-      const added = [...texts, ...texts].map((title) => ({ id: 0, title, author: '', year: 1 }));
+      const added = Array.from({ length: 100 }, () => texts)
+        .flat()
+        .map((title) => ({ id: 0, title, author: '', year: 1 }));
       const { done } = await write(
         added.map((book) => ({ before: undefined, after: book })),
         measured,
       );
       assert.deepEqual(
         done.map((change) => change.after?.title),
-        [...texts, ...texts],
+        added.map(({ title }) => title),
       );
       assert.ok(
         bytes.every((length) => length < 1_000_000),

@@ -55,11 +55,11 @@ test('A check counts valid and invalid rows, and can be aborted', async () => {
 
 describe('Batches', () => {
   test('contain the valid rows in their order, up to 1,000 books and 300,000 characters', async () => {
-    const title = 'x'.repeat(120_000);
+    const title = 'x'.repeat(4_000);
     const rows = [
       ...Array.from({ length: 2_001 }, (_, n) => ({ title: String(n) })),
       { title: 5 },
-      ...Array.from({ length: 3 }, () => ({ title })),
+      ...Array.from({ length: 76 }, () => ({ title })),
     ];
     const file = await openRowFile(
       new File([rows.map((row) => JSON.stringify(row)).join('\n')], 'b'),
@@ -72,8 +72,8 @@ describe('Batches', () => {
     assert.deepEqual(sizes, [
       [1_000, 1, 1_000],
       [1_000, 1_001, 2_000],
-      [3, 2_001, 2_004],
-      [1, 2_005, 2_005],
+      [75, 2_001, 2_076],
+      [2, 2_077, 2_078],
     ]);
   });
 

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection, request } from '../../testkit/connection.ts';
 import { engines } from '../../testkit/engines.ts';
+import { longBooks } from '../../testkit/long-books.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { sendRequest } from './send-request.ts';
 
@@ -62,7 +63,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
     const httpLimits = { bodyBytesAtOnce: 2 * 1_048_576 };
     await using service = await startService({ dbUrl: address.dbUrl, httpLimits });
     const holder = await holdLock(address.path);
-    const books = JSON.stringify([{ title: 'x'.repeat(1_000_000) }, {}]);
+    const books = longBooks(1);
     using connection = await Connection.open(service);
     await connection.send(request('POST /books', [service.authorization], books));
     const invalid = ' '.repeat(1_000_000);
@@ -76,7 +77,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
 
     holder.send('release');
     while (await isRejected()) await sleep(10);
-    assert.equal(((await sendRequest(service, 'GET', '/books')).data as unknown[]).length, 2);
+    assert.equal(((await sendRequest(service, 'GET', '/books')).data as unknown[]).length, 255);
   });
 
   test('that is then killed, waiting writes succeed', async () => {

@@ -221,6 +221,7 @@ function suite(engine: Engine): void {
     await using address = await engine.createAddress();
     await using opened = await openWithHistory(address.dbUrl);
     const { store, history } = opened;
+    // Of another program: the service takes shorter ones.
     const title = 'x'.repeat(700_000);
     await createMany(store, [DUNE, { ...DUNE, title }, { ...DUNE, title }]);
     const page = await readPage(history);

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { BookHistory, ChangeCursor } from '../../src/history/book-history.ts';
 import { openHistory } from '../../src/history/open-history.ts';
-import { REMOVE_OLD, statementOf } from '../../src/history/postgres/statements.ts';
+import { statementOf } from '../../src/history/postgres/statements.ts';
 import type { StoreConnection } from '../../src/store/engine.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { connect as connectTo } from '../../src/store/postgres/connection/connect.ts';
 import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
-import { createDatabase, type Database, startCluster } from '../../testkit/postgres.ts';
+import { createDatabase, startCluster } from '../../testkit/postgres.ts';
 import { addStandby } from '../../testkit/standby.ts';
 import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
 import {
@@ -541,34 +541,7 @@ describe('The history on PostgreSQL: partitions', () => {
   });
 });
 
-/** Records changes of a book of 1 MiB that cannot be compressed. */
-async function recordLong(database: Database, count: number): Promise<void> {
-  await database.query(`
-    insert into book_history_changes (id, type, title, author, year)
-    select 1, 'updated', string_agg(md5(random()::text), ''), '', number
-    from generate_series(1, ${count}) as number, generate_series(1, 32768) group by number`);
-}
-
 describe('The history on PostgreSQL: bounds', () => {
-  test('reads the texts of the changes that it returns, whatever the limit', async () => {
-    await using database = await createDatabase();
-    await using opened = await openWithHistory(database.url);
-    await recordLong(database, 12);
-    const last = 1_000_000;
-    for (const request of [{ limit: 1_000 }, { limit: 1_000, id: 1 }]) {
-      assert.equal((await readPage(opened.history, request)).changes.length, 1);
-      const { text, values } = statementOf(request, last);
-      const rows = await database.query<{ 'QUERY PLAN': string }>(
-        `explain (analyze, buffers, serialize text) ${text}`,
-        values,
-      );
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
-      // A book of 1 MiB is 128 pages, and the index of its parts.
-      const [, pages] = /Serialization:.*\n\s*Buffers: shared hit=(\d+)/.exec(plan) ?? [];
-      assert.ok(Number(pages) > 128 && Number(pages) < 512, plan);
-    }
-  });
-
   test('reads as many changes as it returns before the planner knows the table', async () => {
     await using database = await createDatabase();
     await using opened = await openWithHistory(database.url);
@@ -587,20 +560,6 @@ describe('The history on PostgreSQL: bounds', () => {
       Number(count),
     );
     assert.ok(counts.length > 0 && Math.max(...counts) <= 10, plan);
-  });
-
-  test('removes long changes in short steps', async () => {
-    await using database = await createDatabase();
-    await using opened = await openWithHistory(database.url);
-    await recordLong(database, 20);
-    await database.query(`update book_history_changes set at = now() - interval '91 days'`);
-    await using client = await openClient(database);
-    const counts: unknown[] = [];
-    for (let count: number | null = 1; count !== 0; counts.push(count)) {
-      ({ rowCount: count } = await client.query(REMOVE_OLD, [1_000_000]));
-    }
-    assert.deepEqual(counts, [8 + 1, 8, 4, 0]);
-    assert.deepEqual(await readAll(opened.history), []);
   });
 
   test('reports a removal that fails, and repeats it', async () => {

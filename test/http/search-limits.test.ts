@@ -40,15 +40,15 @@ for (const engine of engines) {
 
     test('are those of the texts that are compared, also when a query nearly matches everywhere', async () => {
       await using service = await startService({ engine: engine.name });
-      const [a3000, a4000] = ['a'.repeat(3_000), 'a'.repeat(4_000)];
+      const [a1500, a2000] = ['a'.repeat(1_500), 'a'.repeat(2_000)];
       const words = Array.from({ length: 32 }, (_, index) => `w${index.toString(36)}`).join(' ');
-      for (const title of [`${a4000}b${a4000}`, `${a4000}b${a4000}`, `${'x '.repeat(4_000)}${words}`])
+      for (const title of [`${a2000}b${a2000}`, `${a2000}b${a2000}`, `${'x '.repeat(1_900)}${words}`])
         for (let copy = 0; copy < 20; copy++) await service.fetch('POST', '/book', JSON.stringify({ title }));
       for (const [query, count] of [
-        [`title=${a3000}b${a4000}a`, 0],
-        [`title=${a3000}b${a4000}`, 40],
-        [`q=${a3000}b`, 0],
-        [`q=${a3000}`, 40],
+        [`title=${a1500}b${a2000}a`, 0],
+        [`title=${a1500}b${a2000}`, 40],
+        [`q=${a1500}b`, 0],
+        [`q=${a1500}`, 40],
         [`q=${words.replaceAll(' ', '+')}`, 20],
         [`q=${words.replaceAll(' ', '+')}z`, 0],
       ] as const) {
@@ -60,33 +60,6 @@ for (const engine of engines) {
           const { data } = (await response.json()) as { data: unknown[] };
           assert.equal(data.length, Math.min(count, 1));
         }
-      }
-    });
-
-    test('find each of many long books once, a few at a time', async () => {
-      await using service = await startService({ engine: engine.name, httpLimits: { searchMs: 600_000 } });
-      const ids: number[] = [];
-      for (let book = 0; book < 10; book++) {
-        const title = `end${book % 3} ${'ab '.repeat(200_000)}`;
-        const body = JSON.stringify({ title, year: book % 5 });
-        const response = await fetchInTime(service, 'POST', '/book', body, { 'Idempotency-Key': `${book}` });
-        ids.push(((await response.json()) as { data: { id: number } }).data.id);
-      }
-      for (const [query, sort] of [
-        ['q=end2', '-id'],
-        ['title=END2', 'title'],
-        ['q=end2&year_from=0&year_to=3', 'year'],
-      ] as const) {
-        const expected = ids.filter((_, book) => book % 3 === 2 && (!query.includes('year') || book % 5 < 4));
-        const path = `/books?${query}&sort=${sort}&count=true`;
-        const response = await fetchInTime(service, 'GET', path);
-        assert.equal(response.headers.get('x-total-count'), `${expected.length}`, path);
-        const { data } = (await response.json()) as { data: { id: number }[] };
-        assert.deepEqual(
-          data.map(({ id }) => id).toSorted((one, other) => one - other),
-          expected,
-          path,
-        );
       }
     });
 
@@ -135,14 +108,6 @@ describe('A service on SQLite', () => {
     await thread.close();
   });
 });
-
-/** Repeats a request while it gets 503, as statements about long books exceed their time on a busy machine. */
-async function fetchInTime(service: Service, ...request: Parameters<Service['fetch']>): Promise<Response> {
-  for (;;) {
-    const response = await service.fetch(...request);
-    if (response.status !== 503) return response;
-  }
-}
 
 async function failedParts(service: Service): Promise<number | undefined> {
   const { samples = [] } = (await scrape(service.url)).get('bookkeeping_store_failed_parts') ?? {};

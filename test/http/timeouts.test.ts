@@ -3,7 +3,9 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { assertError, assertSuccess } from '../../testkit/assertions.ts';
 import { Connection, Cut, type RawResponse, request } from '../../testkit/connection.ts';
+import { engines } from '../../testkit/engines.ts';
 import { parseLog } from '../../testkit/log.ts';
+import { createLongStore } from '../../testkit/long-books.ts';
 import { type Service, startService, TITLE } from '../../testkit/service.ts';
 
 const LIMITS = { headersMs: 300, requestMs: 600, stallMs: 60_000, checkingIntervalMs: 50 };
@@ -78,10 +80,9 @@ test('A request that is completed after its 408 has no effect', async () => {
 });
 
 test('The connection of a client that does not read its response is closed', async () => {
-  await using service = await startService({ httpLimits: { ...LIMITS, stallMs: 700 } });
   // More than the socket buffers can hold.
-  const body = JSON.stringify({ title: TITLE.repeat(90_000) });
-  for (let index = 0; index < 30; index++) await service.fetch('POST', '/book', body);
+  await using address = await createLongStore(engines[0], 30);
+  await using service = await startService({ dbUrl: address.dbUrl, httpLimits: { ...LIMITS, stallMs: 700 } });
   using connection = await Connection.open(service);
   await connection.send(request('GET /books', [service.authorization]));
   const line = () =>

@@ -31,7 +31,6 @@ const NO_BOUNDS = [
   'src/store/limits.ts#REMOVAL_MAX',
   'src/store/inspection.ts#COUNTED_MAX',
   'src/store/postgres/connection/connect.ts#PREPARE_TIMEOUT_MS',
-  'src/store/postgres/batches/inserts.ts#KEY_ATTEMPTS_MAX',
   'src/search/postgres/trigrams.ts#TRIGRAMS_MAX',
   'src/store/postgres/migrations.ts#ATTEMPTS_MAX',
   'src/search/postgres/schema.ts#CREATION_MS_MAX',

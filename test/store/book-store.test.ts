@@ -24,44 +24,6 @@ for (const engine of engines) {
       assertSameJson(await store.find(emma.id), emma);
     });
 
-    test('batches of long texts or long results have a limited size', async () => {
-      await using address = await engine.createAddress();
-      const batches: Record<string, number[]> = {};
-      await using store = await openStoreAt(address.dbUrl, {
-        operation: (name) => (calls) => {
-          batches[name] = [...(batches[name] ?? []), calls];
-        },
-        pool: () => {},
-        part: () => () => {},
-      });
-      const title = 'x'.repeat(1_000_000);
-      const books = await Promise.all(
-        Array.from({ length: 40 }, (_, year) => store.create({ ...DUNE, title, year })),
-      );
-      const updated = await Promise.all(books.map(({ id, year }) => store.update(id, { year: -year })));
-      const found = await Promise.all(books.map(({ id }) => store.find(id)));
-      const expected = books.map((book) => ({ ...book, year: -book.year }));
-      assertSameJson(updated, expected);
-      assertSameJson(found, expected);
-      const isUpdated = await Promise.all(expected.map((book) => store.updateExpected(book, { title: 'y' })));
-      assert.ok(isUpdated.every((book) => book?.title === 'y'));
-
-      const most = (name: string) => Math.max(...(batches[name] ?? [Infinity]));
-      if (engine.name === 'SQLite') {
-        assert.ok(most('write') <= 3, JSON.stringify(batches));
-        assert.ok(most('find') <= 3, JSON.stringify(batches));
-      } else {
-        // The lengths of these results are unknown in advance.
-        assert.ok(most('update') <= 32 && most('find') <= 32, JSON.stringify(batches));
-        assert.ok(most('create') <= 2 && most('update_expected') <= 2, JSON.stringify(batches));
-      }
-      const counts = Object.values(batches).flat();
-      assert.equal(
-        counts.reduce((sum, calls) => sum + calls, 0),
-        160,
-      );
-    });
-
     test('createMany stores the books of several arrays in their order', async () => {
       await using address = await engine.createAddress();
       await using store = await openStoreAt(address.dbUrl);

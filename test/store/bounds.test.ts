@@ -7,7 +7,6 @@ import { YEAR_MAX } from '../../src/book/book.ts';
 import { type BookStore, StoreUnavailable } from '../../src/book/book-store.ts';
 import { BATCH_LIMITS } from '../../src/store/limits.ts';
 import type { StoreObserver } from '../../src/store/observer.ts';
-import { UNKNOWN_LENGTHS_MAX } from '../../src/store/postgres/batches/updates.ts';
 import { engines } from '../../testkit/engines.ts';
 import { createDatabase } from '../../testkit/postgres.ts';
 import { createMany, openStoreAt } from '../../testkit/stores.ts';
@@ -28,9 +27,7 @@ const CALLS: Readonly<Record<string, (store: BookStore, number: number) => Promi
 for (const engine of engines) {
   describe(`The limits of a store on ${engine.name}`, () => {
     for (const [name, call] of Object.entries(CALLS)) {
-      const isLengthUnknown = engine.name === 'PostgreSQL' && name === 'find';
-      const callsMax = isLengthUnknown ? UNKNOWN_LENGTHS_MAX : batchItemsMax;
-      test(`of ${name}, a batch has ${callsMax} calls, and a queue ${queueItemsMax}; one more is rejected`, async () => {
+      test(`of ${name}, a batch has ${batchItemsMax} calls, and a queue ${queueItemsMax}; one more is rejected`, async () => {
         await using address = await engine.createAddress();
         const sizes: number[] = [];
         const observer: StoreObserver = {
@@ -47,7 +44,7 @@ for (const engine of engines) {
         for (const error of rejections) {
           assert.equal((error as Error).message, 'the store is unavailable (queue full)');
         }
-        assert.equal(Math.max(...sizes), callsMax);
+        assert.equal(Math.max(...sizes), batchItemsMax);
         await call(store, 1);
       });
     }

@@ -4,7 +4,7 @@ import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPage, BookStore } from '../../src/book/book-store.ts';
 import { PAGE_BOOKS_MAX } from '../../src/store/page.ts';
 import { engines } from '../../testkit/engines.ts';
-import { createMany, listBooks, openStoreAt, renderList, textOf } from '../../testkit/stores.ts';
+import { listBooks, openStoreAt, renderList, textOf } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
 
 const EMPTY_PAGE: BookPage = { json: new Uint8Array(), last: undefined };
@@ -47,24 +47,6 @@ for (const engine of engines) {
         assert.equal(await renderList(store), JSON.stringify(books));
       });
     }
-
-    test('has smaller pages when books are long', async () => {
-      await using address = await engine.createAddress();
-      await using store = await openStoreAt(address.dbUrl);
-      const long = Array.from({ length: 10 }, () => ({ title: 'x'.repeat(1_000_000), author: '', year: 0 }));
-      const ids: number[] = [];
-      for (let count = 0; count < 5; count++)
-        ids.push(...(await createMany(store, long)).map(({ id }) => id));
-
-      const met: number[] = [];
-      for (let after: number | undefined = 0; after !== undefined; ) {
-        const page = await store.list(after);
-        assert.ok(page.json.length < 2 ** 25, `a page of ${page.json.length} bytes`);
-        met.push(...(JSON.parse(`[${textOf(page)}]`) as Book[]).map(({ id }) => id));
-        after = page.last;
-      }
-      assert.deepEqual(met, ids);
-    });
 
     test('continues after the given id, whether or not it exists', async () => {
       await using address = await engine.createAddress();

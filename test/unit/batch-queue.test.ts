@@ -8,9 +8,7 @@ const BOUNDS = {
   name: 'call',
   isUndone: (error: unknown) => error === defect,
   batchItemsMax: 100,
-  batchTextMax: 100,
   queueItemsMax: 100,
-  queueTextMax: 100,
 };
 
 /** A queue whose batches end on command; the result of an item is the item in upper case. */
@@ -19,13 +17,12 @@ class Harness {
   readonly #batches: { readonly items: readonly string[]; readonly end: PromiseWithResolvers<void> }[] = [];
   readonly #results: string[] = [];
 
-  /** @param resultsMax the most items that it runs of a batch */
-  constructor(options: Partial<BatchOptions<string>> = {}, resultsMax = 100) {
+  constructor(options: Partial<BatchOptions<string>> = {}) {
     const run = async (items: readonly string[]) => {
       const end = Promise.withResolvers<void>();
       this.#batches.push({ items, end });
       await end.promise;
-      return items.slice(0, resultsMax).map((item) => item.toUpperCase());
+      return items.map((item) => item.toUpperCase());
     };
     this.queue = new BatchQueue(run, { ...BOUNDS, ...options });
   }
@@ -70,7 +67,6 @@ const defect = new Error('a defect');
 
 /** Items of one letter have one key. */
 const keyOf = (item: string) => item[0];
-const textLengthOf = (item: string) => item.length;
 
 describe('A call', () => {
   test('that is alone runs at the end of its turn of the event loop', async () => {
@@ -271,49 +267,4 @@ describe('Closing', () => {
   test('resolves at once when no call is pending', async () => {
     await new Harness().queue.close();
   });
-});
-
-describe('The text of items is limited', () => {
-  test('in a batch, except for a single item of any length', async () => {
-    const harness = new Harness({ textLengthOf, batchTextMax: 4 });
-    await harness.call('x');
-    await harness.call('aa', 'bb', 'c', 'ddddd', 'e');
-    for (const batch of [0, 1, 2, 3, 4]) await harness.end(batch);
-    assert.deepEqual(harness.batches, ['x', 'aa bb', 'c', 'ddddd', 'e']);
-    assert.equal(harness.results, 'X, AA, BB, C, DDDDD, E');
-  });
-
-  test('in a batch of items with keys, which keep their order', async () => {
-    const harness = new Harness({ textLengthOf, keyOf, batchTextMax: 4 });
-    await harness.call('x');
-    await harness.call('a1', 'b111', 'b2', 'c1', 'a2');
-    for (const batch of [0, 1, 2, 3, 4]) await harness.end(batch);
-    assert.deepEqual(harness.batches, ['x', 'a1', 'b111', 'b2 c1', 'a2']);
-    assert.equal(harness.results, 'X, A1, B111, B2, C1, A2');
-  });
-
-  test('in the queue, which counts calls until they resolve or reject', async () => {
-    const harness = new Harness({ textLengthOf, queueTextMax: 4 });
-    await harness.call('aaaaaaaa');
-    await harness.call('b');
-    await harness.end(0, defect);
-    await harness.call('cc', 'dd', 'e');
-    await harness.end(1, unavailable);
-    await harness.call('ffff');
-    await harness.end(2);
-    const full = 'the store is unavailable (queue full)';
-    assert.equal(
-      harness.results,
-      `a defect, ${full}, ${unavailable.message}, ${unavailable.message}, ${full}, FFFF`,
-    );
-  });
-});
-
-test('Items that a batch did not run join the next one, before later calls', async () => {
-  const harness = new Harness({}, 2);
-  await harness.call('a', 'b', 'c', 'd', 'e');
-  await harness.call('f');
-  for (const batch of [0, 1, 2]) await harness.end(batch);
-  assert.deepEqual(harness.batches, ['a b c d e', 'c d e f', 'e f']);
-  assert.equal(harness.results, 'A, B, C, D, E, F');
 });

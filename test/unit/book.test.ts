@@ -29,6 +29,8 @@ describe('An invalid body:', () => {
     'a fraction at the end of the range': '{"year":9007199254740991.4}',
     'a title with U+0000': String.raw`{"title":"a\u0000"}`,
     'an author with a lone surrogate': String.raw`{"author":"\ud800"}`,
+    'a title of 4,097 characters': `{"title":"${'x'.repeat(4_097)}"}`,
+    'an author of 4,097 characters': `{"author":"${'📚'.repeat(4_096)}x"}`,
   } satisfies Record<string, string | Uint8Array>;
 
   for (const [what, body] of Object.entries(INVALID)) {
@@ -45,6 +47,11 @@ describe('A valid body:', () => {
   test('all fields are read', () => {
     assert.deepEqual(changes(JSON.stringify(dune)), dune);
     assert.deepEqual(readBook(Buffer.from(JSON.stringify(dune))), dune);
+  });
+
+  test('a text may have 4,096 characters, each of one or two UTF-16 code units', () => {
+    for (const title of ['x'.repeat(4_096), '📚'.repeat(4_096)])
+      assert.deepEqual(changes(JSON.stringify({ title })), { title });
   });
 
   test('a year may be negative, and up to the limits', () => {

@@ -1,6 +1,6 @@
 import { LOGIN_FIELD_TYPES } from '../../auth/credentials.ts';
 import { READ_SCOPE, TOKEN_LIFETIME_SECONDS } from '../../auth/tokens.ts';
-import { BOOK_FIELD_TYPES, ID_MAX } from '../../book/book.ts';
+import { BOOK_FIELD_TYPES, ID_MAX, TEXT_LENGTH_MAX } from '../../book/book.ts';
 import { BOOKS_MAX } from '../many-books.ts';
 
 /** JSON Schema (draft 2020-12). */
@@ -16,6 +16,13 @@ const BOOK_FIELDS = {
   author: { ...TYPES[BOOK_FIELD_TYPES.author], examples: ['Homer'] },
   year: { ...TYPES[BOOK_FIELD_TYPES.year], description: 'Negative for years BCE.', examples: [-750] },
 } as const satisfies Record<keyof typeof BOOK_FIELD_TYPES, Schema>;
+
+/** A stored text may be longer, from before there was this limit. */
+const NEW_FIELDS = {
+  ...BOOK_FIELDS,
+  title: { ...BOOK_FIELDS.title, maxLength: TEXT_LENGTH_MAX },
+  author: { ...BOOK_FIELDS.author, maxLength: TEXT_LENGTH_MAX },
+};
 
 export const bookId: Schema = {
   type: 'integer',
@@ -41,7 +48,7 @@ export const newBook: Schema = {
   type: 'object',
   description: 'An absent field is empty. Other fields are ignored.',
   // Without `default`: generators of types would make the fields required.
-  properties: BOOK_FIELDS,
+  properties: NEW_FIELDS,
 };
 
 export const newBooks: Schema = { type: 'array', items: newBook, maxItems: BOOKS_MAX };
@@ -61,7 +68,7 @@ export const bookUpdates: Schema = {
       'New values of fields, as in `PUT /book/{id}`, or the deletion of a book, which has no new values. Other fields are ignored.',
     properties: {
       id: { ...bookId, description: 'An id must not occur twice.' },
-      ...BOOK_FIELDS,
+      ...NEW_FIELDS,
       deleted: { type: 'boolean', description: '`true` deletes the book.' },
       ifMatch: {
         ...TYPES.text,
@@ -83,7 +90,7 @@ export const updatedBooks: Schema = {
 export const bookChanges: Schema = {
   type: 'object',
   description: 'An absent field keeps its stored value. Other fields are ignored.',
-  properties: BOOK_FIELDS,
+  properties: NEW_FIELDS,
 };
 
 export const loginRequest: Schema = {

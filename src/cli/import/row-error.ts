@@ -1,13 +1,12 @@
-import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
+import { ID_MAX, TEXT_LENGTH_MAX, YEAR_MAX } from '../../book/book.ts';
 import type { Mapping } from '../../formats/mapping.ts';
-import { BOOK_SIZE_MAX, ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
+import { ROW_SIZE_MAX, type RowError } from '../../formats/row.ts';
 
 const MESSAGES = {
   'not-utf8': 'it is not UTF-8; if the file is Windows-1252 or Latin-1: iconv -f WINDOWS-1252 -t UTF-8 FILE',
   'not-json': 'it is not JSON',
   'not-object': 'it is not a JSON object',
   empty: 'title, author and year are empty',
-  'book-too-long': `the book is longer than ${BOOK_SIZE_MAX}`,
   'row-too-long': `it is longer than ${ROW_SIZE_MAX}`,
   'unclosed-quote': 'a quoted value that begins in this row is not closed; the rest was not read',
   'no-array':
@@ -24,6 +23,8 @@ export function describeRowError(error: RowError, mapping: Mapping): string {
       return `it has ${error.found} ${error.found === 1 ? 'value' : 'values'}, and the first line ${error.expected}`;
     case 'text':
       return `${mapping[error.field]} is not a text of well-formed Unicode without U+0000`;
+    case 'text-too-long':
+      return `${mapping[error.field]} has more than ${TEXT_LENGTH_MAX} characters`;
     case 'year':
       return `${mapping.year} is not a whole number within ±${YEAR_MAX}: ${JSON.stringify(error.value)}`;
     case 'id':

@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
 import { REMOVAL_MAX } from '../../store/limits.ts';
-import { PAGE_TEXT_BYTES_MAX } from '../../store/page.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import type { ChangeRow } from '../change-log.ts';
@@ -37,8 +36,7 @@ export const SELECT_LAST_CHANGE = `
 `;
 
 /**
- * Reads the state and, with it, a page. The lengths of texts are read first, and only the texts of changes that are
- * returned: for example, of 1,000 changes of 1 MiB each, the first one. The triggers record the numbers that other programs
+ * Reads the state and, with it, a page. The triggers record the numbers that other programs
  * write as they are.
  *
  * The first parameter is the position of the cursor or null, the second one the limit.
@@ -54,17 +52,9 @@ function selectPage(
       note as position, nonce, ${isRequested} and ${HAS_EXACT_ID} as "isRequested", ${hasGapAfter} as "hasGapAfter", type,
       floor(extract(epoch from at) * 1000)::bigint as at, ${exact('id')} as id, title, author, ${exact('year')} as year
     from state left join lateral (
-      select * from (
-        select *, row_number() over preceding as number,
-          sum(octet_length(title) + octet_length(author)) over preceding as total
-        from (
-          select * from book_history_changes where ${condition} order by note ${order} limit $2
-        ) as readable
-        window preceding as (order by note ${order} rows unbounded preceding)
-      ) as numbered
-      where number = 1 or total <= ${PAGE_TEXT_BYTES_MAX}
+      select * from book_history_changes where ${condition} order by note ${order} limit $2
     ) as changes on true
-    order by number`;
+    order by note ${order}`;
 }
 
 const FIRST =
@@ -133,23 +123,14 @@ export const RESTORE = `
   from state
 `;
 
-/** The most text that one step removes, and the most changes. */
-const REMOVAL_BYTES_MAX = 8 * 1_024 * 1_024;
-
 /**
  * Removes the first changes, if they are old, in a step that other writers need not wait for. The parameter is the last
  * final note. A trigger moves `removed`.
  */
 export const REMOVE_OLD = `
-  with first as (
-    select note, at, row_number() over preceding as number,
-      sum(octet_length(title) + octet_length(author)) over preceding as total
-    from (select * from book_history_changes where note <= $1 order by note limit ${REMOVAL_MAX}) as first
-    window preceding as (order by note rows unbounded preceding)
-  )
+  with first as (select note, at from book_history_changes where note <= $1 order by note limit ${REMOVAL_MAX})
   delete from book_history_changes
   where note <= (
-    select max(note) from first cross join book_history
-    where (number = 1 or total <= ${REMOVAL_BYTES_MAX}) and at < now() - days * interval '1 day'
+    select max(note) from first cross join book_history where at < now() - days * interval '1 day'
   )
 `;

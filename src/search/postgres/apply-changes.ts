@@ -1,7 +1,6 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
-import { textLength } from '../../store/limits.ts';
 import { idsOf } from '../../store/postgres/sql.ts';
 import { foldBook } from '../folding.ts';
 import * as schema from './schema.ts';
@@ -74,7 +73,7 @@ async function fold(books: readonly IndexedBook[]): Promise<string> {
       await endOfTurn();
       length = 0;
     }
-    length += textLength({ title, author });
+    length += title.length + author.length;
     const folded = foldBook({ title, author, year });
     const titleLower = storedLower(title, folded.titleKey, folded.titleLower);
     const authorLower = storedLower(author, folded.authorKey, folded.authorLower);

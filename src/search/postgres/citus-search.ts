@@ -1,6 +1,6 @@
+import type { Book } from '../../book/book.ts';
 import { RENDER_SHARDS } from '../../store/postgres/citus/citus-database.ts';
-import { type ReadBook, SHORT_TEXTS, Window } from '../../store/postgres/citus/citus-pages.ts';
-import { readLongTexts } from '../../store/postgres/pages.ts';
+import { Window } from '../../store/postgres/citus/citus-pages.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import type { BookPosition, BookQuery } from '../book-search.ts';
 import { afterCondition, fieldCondition, matchColumns, orderOf } from '../conditions.ts';
@@ -9,9 +9,8 @@ import { COMPARED_LENGTH } from '../folding.ts';
 import { Parameters } from '../parameters.ts';
 import { PostgresSnapshot } from './engine.ts';
 
-/** The most books that a statement reads; by year, each statement sorts all books. Of those with long texts fewer are compared. */
+/** The most books that a statement reads; by year, each statement sorts all books. */
 const SCANNED_BOOKS = { byId: 5_000, sorted: 10_000 };
-const LONG_BOOKS = 200;
 
 /** One for all searches, as they read the same ids. */
 const window = new Window();
@@ -28,18 +27,7 @@ export class CitusSnapshot extends PostgresSnapshot {
     const read = (end?: number) => this.#read(query, after, { limit, hasTexts }, end);
     const isAscending = isById && !query.isDescending;
     const rows = await (isAscending ? window.read(after?.id ?? 0, limit, read) : read());
-
-    const long = rows.filter(({ title }) => title === null);
-    const end = long[LONG_BOOKS];
-    const fitting = end ? rows.slice(0, rows.indexOf(end)) : rows;
-    const filled = await readLongTexts(
-      fitting,
-      (_, values) => this.query(SELECT_TEXTS, values) as Promise<[]>,
-    );
-    return {
-      books: filled.map((book) => ({ ...book, title: book.title ?? '', author: book.author ?? '' })),
-      isEnd: rows.length < limit && !end,
-    };
+    return { books: rows, isEnd: rows.length < limit };
   }
 
   async #read(
@@ -60,12 +48,10 @@ export class CitusSnapshot extends PostgresSnapshot {
   protected override readonly renderStatement = RENDER_SHARDS.text;
 }
 
-type ScannedBook = Match & Pick<ReadBook, 'title' | 'author'>;
+type ScannedBook = Match & Pick<Book, 'title' | 'author'>;
 
 const BOOKS_TO_SCAN = `(
-  select id, ${SHORT_TEXTS}, ${exact('year')} as year, ${TEXT_BYTES} as bytes from books where ${HAS_EXACT_ID}
+  select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
+    ${exact('year')} as year, ${TEXT_BYTES} as bytes
+  from books where ${HAS_EXACT_ID}
 ) as books_to_scan`;
-
-const SELECT_TEXTS = `
-  select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author
-  from books where id = any($1::bigint[])`;

@@ -1,8 +1,9 @@
 import type { Client, ClientBase } from 'pg';
 import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
+import type { BookPage } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { IdsExhausted } from '../errors.ts';
-import { type PageRow, readPage } from '../page.ts';
+import { PAGE_BOOKS_MAX } from '../page.ts';
 import { insertWithUnusedIds } from './batches/inserts.ts';
 import { type Citus, findCitus, prepareCitus } from './citus/citus.ts';
 import type { CitusPages } from './citus/citus-pages.ts';
@@ -63,7 +64,7 @@ class PostgresArchive implements BookArchive {
     try {
       let after: number | undefined = -ID_MAX - 1;
       while (after !== undefined) {
-        const page = await readPage(after, (last, limit) => this.#readRow(last, limit));
+        const page: BookPage = await this.#readPage(after, PAGE_BOOKS_MAX);
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }
@@ -107,10 +108,10 @@ class PostgresArchive implements BookArchive {
     await this.#client.end();
   }
 
-  async #readRow(after: number, limit: number): Promise<PageRow> {
+  async #readPage(after: number, limit: number): Promise<BookPage> {
     const rows =
       this.#citusPages?.read(after, limit) ?? this.#select<ColumnsRow>(sql.SELECT_PAGE, [after, limit]);
-    return renderPage(await rows, limit, this.#select);
+    return renderPage(await rows, limit);
   }
 
   async #addWithIds(books: readonly Book[]): Promise<InsertOutcome[]> {

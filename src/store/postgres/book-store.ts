@@ -3,15 +3,14 @@ import { type Book, type BookFields, ID_MAX } from '../../book/book.ts';
 import type { BookPage, UpdateFault } from '../../book/book-store.ts';
 import { type BatchOptions, BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
-import { BATCH_LIMITS, textLength } from '../limits.ts';
+import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { PAGE_BOOKS_MAX, type PageRequest, type PageRow, readPages } from '../page.ts';
+import { PAGE_BOOKS_MAX, type PageRequest, readPages } from '../page.ts';
 import { Inserts, type KeyedBook } from './batches/inserts.ts';
 import {
   deleteBooks,
   deleteExpectedBooks,
   type ExpectedUpdate,
-  UNKNOWN_LENGTHS_MAX,
   type Update,
   updateAll,
   updateBooks,
@@ -21,7 +20,7 @@ import { type Citus, prepareCitus } from './citus/citus.ts';
 import { connect, type Server } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { isUndone } from './errors.ts';
-import { type ColumnsRow, type Query, renderPage } from './pages.ts';
+import { type ColumnsRow, renderPage } from './pages.ts';
 import { Database } from './pool/database.ts';
 import { type ConnectionPool, openPools, POOLS, retry } from './pool/pool.ts';
 import { prepareSchema } from './schema.ts';
@@ -85,35 +84,26 @@ class PostgresBookStore implements OpenStore {
     this.#database = database;
     this.#bulkDatabase = bulkDatabase;
     const inserts = new Inserts(database, bulkDatabase);
-    this.#creates = queueOf('create', (books) => inserts.create(books), {
-      textLengthOf: (fields) => textLength(fields),
-    });
+    this.#creates = queueOf('create', (books) => inserts.create(books));
     this.#keyedCreates = queueOf('create_once', (books) => inserts.createOnce(books), {
       keyOf: ({ key }) => key,
-      textLengthOf: ({ fields }) => textLength(fields),
     });
     this.#inserts = inserts;
     this.#many = queueOf('many', (calls) => Promise.all(calls.map((call) => call())), { batchItemsMax: 1 });
     this.#finds = queueOf('find', (ids) => this.#select(ids), {
       isUndone: NOTHING_CHANGES,
-      batchItemsMax: UNKNOWN_LENGTHS_MAX,
     });
-    const readPage = (after: number, limit: number) => this.#selectPage(after, limit);
-    this.#lists = queueOf('list', (requests) => readPages(requests, readPage), {
-      isUndone: NOTHING_CHANGES,
-    });
+    const readPage = (request: PageRequest) => this.#selectPage(request);
+    this.#lists = queueOf('list', (requests) => readPages(requests, readPage), { isUndone: NOTHING_CHANGES });
     this.#updates = queueOf('update', (updates) => updateBooks(database, updates), {
       keyOf: ({ id }) => id,
-      textLengthOf: ({ fields }) => textLength(fields),
     });
     this.#deletes = queueOf('delete', (ids) => deleteBooks(database, ids), { keyOf: (id) => id });
     this.#expectedUpdates = queueOf('update_expected', (updates) => updateExpectedBooks(database, updates), {
       keyOf: ({ expected }) => expected.id,
-      textLengthOf: ({ expected, fields }) => textLength(expected) + textLength(fields),
     });
     this.#expectedDeletes = queueOf('delete_expected', (books) => deleteExpectedBooks(database, books), {
       keyOf: ({ id }) => id,
-      textLengthOf: (book) => textLength(book),
     });
   }
 
@@ -171,8 +161,7 @@ class PostgresBookStore implements OpenStore {
     return matchIds(ids, await this.#database.queryBatch<Book>(SELECT, [ids]));
   }
 
-  async #selectPage(after: number, limit: number): Promise<PageRow> {
-    const query: Query = (statement, values) => this.#database.query(statement, values);
-    return renderPage(await query<ColumnsRow>(SELECT_PAGE, [after, limit]), limit, query);
+  async #selectPage({ after, limit }: PageRequest): Promise<BookPage> {
+    return renderPage(await this.#database.query<ColumnsRow>(SELECT_PAGE, [after, limit]), limit);
   }
 }

@@ -190,17 +190,13 @@ export const SELECT: BatchStatement = {
   text: `select ${BOOK_COLUMNS} from books where id = any(${IDS}::bigint[])`,
   one: `select ${BOOK_COLUMNS} from books where id = $1::bigint`,
 };
-/** The most bytes of a book whose texts are read with its page; others are read by id (src/store/postgres/pages.ts). */
-export const SHORT_BYTES = 500;
-
 /** A JSON array for each column: PostgreSQL takes twice the time for JSON objects of the books. */
 export const SELECT_PAGE: Statement = {
   name: 'list',
   text: `
-  select count(*) as count, max(id) as last, coalesce(sum(bytes), 0) as bytes, json_agg(id) as ids,
-    json_agg(case when bytes <= ${SHORT_BYTES} then title end) as titles,
-    json_agg(case when bytes <= ${SHORT_BYTES} then author end) as authors, json_agg(year) as years
-  from (select ${BOOK_COLUMNS}, ${TEXT_BYTES} as bytes from books where id > $1 and ${HAS_EXACT_ID} order by id limit $2) as page
+  select count(*) as count, max(id) as last, json_agg(id) as ids, json_agg(title) as titles, json_agg(author) as authors,
+    json_agg(year) as years
+  from (select ${BOOK_COLUMNS} from books where id > $1 and ${HAS_EXACT_ID} order by id limit $2) as page
 `,
 };
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Book, BookFields } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store.ts';
+import { type BookPage, StoreUnavailable } from '../../book/book-store.ts';
 import { type BookArchive, conflictOutcome, type InsertOutcome } from '../book-archive.ts';
 import { IdsExhausted, StoreNotReady } from '../errors.ts';
-import { type PageRequest, type PageRow, readPage } from '../page.ts';
+import { PAGE_BOOKS_MAX, type PageRequest } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
 import { isConstraintViolation, toNotReady, toStoreError } from './errors.ts';
 import {
@@ -52,7 +52,7 @@ export async function openArchive(path: string): Promise<BookArchive> {
 class SqliteArchive implements BookArchive {
   readonly #database: DatabaseSync;
   readonly #afterCommit: () => void;
-  readonly #readPage: (request: PageRequest) => PageRow;
+  readonly #readPage: (request: PageRequest) => BookPage;
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
   readonly #insertWithId: StatementSync;
@@ -67,12 +67,11 @@ class SqliteArchive implements BookArchive {
   }
 
   async *pages(): AsyncGenerator<Uint8Array> {
-    const read = async (after: number, limit: number) => this.#readPage({ after, limit });
     try {
       await whileBusy(() => this.#database.exec('begin'));
       let after: number | undefined = -Number.MAX_VALUE;
       while (after !== undefined) {
-        const page = await readPage(after, read);
+        const page = this.#readPage({ after, limit: PAGE_BOOKS_MAX });
         if (page.json.length > 0) yield page.json;
         after = page.last;
       }

@@ -3,9 +3,9 @@ import type { Book, BookFields } from '../../book/book.ts';
 import type { BookPage, UpdateFault } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../batch-queue.ts';
 import type { OpenStore, StoreConnection } from '../engine.ts';
-import { BATCH_LIMITS, performUntilTextMax } from '../limits.ts';
+import { BATCH_LIMITS } from '../limits.ts';
 import type { StoreObserver } from '../observer.ts';
-import { PAGE_BOOKS_MAX, type PageRequest, type PageRow, readPages } from '../page.ts';
+import { PAGE_BOOKS_MAX, type PageRequest, readPages } from '../page.ts';
 import { prepareBook, toBook } from './book-statement.ts';
 import { toNotReady, toStoreError } from './errors.ts';
 import { openConnection } from './files/connection.ts';
@@ -33,7 +33,7 @@ class SqliteBookStore implements OpenStore {
   readonly connection: StoreConnection;
   readonly lost: Promise<string>;
   readonly #writer: WriteThread;
-  readonly #reader: LazyThread<PageRequest, PageRow>;
+  readonly #reader: LazyThread<PageRequest, BookPage>;
   readonly #finder: DatabaseSync;
   readonly #select: StatementSync;
   readonly #writes: BatchQueue<Write, WriteResult>;
@@ -50,7 +50,7 @@ class SqliteBookStore implements OpenStore {
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
     this.#writes = createWriteQueue(writer, observer);
     this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
-    const readPage = (after: number, limit: number) => this.#reader.send({ after, limit });
+    const readPage = (request: PageRequest) => this.#reader.send(request);
     this.#lists = new BatchQueue((requests) => readPages(requests, readPage), { ...options, name: 'list' });
   }
 
@@ -110,7 +110,7 @@ class SqliteBookStore implements OpenStore {
     return run(() => {
       if (ids.length > 1) this.#finder.exec('begin');
       try {
-        return performUntilTextMax(ids, (id) => toBook(this.#select.get(id)));
+        return ids.map((id) => toBook(this.#select.get(id)));
       } finally {
         if (this.#finder.isTransaction) this.#finder.exec('rollback');
       }

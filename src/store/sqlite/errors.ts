@@ -53,11 +53,6 @@ export function isConstraintViolation(error: unknown): boolean {
   return resultCode(error) === 19;
 }
 
-/** Whether a text would exceed the limit of the connection. */
-export function isTooBig(error: unknown): boolean {
-  return resultCode(error) === 18;
-}
-
 export function toNotReady(error: unknown, path: string): StoreNotReady {
   if (error instanceof StoreNotReady) return error;
   return new StoreNotReady(`the SQLite file ${path} cannot be opened or prepared (${codeOf(error)})`);

@@ -3,9 +3,6 @@ import type { UpdateFault } from '../../../book/book-store.ts';
 import type { Database } from '../pool/database.ts';
 import * as sql from '../sql.ts';
 
-/** The most books in a batch whose length only the store knows: one statement returns all of them, each up to 2 MiB. */
-export const UNKNOWN_LENGTHS_MAX = 32;
-
 export interface Update {
   readonly id: number;
   readonly fields: Partial<BookFields>;
@@ -16,18 +13,8 @@ export interface ExpectedUpdate {
   readonly fields: Partial<BookFields>;
 }
 
-/** Runs the first updates of a batch: at most {@link UNKNOWN_LENGTHS_MAX} of them return a stored text. */
-export async function updateBooks(
-  database: Database,
-  updates: readonly Update[],
-): Promise<(Book | undefined)[]> {
-  let unknown = 0;
-  const end = updates.findIndex(
-    ({ fields: { title, author } }) =>
-      (title === undefined || author === undefined) && ++unknown > UNKNOWN_LENGTHS_MAX,
-  );
-  const first = end === -1 ? updates : updates.slice(0, end);
-  return run(database, sql.UPDATE, sql.idsOf(first), sql.columnsOf(first.map(({ fields }) => fields)));
+export function updateBooks(database: Database, updates: readonly Update[]): Promise<(Book | undefined)[]> {
+  return run(database, sql.UPDATE, sql.idsOf(updates), sql.columnsOf(updates.map(({ fields }) => fields)));
 }
 
 export function updateExpectedBooks(

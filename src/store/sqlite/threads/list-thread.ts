@@ -1,13 +1,14 @@
-import type { PageRequest, PageRow } from '../../page.ts';
+import type { BookPage } from '../../../book/book-store.ts';
+import type { PageRequest } from '../../page.ts';
 import { openConnection } from '../files/connection.ts';
 import { preparePages } from '../pages.ts';
 import { serveRequests } from './thread-client.ts';
 
-await serveRequests<PageRequest, PageRow>(async (path) => {
+await serveRequests<PageRequest, BookPage>(async (path) => {
   const database = await openConnection(path);
   return {
     handle: preparePages(database),
-    transfer: ({ json }) => (json ? [json.buffer as ArrayBuffer] : []),
+    transfer: ({ json }) => [json.buffer as ArrayBuffer],
     close: () => database.close(),
   };
 });

@@ -1,6 +1,6 @@
 import { BatchQueue } from '../../batch-queue.ts';
 import { IdsExhausted } from '../../errors.ts';
-import { BATCH_LIMITS, textLength } from '../../limits.ts';
+import { BATCH_LIMITS } from '../../limits.ts';
 import type { StoreObserver } from '../../observer.ts';
 import { toNotReady } from '../errors.ts';
 import { expectWritable, makeFolderOf } from '../files/connection.ts';
@@ -36,16 +36,5 @@ export function createWriteQueue(
     name: 'write',
     isUndone: isUndoneInThread,
     observer,
-    textLengthOf,
   });
-}
-
-/** The length of the text of a write, as {@link BATCH_LIMITS} counts it. */
-function textLengthOf(write: Write): number {
-  if (write.verb === 'create') return textLength(write.fields);
-  if (write.verb === 'create many' || write.verb === 'update many') {
-    const arrays = write.verb === 'create many' ? write.books : write.updates;
-    return arrays.reduce((sum, { length }) => sum + length, 0);
-  }
-  return textLength(write.expected ?? {}) + (write.verb === 'update' ? textLength(write.fields) : 0);
 }

@@ -3,7 +3,7 @@ import type { Book, BookFields, BookUpdate } from '../../../book/book.ts';
 import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts';
 import { entityTag } from '../../../book/entity-tag.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
-import { performUntilTextMax, REMOVAL_MS } from '../../limits.ts';
+import { REMOVAL_MS } from '../../limits.ts';
 import { prepareBook, toBook } from '../book-statement.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
@@ -41,7 +41,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     this.#statements = prepareStatements(database);
   }
 
-  /** Commits the first writes, until their results are long, or none. @returns the results of those committed */
+  /** Commits all of the writes, or none. */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
     // Also before: with another `-shm`, a commit would overwrite those that another process has acknowledged.
     this.#files.check();
@@ -51,7 +51,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
         // A statement without triggers makes SQLite notice that the schema has changed. Otherwise, writes would fail for as long as
         // it remembers that a table of a trigger is missing.
         this.#statements.select.get(0);
-        return performUntilTextMax(writes, (write) => this.#perform(write));
+        return writes.map((write) => this.#perform(write));
       });
     } catch (error) {
       throw isSyncFailure(error) ? unsynced() : error;
