@@ -65,7 +65,6 @@ export async function startApp(
     metrics,
   });
   metrics?.start(() => ({ ...server.state(), tokens: tokens.cache }), server.gauges);
-  if (metrics) opened.defer(() => metrics.close());
   const url = await server.listen(config.port, config.host);
   const resources = opened.move();
   return {

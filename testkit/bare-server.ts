@@ -48,7 +48,7 @@ export async function startBareServer(): Promise<BareServer> {
     metrics: {
       requests: { responded: () => {}, rejected: () => {} },
       type: 'text/plain',
-      expose: () => '',
+      expose: () => Promise.resolve(''),
     },
   });
   diagnostics.unsubscribe('fastify.initialization', onServer);

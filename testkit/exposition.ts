@@ -19,7 +19,7 @@ export interface Sample {
 export function readExposition(text: string): Map<string, Metric> {
   const metrics = new Map<string, { readonly type: string; readonly samples: Sample[] }>();
   assert.ok(text.endsWith('\n'), 'the last line has no line break');
-  const lines = text.slice(0, -1).split('\n');
+  const lines = text.split('\n').filter((line) => line !== '');
   let name = '';
   for (const [index, line] of lines.entries()) {
     const [, helped] = /^# HELP ([a-z_][a-z0-9_]*) (?=\S)[^\\]*$/.exec(line) ?? [];
@@ -75,7 +75,6 @@ function readSample(line: string): Sample {
 }
 
 function assertValid(name: string, type: string, samples: readonly Sample[]): void {
-  assert.ok(samples.length > 0, `${name} has no samples`);
   const series = samples.map(
     ({ name: sample, labels }) => `${sample} ${Object.entries(labels).map(String).toSorted().join()}`,
   );

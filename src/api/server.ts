@@ -61,8 +61,11 @@ export function createServer(options: ServerOptions) {
   app.get(HEALTH_PATH, { config: operations.checkHealth }, respondWith(health.check));
   app.get(READINESS_PATH, { config: operations.checkReadiness }, respondWith(health.checkReadiness));
   if (metrics) {
-    app.get('/metrics', { config: operations.readMetrics }, (_request, reply) =>
-      reply.headers(METRICS_HEADERS).type(metrics.type).send(metrics.expose()),
+    app.get('/metrics', { config: operations.readMetrics }, async (_request, reply) =>
+      reply
+        .headers(METRICS_HEADERS)
+        .type(metrics.type)
+        .send(await metrics.expose()),
     );
   }
 
@@ -126,5 +129,5 @@ interface ServedMetrics {
   /** The media type of the text. */
   readonly type: string;
   /** All metrics as text. */
-  expose(): string;
+  expose(): Promise<string>;
 }

@@ -1,6 +1,6 @@
-import { counter, exposition, type Family, gauge, type Labels } from './family.ts';
+import { Counter, Gauge, Registry } from '@prometheus-io/client';
+import { processMetrics } from './process.ts';
 import { RequestMetrics } from './requests.ts';
-import { RuntimeMetrics } from './runtime.ts';
 import { StoreMetrics } from './store.ts';
 
 /** The state of the server at the time of a scrape. */
@@ -14,72 +14,84 @@ interface ServerSnapshot {
 }
 
 /** A metric that is read at each scrape. */
-interface Gauge {
+interface OtherGauge {
   readonly name: string;
   readonly help: string;
   readonly read: () => number;
 }
 
 export class Metrics {
-  readonly requests = new RequestMetrics();
+  readonly #registry = new Registry();
+  readonly requests = new RequestMetrics(this.#registry);
   readonly store: StoreMetrics;
+  #process = new Registry();
   /** The media type of {@link expose}. */
-  readonly type = 'text/plain; version=0.0.4; charset=utf-8';
-  readonly #build: Labels;
-  #runtime: RuntimeMetrics | undefined;
-  #getSnapshot: (() => ServerSnapshot) | undefined;
-  #gauges: readonly Gauge[] = [];
+  readonly type = this.#registry.contentType;
 
   constructor(version: string, engine: string) {
-    this.#build = { version, engine, node: process.versions.node };
-    this.store = new StoreMetrics(engine);
+    this.store = new StoreMetrics(this.#registry, engine);
+    new Gauge({
+      name: 'bookkeeping_build_info',
+      help: 'Always 1; the labels are the versions and the engine.',
+      labelNames: ['version', 'engine', 'node'],
+      registers: [this.#registry],
+    }).set({ version, engine, node: process.versions.node }, 1);
   }
 
   /** @param gauges further metrics */
-  start(getSnapshot: () => ServerSnapshot, gauges: readonly Gauge[]): void {
-    this.#getSnapshot = getSnapshot;
-    this.#gauges = gauges;
-    this.#runtime = new RuntimeMetrics();
-  }
-
-  close(): void {
-    this.#runtime?.close();
+  start(getSnapshot: () => ServerSnapshot, gauges: readonly OtherGauge[]): void {
+    this.#process = processMetrics();
+    const registers = [this.#registry];
+    new Gauge({
+      name: 'bookkeeping_http_connections',
+      help: 'Open connections; active ones have a request in progress.',
+      labelNames: ['state'],
+      registers,
+      collect() {
+        for (const [state, count] of Object.entries(getSnapshot().connections)) this.set({ state }, count);
+      },
+    });
+    new Gauge({
+      name: 'bookkeeping_http_held_bytes',
+      help: 'Memory of long request bodies and of unread responses.',
+      labelNames: ['kind'],
+      registers,
+      collect() {
+        for (const [kind, bytes] of Object.entries(getSnapshot().heldBytes)) this.set({ kind }, bytes);
+      },
+    });
+    new Counter({
+      name: 'bookkeeping_logins_total',
+      help: 'Requests for a token, by result.',
+      labelNames: ['result'],
+      registers,
+      collect() {
+        this.reset();
+        for (const [result, count] of Object.entries(getSnapshot().logins)) this.inc({ result }, count);
+      },
+    });
+    new Counter({
+      name: 'bookkeeping_token_cache_total',
+      help: 'Lookups in the cache of verified tokens, by result.',
+      labelNames: ['result'],
+      registers,
+      collect() {
+        this.reset();
+        const { hits, misses } = getSnapshot().tokens;
+        this.inc({ result: 'hit' }, hits);
+        this.inc({ result: 'miss' }, misses);
+      },
+    });
+    for (const { name, help, read } of gauges) {
+      const collect = function (this: Gauge) {
+        this.set(read());
+      };
+      new Gauge({ name, help, registers, collect });
+    }
   }
 
   /** Renders all metrics. */
-  expose(): string {
-    return exposition([
-      ...this.requests.families(),
-      ...(this.#getSnapshot ? snapshotFamilies(this.#getSnapshot()) : []),
-      ...this.#gauges.map(({ name, help, read }) => gauge(name, help, read())),
-      ...this.store.families(),
-      ...(this.#runtime?.families() ?? []),
-      gauge('bookkeeping_build_info', 'Always 1; the labels are the versions and the engine.', [
-        [this.#build, 1],
-      ]),
-    ]);
+  expose(): Promise<string> {
+    return Registry.merge([this.#registry, this.#process]).metrics();
   }
-}
-
-function snapshotFamilies(server: ServerSnapshot): Family[] {
-  const { connections, heldBytes, logins, tokens } = server;
-  return [
-    gauge('bookkeeping_http_connections', 'Open connections; active ones have a request in progress.', [
-      [{ state: 'active' }, connections.active],
-      [{ state: 'idle' }, connections.idle],
-    ]),
-    gauge('bookkeeping_http_held_bytes', 'Memory of long request bodies and of unread responses.', [
-      [{ kind: 'bodies' }, heldBytes.bodies],
-      [{ kind: 'responses' }, heldBytes.responses],
-    ]),
-    counter(
-      'bookkeeping_logins_total',
-      'Requests for a token, by result.',
-      Object.entries(logins).map(([result, count]) => [{ result }, count]),
-    ),
-    counter('bookkeeping_token_cache_total', 'Lookups in the cache of verified tokens, by result.', [
-      [{ result: 'hit' }, tokens.hits],
-      [{ result: 'miss' }, tokens.misses],
-    ]),
-  ];
 }

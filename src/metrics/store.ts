@@ -1,5 +1,4 @@
-import { counter, type Family, gauge, type Labels } from './family.ts';
-import { Histogram, histogram } from './histogram.ts';
+import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client';
 
 /** In seconds: from a read of one book in SQLite to the timeout of PostgreSQL. */
 const DURATION_BOUNDS = [
@@ -7,13 +6,7 @@ const DURATION_BOUNDS = [
 ];
 const SIZE_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
-interface Operation {
-  readonly labels: Labels;
-  readonly durations: Histogram;
-  readonly sizes: Histogram;
-  failures: number;
-  readonly waiting: () => number;
-}
+const OPERATION_LABELS = ['engine', 'operation'] as const;
 
 interface Pool {
   readonly idle: number;
@@ -23,83 +16,97 @@ interface Pool {
 
 export class StoreMetrics {
   readonly #engine: string;
-  readonly #operations: Operation[] = [];
-  readonly #parts: { readonly labels: Labels; hasFailed: boolean }[] = [];
-  readonly #pools: { readonly name: string; readonly connections: () => Pool }[] = [];
+  readonly #durations: Histogram<(typeof OPERATION_LABELS)[number]>;
+  readonly #sizes: Histogram<(typeof OPERATION_LABELS)[number]>;
+  readonly #failures: Counter<(typeof OPERATION_LABELS)[number]>;
+  readonly #parts: Gauge<'engine' | 'part'>;
+  readonly #waiting: (readonly [operation: string, count: () => number])[] = [];
+  readonly #pools: (readonly [name: string, connections: () => Pool])[] = [];
 
-  constructor(engine: string) {
+  constructor(registry: Registry, engine: string) {
     this.#engine = engine;
+    const waiting = this.#waiting;
+    const pools = this.#pools;
+    const registers = [registry];
+    this.#durations = new Histogram({
+      name: 'bookkeeping_store_trip_duration_seconds',
+      help: 'Duration of batches of concurrent calls to the store.',
+      labelNames: OPERATION_LABELS,
+      buckets: DURATION_BOUNDS,
+      registers,
+    });
+    this.#sizes = new Histogram({
+      name: 'bookkeeping_store_trip_calls',
+      help: 'Number of calls in a batch.',
+      labelNames: OPERATION_LABELS,
+      buckets: SIZE_BOUNDS,
+      registers,
+    });
+    this.#failures = new Counter({
+      name: 'bookkeeping_store_trip_failures_total',
+      help: 'Batches that failed.',
+      labelNames: OPERATION_LABELS,
+      registers,
+    });
+    this.#parts = new Gauge({
+      name: 'bookkeeping_store_failed_parts',
+      help: '1 for a part of the store that has failed, so that the store uses a fallback; otherwise 0.',
+      labelNames: ['engine', 'part'],
+      registers,
+    });
+    new Gauge({
+      name: 'bookkeeping_store_waiting_calls',
+      help: 'Calls that wait for a batch.',
+      labelNames: OPERATION_LABELS,
+      registers,
+      collect() {
+        this.reset();
+        for (const [operation, count] of waiting) this.inc({ engine, operation }, count());
+      },
+    });
+    new Gauge({
+      name: 'bookkeeping_store_pool_connections',
+      help: 'Connections to PostgreSQL, by pool and state.',
+      labelNames: ['pool', 'state'],
+      registers,
+      collect() {
+        for (const [pool, connections] of pools) {
+          this.set({ pool, state: 'idle' }, connections().idle);
+          this.set({ pool, state: 'used' }, connections().used);
+        }
+      },
+    });
+    new Gauge({
+      name: 'bookkeeping_store_pool_waiting',
+      help: 'Callers that wait for a connection to PostgreSQL, by pool.',
+      labelNames: ['pool'],
+      registers,
+      collect() {
+        for (const [pool, connections] of pools) this.set({ pool }, connections().waiting);
+      },
+    });
   }
 
   operation(name: string, waiting: () => number): (calls: number, ms: number, hasFailed: boolean) => void {
-    const operation = {
-      labels: { engine: this.#engine, operation: name },
-      durations: new Histogram(DURATION_BOUNDS),
-      sizes: new Histogram(SIZE_BOUNDS),
-      failures: 0,
-      waiting,
-    };
-    this.#operations.push(operation);
+    const labels = { engine: this.#engine, operation: name };
+    this.#waiting.push([name, waiting]);
+    this.#durations.zero(labels);
+    this.#sizes.zero(labels);
+    this.#failures.inc(labels, 0);
     return (calls, ms, hasFailed) => {
-      operation.durations.observe(ms / 1_000);
-      operation.sizes.observe(calls);
-      if (hasFailed) operation.failures++;
+      this.#durations.observe(labels, ms / 1_000);
+      this.#sizes.observe(labels, calls);
+      if (hasFailed) this.#failures.inc(labels);
     };
   }
 
   part(name: string): (cause: unknown) => void {
-    const part = { labels: { engine: this.#engine, part: name }, hasFailed: false };
-    this.#parts.push(part);
-    return (cause) => {
-      part.hasFailed = cause !== undefined;
-    };
+    const labels = { engine: this.#engine, part: name };
+    this.#parts.set(labels, 0);
+    return (cause) => this.#parts.set(labels, Number(cause !== undefined));
   }
 
   pool(name: string, connections: () => Pool): void {
-    this.#pools.push({ name, connections });
-  }
-
-  families(): Family[] {
-    const pools = this.#pools.map(({ name, connections }) => ({ pool: name, ...connections() }));
-    return [
-      histogram(
-        'bookkeeping_store_trip_duration_seconds',
-        'Duration of batches of concurrent calls to the store.',
-        this.#operations.map(({ labels, durations }) => [labels, durations]),
-      ),
-      histogram(
-        'bookkeeping_store_trip_calls',
-        'Number of calls in a batch.',
-        this.#operations.map(({ labels, sizes }) => [labels, sizes]),
-      ),
-      counter(
-        'bookkeeping_store_trip_failures_total',
-        'Batches that failed.',
-        this.#operations.map(({ labels, failures }) => [labels, failures]),
-      ),
-      gauge(
-        'bookkeeping_store_waiting_calls',
-        'Calls that wait for a batch.',
-        this.#operations.map(({ labels, waiting }) => [labels, waiting()]),
-      ),
-      gauge(
-        'bookkeeping_store_failed_parts',
-        '1 for a part of the store that has failed, so that the store uses a fallback; otherwise 0.',
-        this.#parts.map(({ labels, hasFailed }) => [labels, Number(hasFailed)]),
-      ),
-      gauge(
-        'bookkeeping_store_pool_connections',
-        'Connections to PostgreSQL, by pool and state.',
-        pools.flatMap(({ pool, idle, used }) => [
-          [{ pool, state: 'idle' }, idle],
-          [{ pool, state: 'used' }, used],
-        ]),
-      ),
-      gauge(
-        'bookkeeping_store_pool_waiting',
-        'Callers that wait for a connection to PostgreSQL, by pool.',
-        pools.map(({ pool, waiting }) => [{ pool }, waiting]),
-      ),
-    ];
+    this.#pools.push([name, connections]);
   }
 }

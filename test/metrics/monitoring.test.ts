@@ -102,7 +102,7 @@ async function causeEvents(service: Service): Promise<void> {
 const OF_PROMETHEUS = ['job', 'instance'];
 
 function metricsIn(text: string): Set<string> {
-  return new Set(text.match(/\b(?:bookkeeping|process|nodejs)_[a-z_]+/g));
+  return new Set(text.match(/\b(?:bookkeeping|process|nodejs)_[a-z0-9_]+/g));
 }
 
 /** Asserts that the metrics of a query exist, and have all labels that it and its text use. */
