@@ -34,7 +34,18 @@ export class Inserts {
     return rows;
   }
 
-  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
+  async createOnce(books: readonly KeyedBook[]): Promise<(Book | undefined | Error)[]> {
+    try {
+      return await this.#createAllOnce(books);
+    } catch (error) {
+      if (!(error instanceof IdsExhausted) || books.length === 1) throw error;
+      // Books of known keys need no id.
+      const ofEach = books.map((book) => this.#createAllOnce([book]).catch((reason: Error) => [reason]));
+      return (await Promise.all(ofEach)).flat();
+    }
+  }
+
+  async #createAllOnce(books: readonly KeyedBook[]): Promise<(Book | undefined)[]> {
     void this.#removeExpiredKeys();
     const fingerprints = books.map(({ fields }) => fingerprintOf(fields));
     const columns = [
