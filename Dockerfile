@@ -36,7 +36,7 @@ RUN apt-get update && apt-get install -y --no-install-recommends libatomic1 && r
 WORKDIR /app
 COPY --from=service /usr/local/bin/node /usr/local/bin/
 COPY --from=service /app ./
-# The search index of SQLite is a temporary file, which can be as large as the database.
+# SQLite sorts the books for its search index in temporary files, which can be as large as the database.
 ENV NODE_ENV=production DB_URL=sqlite:/data/books.db SQLITE_TMPDIR=/data
 USER 1000:1000
 VOLUME /data

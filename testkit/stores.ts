@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Book, BookUpdate } from '../src/book/book.ts';
-import type { BookPage, BookStore, UpdateFault } from '../src/book/book-store.ts';
+import { type BookPage, type BookStore, StoreUnavailable, type UpdateFault } from '../src/book/book-store.ts';
 import type { BookSearch } from '../src/search/book-search.ts';
 import { openSearch } from '../src/search/open-search.ts';
 import { parseStoreAddress } from '../src/store/address.ts';
@@ -24,12 +24,24 @@ export async function openStoreAt(dbUrl: string, observer?: StoreObserver): Prom
   const searches = await openSearch(store.connection, observer);
   const close = store[Symbol.asyncDispose].bind(store);
   return Object.assign(store, {
-    search: searches.search.bind(searches),
-    count: searches.count.bind(searches),
+    search: (...call: Parameters<BookSearch['search']>) => whenIndexed(() => searches.search(...call)),
+    count: (...call: Parameters<BookSearch['count']>) => whenIndexed(() => searches.count(...call)),
     async [Symbol.asyncDispose]() {
       await Promise.all([close(), searches[Symbol.asyncDispose]()]);
     },
   });
+}
+
+/** Repeats a search while the index is not ready, which takes longer on a busy machine. */
+async function whenIndexed<Result>(search: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await search();
+    } catch (error) {
+      const isBehind = error instanceof StoreUnavailable && error.reason === 'the search index is not ready';
+      if (!isBehind || attempt === 10) throw error;
+    }
+  }
 }
 
 /** Opens the store of a `DB_URL` as an archive. */

@@ -6,6 +6,7 @@ export function describeError(error: unknown): ErrorDescription {
   if (error instanceof StoreUnavailable)
     return {
       outcome: 'serviceUnavailable',
+      detail: error.detail,
       fields: { reason: error.reason, msg: 'the store is unavailable' },
     };
   return { outcome: 'internalError', fields: { err: defectOf(error), msg: 'internal error' } };

@@ -51,6 +51,11 @@ export function createServer(options: ServerOptions) {
     tokens: options.tokens,
     searchMs: limits.searchMs,
     listBooks: lists.handle,
+    onWritten: (written) =>
+      app.addHook('onResponse', ({ method }, _reply, done) => {
+        if (method !== 'GET' && method !== 'HEAD') written();
+        done();
+      }),
   };
   const gauges = options.wings.flatMap((wing) => wing.serve(core));
   if (!app.hasRoute({ method: 'GET', url: '/books' }))
@@ -101,6 +106,8 @@ export interface Core {
   readonly searchMs: number;
   /** GET /books without a query. */
   readonly listBooks: ListHandler['handle'];
+  /** Has a function called after each request that may have written. */
+  readonly onWritten: (written: () => void) => void;
 }
 
 /** A metric that is read at each scrape. */

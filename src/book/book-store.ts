@@ -118,9 +118,12 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** A short code for the log, such as `ECONNREFUSED`, `57P01` or `SQLITE_FULL`; never the text of a driver. */
   readonly reason: string;
+  /** What the client is told, if anything, in ASCII. */
+  readonly detail: string | undefined;
 
-  constructor(reason: string) {
+  constructor(reason: string, detail?: string) {
     super(`the store is unavailable (${reason})`);
     this.reason = reason;
+    this.detail = detail;
   }
 }

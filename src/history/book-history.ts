@@ -1,4 +1,5 @@
 import type { Book } from '../book/contract.ts';
+import type { LogPosition } from '../store/log-position.ts';
 
 /**
  * The log of the changes of the books of a store, whichever program made them. Every method rejects with `StoreUnavailable`
@@ -29,16 +30,7 @@ export interface BookHistory extends AsyncDisposable {
   readonly lost?: Promise<string>;
 }
 
-/** The place after a change. */
-export interface ChangeCursor {
-  /** Increases from change to change. */
-  readonly position: number;
-  /**
-   * A random number of the change, below 2^53. A log with another change at this position, for example that of a copy of the
-   * store, has another number there.
-   */
-  readonly nonce: number;
-}
+export type ChangeCursor = LogPosition;
 
 /**
  * Why a follower cannot continue after a cursor: changes after it are `removed`, or were not recorded; or the log does not

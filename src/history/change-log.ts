@@ -1,5 +1,6 @@
 import type { Book } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
+import { faultOfFollower, type LogPlace } from '../store/log-position.ts';
 import type {
   Change,
   ChangeCursor,
@@ -11,26 +12,12 @@ import type {
 
 /** What the logs of both engines have in common. */
 
-/** The state of a log. */
-interface LogState {
-  /** Followers get the changes after this one: those up to it are no longer kept, or others before it were not recorded. */
-  readonly start: ChangeCursor;
-  /** The nonce of the change at the cursor of a request; undefined if the log does not have one at its position. */
-  readonly nonceAtCursor: number | undefined;
-}
-
-/** Why changes cannot be read after, or before, a cursor. */
-export function faultOf(
-  { after, id, isOfDeleted }: ChangeRequest,
-  { start, nonceAtCursor }: LogState,
-): CursorFault | undefined {
-  if (!after) return undefined;
-  const isStart = after.position === start.position;
-  const nonce = nonceAtCursor ?? (isStart ? start.nonce : undefined);
-  if (nonce !== undefined && nonce !== after.nonce) return 'unknown';
+/** Why changes cannot be read after, or before, a cursor. @param place what the log has at its position */
+export function faultOf({ after, id, isOfDeleted }: ChangeRequest, place: LogPlace): CursorFault | undefined {
+  const fault = after && faultOfFollower(after, place);
+  // What is read before a cursor needs no change after it.
   const isFollowed = id === undefined && !isOfDeleted;
-  if (isFollowed && after.position < start.position) return 'removed';
-  return nonce === undefined && after.position > start.position ? 'unknown' : undefined;
+  return fault === 'removed' && !isFollowed ? undefined : fault;
 }
 
 /** A change as an engine reads it. */
@@ -79,7 +66,7 @@ export async function readChangePages(
   return requests.map((request) => results.get(JSON.stringify(request)) as ChangePage | CursorFault);
 }
 
-/** The error while another process has turned the history off, or until what records the changes is put right. */
+/** The error while another process has turned the history off. */
 export function notRecorded(): StoreUnavailable {
   return new StoreUnavailable('changes are not recorded');
 }

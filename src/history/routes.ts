@@ -7,7 +7,7 @@ import { operations } from './operations.ts';
 
 /** Adds the routes of the history to a server. @returns its metrics */
 export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
-  const { app, connections, protect, unread, tokens } = core;
+  const { app, connections, protect, unread, tokens, onWritten } = core;
   const followers = new Followers(history);
   const handlers = new HistoryHandlers(history, tokens, followers, unread);
   const { followChanges, listDeletedBooks, readHistory, restoreBook } = operations;
@@ -16,10 +16,7 @@ export function serveHistory(core: Core, history: BookHistory): readonly Gauge[]
   app.get('/book/:id/history', { ...protect, config: readHistory }, respondWith(handlers.listOfBook));
   app.post('/book/:id/restore', { ...protect, config: restoreBook }, respondWith(handlers.restore));
   connections.onDrain = () => followers.stop();
-  app.addHook('onResponse', ({ method }, _reply, done) => {
-    if (method !== 'GET') followers.written();
-    done();
-  });
+  onWritten(() => followers.written());
   return [
     {
       name: 'bookkeeping_followers',

@@ -23,6 +23,8 @@ export interface RequestLogOptions {
 /** An error of a handler: the outcome of its request, and the fields of its log line. */
 export interface ErrorDescription {
   readonly outcome: OutcomeName;
+  /** As that of `HttpResult`. */
+  readonly detail?: string | undefined;
   readonly fields: object;
 }
 

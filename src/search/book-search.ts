@@ -1,4 +1,7 @@
-/** Searches in the books of a store. Every method rejects with `StoreUnavailable` as those of `BookStore` do. */
+/**
+ * Searches in the books of a store. Every method rejects with `StoreUnavailable` as those of `BookStore` do, and when the index of
+ * the store is not ready within some seconds. A list by id without conditions needs no index.
+ */
 export interface BookSearch extends AsyncDisposable {
   /**
    * The first books of a query after a position, all of one moment: each matches as it is returned, and they are in order. A
@@ -13,6 +16,9 @@ export interface BookSearch extends AsyncDisposable {
 
   /** Counts the books of a query after a position, for a limited time as well: the total is the sum of the calls. */
   count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount>;
+
+  /** Tells that this process has written to the store: an index that there is gets up to date soon, not only by the next search. */
+  written(): void;
 }
 
 /** The keys by which lists can be sorted. */

@@ -1,28 +1,29 @@
+import type { Book } from '../book/book.ts';
 import type { BookPosition, BookQuery, SearchPage } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The part of a search that depends on the engine: statements over the search index, and over the books themselves. */
+/** The part of a search that depends on the engine: statements over the search index. */
 export interface SearchEngine {
   /**
    * Runs one call of a search on a snapshot that has every write acknowledged before; if something fails, perhaps twice.
    *
-   * @param needsIndex whether the search uses the index if it is up to date
+   * @param needsIndex whether the search uses the index
    */
   run<Result>(needsIndex: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result>;
   close(): Promise<void>;
 }
 
-/** The books, and their index, at one moment: so a page has what matches, in its order, as it is returned. */
+/** The books of one moment: so a page has what matches, in its order, as it is returned. */
 export interface Snapshot {
-  /** Whether the index can be used: it has exactly the books of this moment. */
-  readonly isIndexed: boolean;
+  /** The books as an item of `from`: the index, or for a list by id alone the books themselves. */
+  readonly books: string;
   readonly dialect: Dialect;
   rows(sql: string, parameters: Parameters): Promise<Row[]>;
-  /** Reads the next books that meet the `fieldCondition` of a query, by id or year, without the index. */
-  nextBooks(query: BookQuery, after: BookPosition | undefined, scan: Scan): Promise<ScannedBooks>;
   /** Renders books as in {@link SearchPage}. */
   render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>>;
+  /** In a store that cannot have an index. */
+  readonly readBooks?: ReadBooks;
   /** The number of all matches, if the index of words has it. */
   countWords?(query: BookQuery, needles: Needles): Promise<number | undefined>;
 }
@@ -34,7 +35,7 @@ export interface Dialect {
   readonly placeFunction: 'instr' | 'strpos';
   /** The title and the author in the index, in lower case. */
   readonly lower: Readonly<Record<'title' | 'author', string>>;
-  /** All books as an item of `from`. */
+  /** The books of the store as an item of `from`. */
   readonly allBooks: string;
   /** Ways to select candidates by an index, the most selective first. */
   accessPaths(query: BookQuery, needles: Needles | undefined): AccessPath[];
@@ -52,16 +53,15 @@ export interface Match extends BookPosition {
   readonly bytes: number;
 }
 
-/** The extent of a statement without the index. */
-export interface Scan {
-  /** The most books; the maximum of the engine when undefined. */
-  readonly limit: number | undefined;
-  readonly hasTexts: boolean;
-}
+/** Reads the next books that meet the `fieldCondition` of a query, which is by id. */
+export type ReadBooks = (
+  query: BookQuery,
+  after: BookPosition | undefined,
+) => Promise<{ readonly books: readonly ReadBook[]; readonly isEnd: boolean }>;
 
-export interface ScannedBooks {
-  readonly books: readonly (Match & { readonly title?: string; readonly author?: string })[];
-  readonly isEnd: boolean;
+export interface ReadBook extends Book {
+  /** The length of its texts. */
+  readonly bytes: number;
 }
 
 export type Row = Record<string, unknown>;

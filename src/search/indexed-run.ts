@@ -66,7 +66,7 @@ export class IndexedRun {
   async #countBooks(after: BookPosition | undefined): Promise<number> {
     const [row] = await this.#rows(
       (parameters) =>
-        `select count(*) as count from book_search
+        `select count(*) as count from ${this.#snapshot.books}
          ${where(afterCondition(this.#query, after)(parameters), fieldCondition(this.#query, parameters))}`,
     );
     return Number(row?.count);
@@ -161,7 +161,12 @@ export class IndexedRun {
   /** The position of the `number`-th book after another; undefined when there are fewer. */
   async #positionAt(after: BookPosition | undefined, number: number): Promise<BookPosition | undefined> {
     const [row] = await this.#rows((parameters) =>
-      selectPosition(this.#query, 'book_search', this.#after(after)(parameters), parameters.add(number)),
+      selectPosition(
+        this.#query,
+        this.#snapshot.books,
+        this.#after(after)(parameters),
+        parameters.add(number),
+      ),
     );
     return row as BookPosition | undefined;
   }
@@ -170,7 +175,7 @@ export class IndexedRun {
   #read(after: BookPosition | undefined, limit: number): Promise<readonly Match[]> {
     return this.#matches(
       (parameters) =>
-        `select ${matchColumns(this.#query)} from book_search where ${this.#after(after)(parameters)}
+        `select ${matchColumns(this.#query)} from ${this.#snapshot.books} where ${this.#after(after)(parameters)}
          order by ${orderOf(this.#query)} limit ${limit}`,
     );
   }

@@ -2,6 +2,14 @@ import { PROTECTED_ERRORS, toOperations } from '../api/description/operations.ts
 import * as schemas from '../api/description/schemas.ts';
 import { listParameters } from './query.ts';
 
+const NOT_PREPARED = {
+  'Error-Detail': {
+    type: 'string',
+    description: 'Why a search or a sorted list cannot be made yet, for people. Its text may change.',
+    examples: ['The search is being prepared (34 %)'],
+  },
+};
+
 export const { listBooks } = toOperations({
   listBooks: {
     tag: 'Books',
@@ -12,6 +20,7 @@ export const { listBooks } = toOperations({
     success: 'booksRetrieved',
     data: schemas.books,
     headers: schemas.LIST_HEADERS,
+    errorHeaders: { serviceUnavailable: NOT_PREPARED },
     errors: ['invalidQuery', ...PROTECTED_ERRORS],
   },
 });

@@ -6,7 +6,7 @@ import { IndexedRun } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
 import { UnselectivePaths } from './unselective-paths.ts';
 
-/** Searches by the search index of an engine; while it is not up to date or unavailable, in the books themselves. */
+/** Searches by the index of an engine, or in a store without one by reading all books. */
 export class Searcher {
   readonly #engine: SearchEngine;
   readonly #unselective = new UnselectivePaths();
@@ -39,9 +39,9 @@ export class Searcher {
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
     return this.#engine.run(needsIndex, (snapshot) =>
       call(
-        snapshot.isIndexed
-          ? new IndexedRun(query, needles, snapshot, this.#unselective)
-          : new ScanRun(query, needles, snapshot),
+        snapshot.readBooks
+          ? new ScanRun(query, needles, snapshot.readBooks)
+          : new IndexedRun(query, needles, snapshot, this.#unselective),
         snapshot,
       ),
     );

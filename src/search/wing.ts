@@ -19,5 +19,6 @@ export const searchWing: Wing = async (connection, _config, observer) => {
 export function serveSearch(core: Core, search: BookSearch): readonly Gauge[] {
   const handler = new SearchHandler(search, core);
   core.app.get('/books', { ...core.protect, config: listBooks }, respondWith(handler.handle));
+  core.onWritten(() => search.written());
   return [{ name: 'bookkeeping_searches', help: 'Searches in progress.', read: () => handler.count }];
 }

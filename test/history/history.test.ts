@@ -342,30 +342,22 @@ function suite(engine: Engine): void {
     );
   });
 
-  test('lets books be written soon after its log was dropped, also if they were written before', async () => {
-    await using address = await engine.createAddress();
-    await using opened = await openWithHistory(address.dbUrl);
-    const { store, history } = opened;
-    await store.create(DUNE);
-    await query(address.dbUrl, `drop table ${log}`);
-    const ending = history.last().catch(() => {});
-    const { id } = await whenAvailable(() => store.create(DUNE));
-    await ending;
-    await whenAvailable(() => history.last());
-    await store.update(id, { year: 1 });
-    assert.equal((await historyOf(history, id))[0], `updated ${id} Dune 1`);
-  });
-
   for (const trigger of ['insert', 'update', 'delete']) {
-    test(`is put right without a restart when the trigger of ${trigger} was dropped, and followers begin anew`, async () => {
+    test(`is put right at the next start when the trigger of ${trigger} was dropped, and followers begin anew`, async () => {
       await using address = await engine.createAddress();
+      let before: Awaited<ReturnType<BookHistory['last']>>;
+      {
+        await using opened = await openWithHistory(address.dbUrl);
+        await opened.store.create(DUNE);
+        before = await opened.history.last();
+      }
+      await query(address.dbUrl, dropTrigger(`book_history_${trigger}`));
+      await query(
+        address.dbUrl,
+        "insert into books (title, author, year) values ('Dune', 'Frank Herbert', 2)",
+      );
       await using opened = await openWithHistory(address.dbUrl);
       const { store, history } = opened;
-      await store.create(DUNE);
-      const before = await history.last();
-      await query(address.dbUrl, dropTrigger(`book_history_${trigger}`));
-      await store.create({ ...DUNE, year: 2 });
-      await whenAvailable(() => history.last());
       assert.equal(await history.read({ limit: 9, after: before }), 'removed');
       await store.update(1, { year: 3 });
       await store.delete(1);
@@ -378,15 +370,18 @@ function suite(engine: Engine): void {
     });
   }
 
-  test('begins anew when its tables were dropped, and books can be written', async () => {
+  test('begins anew at the next start when its tables were dropped, and books can be written', async () => {
     await using address = await engine.createAddress();
-    await using opened = await openWithHistory(address.dbUrl);
-    const { store, history } = opened;
-    await createMany(store, [DUNE, DUNE]);
-    const before = await history.last();
+    let before: Awaited<ReturnType<BookHistory['last']>>;
+    {
+      await using opened = await openWithHistory(address.dbUrl);
+      await createMany(opened.store, [DUNE, DUNE]);
+      before = await opened.history.last();
+    }
     for (const table of [log, 'book_history']) {
       await query(address.dbUrl, `drop table ${table}`);
-      await whenAvailable(() => history.last());
+      await using opened = await openWithHistory(address.dbUrl);
+      const { store, history } = opened;
       await store.update(1, { title: table });
       assert.deepEqual(describeChanges(await readAll(history)), [`updated 1 ${table} 1965`]);
       assert.notEqual(typeof (await history.read({ limit: 9, after: before })), 'object');

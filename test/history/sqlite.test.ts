@@ -5,23 +5,13 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeCursor, ChangePage, CursorFault } from '../../src/history/book-history.ts';
-import { openHistory } from '../../src/history/open-history.ts';
 import { ChangeReader } from '../../src/history/sqlite/change-reader.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
-import { recordBooks, stopRecording } from '../../src/store/sqlite/change-log.ts';
+import { defineChangeLog } from '../../src/store/sqlite/change-log.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
-import {
-  DUNE,
-  describeChanges,
-  openWithHistory,
-  openWithoutHistory,
-  readAll,
-  readPage,
-  whenAvailable,
-} from './stores.ts';
-import { FORGET_0_1, HISTORY_0_1 } from './version-0-1.ts';
+import { DUNE, describeChanges, openWithHistory, openWithoutHistory, readAll, readPage } from './stores.ts';
 
 const LONG = 'x'.repeat(1_024 * 1_024);
 
@@ -89,65 +79,6 @@ describe('The history on SQLite', () => {
     ]);
   });
 
-  test('of version 0.1 is continued without a gap', async () => {
-    await using folder = await createFolder();
-    const path = await storeOf01(folder.path);
-    await using opened = await openWithHistory(`sqlite:${path}`);
-    const { store, history } = opened;
-    await store.update(1, { year: 2 });
-    assert.deepEqual(describeChanges(await readAll(history)), [
-      'created 1 Dune 1965',
-      'created 2 Dune 1965',
-      'deleted 2 Dune 1965',
-      'updated 1 Dune 2',
-    ]);
-    assert.deepEqual(describeChanges((await readPage(history, { id: 1 })).changes), [
-      'updated 1 Dune 2',
-      'created 1 Dune 1965',
-    ]);
-    assertSameJson(await history.restore(2), { id: 2, ...DUNE });
-  });
-
-  test('is kept from the trigger of version 0.1 that prunes it, and says so', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await using opened = await openWithHistory(`sqlite:${path}`);
-    const { store, history } = opened;
-    await createMany(store, [DUNE, DUNE, DUNE]);
-    const [first] = await readAll(history);
-    const last = await history.last();
-    // As if 100,000 changes had followed.
-    execute(path, FORGET_0_1.replace('100000', '1'));
-    execute(path, 'update books set year = 1 where id = 3');
-    await whenAvailable(() => history.last());
-    assert.equal(await history.read({ limit: 9, after: first?.cursor }), 'removed');
-    assert.deepEqual(describeChanges(await readAll(history)), ['updated 3 Dune 1']);
-    assert.equal((await readPage(history, { after: last })).changes.length, 1);
-    await store.update(1, { year: 2 });
-    await store.update(2, { year: 2 });
-    assert.equal((await readAll(history)).length, 3);
-  });
-
-  test('is continued when version 0.1 turns it off, and on again, beside it', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await using opened = await openWithHistory(`sqlite:${path}`);
-    await opened.store.create(DUNE);
-    // What version 0.1 does at a start without HISTORY.
-    for (const trigger of ['insert', 'update', 'delete'])
-      execute(path, `drop trigger book_history_${trigger}`);
-    execute(path, `update book_history set days = null; ${FORGET_0_1}`);
-    await assert.rejects(opened.history.last(), { name: 'StoreUnavailable' });
-    await sleep(1_500);
-    await assert.rejects(opened.history.last(), { name: 'StoreUnavailable' });
-    await using again = await openWithHistory(`sqlite:${path}`);
-    await again.store.update(1, { year: 1 });
-    assert.deepEqual(describeChanges((await readPage(again.history, { id: 1 })).changes), [
-      'updated 1 Dune 1',
-      'created 1 Dune 1965 gap',
-    ]);
-  });
-
   for (const [what, sql] of [
     [
       'an altered trigger',
@@ -179,32 +110,66 @@ describe('The history on SQLite', () => {
   test('of a table that was dropped does not accept the cursors of earlier changes at the same positions', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
+    let cursors: ChangeCursor[];
+    {
+      await using opened = await openWithHistory(`sqlite:${path}`);
+      await createMany(opened.store, [DUNE, DUNE, DUNE]);
+      cursors = (await readAll(opened.history)).map(({ cursor }) => cursor);
+    }
+    execute(path, 'drop table book_changes; drop table book_history');
     await using opened = await openWithHistory(`sqlite:${path}`);
     const { store, history } = opened;
-    await createMany(store, [DUNE, DUNE, DUNE]);
-    const cursors = (await readAll(history)).map(({ cursor }) => cursor);
-    execute(path, 'drop table book_changes; drop table book_history');
-    await whenAvailable(() => history.last());
     for (const year of [1, 2, 3, 4]) await store.update(1, { year });
     for (const after of cursors) assert.equal(typeof (await history.read({ limit: 9, after })), 'string');
     assert.equal((await readAll(history)).length, 4);
   });
 
-  test('of a table that was dropped is not that of other books, whose changes have the same positions', async () => {
+  test('is unavailable while another process has turned it off, and has a gap when it is on again', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
     await using opened = await openWithHistory(`sqlite:${path}`);
-    const { store, history } = opened;
-    await createMany(store, [DUNE, DUNE, DUNE]);
-    // What the service does when 1,000 changes wait to be indexed.
-    execute(
-      path,
-      'insert into book_changes_by_book select id, note from book_changes; drop table book_changes',
-    );
-    await whenAvailable(() => history.last());
-    await createMany(store, [DUNE, DUNE, DUNE]);
-    execute(path, 'update book_history set indexed = (select max(note) from book_changes)');
-    for (const id of [1, 2, 3]) assert.deepEqual((await readPage(history, { id })).changes, []);
+    await opened.store.create(DUNE);
+    const before = await opened.history.last();
+    {
+      await using other = await openWithoutHistory(`sqlite:${path}`);
+      await other.update(1, { year: 1 });
+    }
+    await assert.rejects(readPage(opened.history, { after: before }), { name: 'StoreUnavailable' });
+    await assert.rejects(opened.history.restore(1), { name: 'StoreUnavailable' });
+    await using again = await openWithHistory(`sqlite:${path}`);
+    await again.store.update(1, { year: 2 });
+    assert.equal(await opened.history.read({ limit: 9, after: before }), 'removed');
+    assert.deepEqual(describeChanges(await readAll(opened.history)), ['updated 1 Dune 2']);
+    assert.deepEqual(describeChanges((await readPage(opened.history, { id: 1 })).changes), [
+      'updated 1 Dune 2',
+      'created 1 Dune 1965 gap',
+    ]);
+  });
+
+  test('of a development version begins anew: the books, their ids and the keys are kept', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      await store.createOnce(DUNE, 'key');
+      await createMany(store, [DUNE, DUNE]);
+      await store.delete(3);
+    }
+    execute(path, `delete from bookkeeping_migrations where version = 3; ${OLD_LOG}`);
+    {
+      await using opened = await openWithHistory(`sqlite:${path}`);
+      const { store, history } = opened;
+      assertSameJson(await store.createOnce(DUNE, 'key'), { id: 1, ...DUNE });
+      assertSameJson(await store.create(DUNE), { id: 4, ...DUNE });
+      for (const [position, nonce] of [
+        [0, 0],
+        [1, 0],
+        [1, 5],
+      ] as const)
+        assert.equal(typeof (await history.read({ limit: 9, after: { position, nonce } })), 'string');
+      assert.deepEqual(describeChanges(await readAll(history)), ['created 4 Dune 1965']);
+    }
+    assert.equal(select(path, "select count(*) from sqlite_schema where name like 'book_search%'"), 0);
   });
 
   for (const isOn of [true, false]) {
@@ -212,7 +177,7 @@ describe('The history on SQLite', () => {
       await using folder = await createFolder();
       const path = join(folder.path, 'books.db');
       await (await openWithHistory(`sqlite:${path}`))[Symbol.asyncDispose]();
-      execute(path, 'drop table book_changes; drop table book_history; drop table book_changes_by_book');
+      execute(path, 'drop table book_changes; drop table book_history');
       await using resources = new AsyncDisposableStack();
       const store = isOn
         ? resources.use(await openWithHistory(`sqlite:${path}`)).store
@@ -221,95 +186,18 @@ describe('The history on SQLite', () => {
     });
   }
 
-  test('finds what searches find after it was put right', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await using opened = await openWithHistory(`sqlite:${path}`);
-    const { store, history } = opened;
-    await store.create(DUNE);
-    const query = { sort: 'id', isDescending: false, yearFrom: -9_999, yearTo: 9_999 } as const;
-    assert.equal((await store.count({ ...query, q: 'dune' })).count, 1);
-    execute(path, `drop trigger book_history_update; update books set title = 'Emma'`);
-    await whenAvailable(() => history.last());
-    assert.equal((await store.count({ ...query, q: 'dune' })).count, 0);
-    assert.equal((await store.count({ ...query, q: 'emma' })).count, 1);
-  });
-
-  test('is the same whether its changes are indexed by book, in part or not yet', () => {
-    using database = openLog();
-    const reader = new ChangeReader(database);
-    const read = () => [
-      ...[1, 2, 3].map((id) => reader.read({ limit: 9, id })),
-      reader.read({ limit: 9, isOfDeleted: true }),
-    ];
-    database.exec(`insert into books (title) values ('a'), ('b'), ('c'); delete from books where id < 3`);
-    stopRecording(database);
-    recordBooks(database, 90);
-    database.exec(`insert into books (id, title) values (1, 'a'); update books set year = 5`);
-    const expected = read();
-    for (const indexed of [1, 4, 6, 7, 9]) {
-      database.exec(`delete from book_changes_by_book; update book_history set indexed = 0`);
-      const limited = database.prepare(
-        'insert into book_changes_by_book select id, note from book_changes where note <= ?',
-      );
-      limited.run(indexed);
-      database.prepare('update book_history set indexed = ?').run(indexed);
-      assert.deepEqual(read(), expected);
-      assert.equal(reader.index(), false);
-      assert.deepEqual(read(), expected);
-    }
-    assert.deepEqual(describeChanges(pageOf(expected[2]).changes), ['updated 3 c 5', 'created 3 c 0 gap']);
-  });
-
-  test('indexes 2,000 changes by book in a step', () => {
-    using database = openLog();
-    database.exec(books(4_500));
-    const reader = new ChangeReader(database);
-    const steps: unknown[] = [];
-    for (let hasMore = true; hasMore; ) {
-      hasMore = reader.index();
-      steps.push(database.prepare('select count(*) as count from book_changes_by_book').get()?.count);
-    }
-    // The first is the gap from which the log begins.
-    assert.deepEqual(steps, [2_000, 4_000, 4_501]);
-  });
-
-  test('indexes 1,000 changes by book once no others follow', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await using _ = await openWithHistory(`sqlite:${path}`);
-    execute(path, books(1_000));
-    while (select(path, 'select indexed from book_history') !== 1_001) await sleep(20);
-  });
-
-  test('indexes 1,000 changes by book although a few follow, such as restores of deleted books', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await using opened = await openWithHistory(`sqlite:${path}`);
-    execute(path, books(1_000));
-    for (let year = 1; Number(select(path, 'select indexed from book_history')) < 1_001; year++) {
-      await opened.store.update(1, { year });
-      await sleep(20);
-    }
-  });
-
-  test('indexes 100,000 changes by book although others follow', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await using opened = await openWithHistory(`sqlite:${path}`);
-    execute(path, books(100_000));
-    for (let year = 1; Number(select(path, 'select indexed from book_history')) < 100_000; year++)
-      await opened.store.update(1, { year });
-  });
-
-  test('keeps 100,000 ids for the search index, and all changes, while it is off', () => {
+  test('keeps the latest 100,000 ids and few more, and all changes, while it is off; what is forgotten is removed for followers', () => {
     using database = openLog();
     database.exec(books(1_000));
-    database.exec('create table book_search_index (name text, version text)');
-    stopRecording(database);
-    for (let year = 1; year <= 101; year++) database.exec(`update books set year = ${year}`);
-    const count = database.prepare('select count(*) as count from book_changes where (type is null) = ?');
-    assert.deepEqual([count.get(1)?.count, count.get(0)?.count], [100_000, 1_001]);
+    defineChangeLog(database, undefined);
+    for (let year = 1; year <= 103; year++) database.exec(`update books set year = ${year}`);
+    const counts = database.prepare(`
+      select count(*) filter (where type is null) as ids, count(*) filter (where type is not null) as others,
+        min(note) filter (where type is null) - 1 = (select removed from book_history) as isRemoved from book_changes`);
+    const { ids, others, isRemoved } = counts.get() as Record<string, number>;
+    assert.ok(Number(ids) >= 100_000 && Number(ids) < 101_000, `${ids}`);
+    // With the gaps at the beginning of each mode.
+    assert.deepEqual([others, isRemoved], [1_002, 1]);
   });
 
   for (const [what, request] of [
@@ -372,26 +260,6 @@ describe('The history on SQLite', () => {
     assert.equal((await readAll(opened.history)).length, 1);
   });
 
-  test('that was off is recorded as soon as another program no longer locks the store', async () => {
-    await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await (await openWithHistory(`sqlite:${path}`))[Symbol.asyncDispose]();
-    await using store = await openWithoutHistory(`sqlite:${path}`);
-    using locker = new DatabaseSync(path);
-    locker.exec('begin immediate');
-    const causes: unknown[] = [];
-    const address = { engine: 'sqlite', path } as const;
-    await using history = await openHistory(address, 90, observerOf(causes));
-    assert.ok(history);
-    assert.deepEqual(causes, ['history: SQLITE_BUSY']);
-    await assert.rejects(history.last(), { name: 'StoreUnavailable' });
-    locker.exec('rollback');
-    await whenAvailable(() => history.last());
-    await store.create(DUNE);
-    assert.deepEqual(describeChanges(await readAll(history)), ['created 1 Dune 1965']);
-    assert.deepEqual(causes.slice(1), ['history: undefined']);
-  });
-
   test('acknowledges no restore to a file that was replaced, and ends the process', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');
@@ -422,20 +290,21 @@ function openLog(): DatabaseSync {
   database.exec(
     'create table books (id integer primary key autoincrement, title text, author text, year integer)',
   );
-  recordBooks(database, 90);
+  defineChangeLog(database, 90);
   return database;
 }
 
-/** A store as version 0.1 leaves it, with a book and a deleted one. */
-async function storeOf01(folder: string): Promise<string> {
-  const path = join(folder, 'books.db');
-  await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
-  execute(path, HISTORY_0_1);
-  for (let book = 0; book < 2; book++)
-    execute(path, `insert into books (title, author, year) values ('Dune', 'Frank Herbert', 1965)`);
-  execute(path, 'delete from books where id = 2');
-  return path;
-}
+/** Tables and a trigger as those of versions before 0.3. */
+const OLD_LOG = `
+  create table book_changes (note integer primary key autoincrement, id integer not null) strict;
+  insert into book_changes (id) values (1);
+  create table book_history (log text not null, removed integer not null, days integer) strict;
+  insert into book_history values ('log', 0, 90);
+  create table book_changes_by_book (id integer not null, note integer not null, primary key (id, note)) strict;
+  create table book_search_index (name text, version text);
+  create table book_search_starts (start integer);
+  create trigger book_search_insert after insert on books begin insert into book_changes (id) values (new.id); end;
+`;
 
 /** A statement that creates many books. */
 function books(count: number): string {

@@ -176,6 +176,7 @@ function storeThat(fail: () => Promise<never>, pages: BookPage[] = []): BookStor
     list: async () => remaining.shift() ?? fail(),
     search: fail,
     count: fail,
+    written: () => {},
     update: fail,
     delete: fail,
     updateExpected: fail,

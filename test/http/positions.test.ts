@@ -50,23 +50,6 @@ for (const engine of engines) {
       }
     });
 
-    test('is right without the search index, also when more than a page is skipped', async () => {
-      await using address = await engine.createAddress();
-      await using service = await startService({ dbUrl: address.dbUrl });
-      const books: object[] = makeBooks(2_600);
-      assert.equal((await service.fetch('POST', '/books', JSON.stringify(books))).status, 201);
-      await sql.query(address.dbUrl, 'create table book_changes (other text)');
-      const all = await booksIn(await service.fetch('GET', '/books'));
-      for (const sort of ['-id', 'title', '-author', 'year']) {
-        for (const offset of ['499', '1401', '1402', '2100', '2600'])
-          await assertPage(service, all, { sort, offset, limit: '600' });
-        await assertPage(service, all, { sort, offset: '333', limit: '5', q: 'river' });
-        const from = /title|author/.test(sort) ? 'golden' : sort === 'year' ? '1920' : '650';
-        await assertPage(service, all, { sort, from, limit: '600' });
-        await assertPage(service, all, { sort, from, limit: '5', q: 'river' });
-      }
-    });
-
     test('skips more books than one statement does', async () => {
       await using address = await engine.createAddress();
       await using service = await startService({ dbUrl: address.dbUrl });

@@ -35,10 +35,6 @@ const NO_BOUNDS = [
   'src/store/postgres/migrations.ts#ATTEMPTS_MAX',
   'src/search/postgres/schema.ts#CREATION_MS_MAX',
   'src/store/sqlite/files/connection.ts#BLOCKING_TIMEOUT_MS',
-  'src/search/sqlite/search-index.ts#SEARCH_STEP_MS_MAX',
-  'src/search/sqlite/search-index.ts#BUILD_STEP_MS_MAX',
-  'src/search/sqlite/search-index.ts#BUILDER_SILENT_MS_MAX',
-  'src/search/sqlite/search-index.ts#SORTED_BOOKS_MAX',
   'src/search/sqlite/engine.ts#STATEMENTS_MAX',
   'src/search/sqlite/trigrams.ts#PART_LENGTH_MAX',
 ];

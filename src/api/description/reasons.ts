@@ -34,5 +34,5 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   tokenNotGenerated: 'the token cannot be signed',
   internalError: 'a defect of the service; the log has its stack',
   serviceUnavailable:
-    'the store is unavailable or full; there are too many concurrent requests, long bodies or connections; or `GET /readyz` while the service is stopping; see `Retry-After`',
+    'the store is unavailable or full; there are too many concurrent requests, long bodies or connections; or `GET /readyz` while the service is stopping; or, for a search, its index is not ready; see `Retry-After`',
 };

@@ -118,7 +118,7 @@ class PostgresHistory implements BookHistory {
     });
     const state = this.#expectRecorded(rows[0]);
     const start = { position: state.start, nonce: state.startNonce };
-    const fault = faultOf(request, { start, nonceAtCursor: state.nonceAtCursor ?? undefined });
+    const fault = faultOf(request, { start, nonce: state.nonceAtCursor ?? undefined });
     if (fault) return fault;
     if (isFollowed && !after) expectFinal(start.position, last);
     const changes = rows.filter((row): row is StateRow & ChangeRow => row.position !== null);

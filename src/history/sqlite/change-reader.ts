@@ -1,8 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
-import { GAP_ID, type RecordingVerifier } from '../../store/sqlite/change-log.ts';
+import type { LogPlace } from '../../store/log-position.ts';
+import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
@@ -22,50 +22,18 @@ const ALL = `${SELECT} where note > ? order by note limit ?`;
 const OF_DELETED = `${SELECT} where note < ? and type = 'deleted' and ${HAS_EXACT_ID} order by note desc limit ?`;
 const ONE = `${SELECT} where note = ?`;
 
-const INDEXED = '(select indexed from book_history)';
-const NOTES_OF_BOOK = `
-  select note from book_changes_by_book where id = ?1 and note < ?2 and note <= ${INDEXED}
-  union all
-  select note from book_changes where note > ${INDEXED} and note < ?2 and id = ?1 and type is not null
-  order by note desc
-`;
-const LAST_INDEXED = `select max(note) as note from book_changes_by_book where id = ? and note <= ${INDEXED}`;
-const NOT_INDEXED = `
-  select id, note from book_changes where note > ${INDEXED} and type is not null and ${HAS_EXACT_ID} order by note
-`;
+const NOTES_OF_BOOK =
+  'select note from book_changes where id = ? and note < ? and type is not null order by note desc';
+const LAST_OF_BOOK = 'select max(note) as note from book_changes where id = ? and type is not null';
 
-/** The most changes that one step adds to the index by book. */
-const INDEXED_MAX = 2_000;
-const INDEX_END = `
-  select max(note) as note, count(*) as count
-  from (select note from book_changes where note > ${INDEXED} order by note limit ${INDEXED_MAX})
-`;
-const INDEX_NEXT = `
-  insert or ignore into book_changes_by_book
-  select id, note from book_changes where note > ${INDEXED} and note <= ? and type is not null order by id, note
-`;
-
-const STATE = `
-  select removed, removed_nonce as removedNonce, (select nonce from book_changes where note = ?) as nonceAtCursor
-  from book_history
-`;
-
-/** The place after the last change, or after what was removed. */
-export const SELECT_LAST = `
-  select * from (select note as position, nonce from book_changes order by note desc limit 1)
-  union all select removed, removed_nonce from book_history order by 1 desc limit 1
-`;
+const PLACE = selectPlace('?');
 
 export type Restored = Awaited<ReturnType<BookHistory['restore']>>;
 
-/** @throws StoreUnavailable while changes are not recorded, or until the log is put right */
-export function expectRecording(verifier: RecordingVerifier): void {
-  const state = verifier.state();
-  if (state === 'off') throw notRecorded();
-  if (state === 'faulty') throw new StoreUnavailable('the log of changes is incomplete');
-}
-
-/** Reads, removes and indexes changes, and restores books. Call its methods in a transaction. */
+/**
+ * Reads and removes changes, and restores books. Call its methods in a transaction. They throw StoreUnavailable when another
+ * process has turned the history off.
+ */
 export class ChangeReader {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -76,37 +44,24 @@ export class ChangeReader {
 
   read(request: ChangeRequest): ChangePage | CursorFault {
     const { after, limit, id, isOfDeleted } = request;
-    const { removed, removedNonce, nonceAtCursor } = this.#prepare(STATE).get(after?.position ?? null) as {
-      removed: number;
-      removedNonce: number;
-      nonceAtCursor: number | null;
-    };
-    const start = { position: removed, nonce: removedNonce };
-    const fault = faultOf(request, { start, nonceAtCursor: nonceAtCursor ?? undefined });
+    const place = this.#placeOf(after);
+    const fault = faultOf(request, place);
     if (fault) return fault;
     const before = after?.position ?? Number.MAX_VALUE;
     if (id !== undefined) return toChangePage(this.#ofBook(id, before, limit), after);
     if (isOfDeleted) return toChangePage(this.#ofDeleted(before, limit), after);
-    const from = after ?? start;
+    const from = after ?? place.start;
     return toChangePage(this.#rows(ALL, from.position, limit), from);
   }
 
   restore(id: number, deletion: ChangeCursor | undefined): Restored {
+    this.#placeOf(deletion);
     if (this.#hasBook(id)) return 'exists';
     const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
     if (!last) return undefined;
     const { position, nonce } = last;
     if (deletion && (position !== deletion.position || nonce !== deletion.nonce)) return 'changed';
     return last.type === 'deleted' ? (this.#prepare(RESTORE).get(position) as unknown as Book) : undefined;
-  }
-
-  /** Adds the next changes to the index by book. @returns whether there may be more of them */
-  index(): boolean {
-    const { note, count } = this.#prepare(INDEX_END).get() as { note: number | null; count: number };
-    if (note === null) return false;
-    this.#prepare(INDEX_NEXT).run(note);
-    this.#prepare('update book_history set indexed = ?').run(note);
-    return count === INDEXED_MAX;
   }
 
   /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */
@@ -141,12 +96,16 @@ export class ChangeReader {
 
   /** The deletions, the last one first; those are requested that have deleted a book that is still deleted. */
   *#ofDeleted(before: number, limit: number): Generator<ChangeRow> {
-    const notIndexed = new Map<unknown, unknown>();
-    for (const { id, note } of this.#prepare(NOT_INDEXED).iterate()) notIndexed.set(id, note);
     for (const row of this.#rows(OF_DELETED, before, limit)) {
-      const last = notIndexed.get(row.id) ?? this.#prepare(LAST_INDEXED).get(row.id)?.note;
-      yield { ...row, isRequested: (last ?? row.position) === row.position && !this.#hasBook(row.id) };
+      const isLast = this.#prepare(LAST_OF_BOOK).get(row.id)?.note === row.position;
+      yield { ...row, isRequested: isLast && !this.#hasBook(row.id) };
     }
+  }
+
+  #placeOf(cursor: ChangeCursor | undefined): LogPlace {
+    const row = this.#prepare(PLACE).get(cursor?.position ?? null) as PlaceRow | undefined;
+    if (typeof row?.days !== 'number') throw notRecorded();
+    return toPlace(row);
   }
 
   #hasBook(id: number): boolean {
@@ -179,16 +138,6 @@ const IS_OLD = 'coalesce(at, 0) < (unixepoch() - (select days from book_history)
 const OLDEST = `
   select note, coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes, ${IS_OLD} as isOld
   from book_changes order by note limit ${REMOVAL_MAX}
-`;
-
-/** The last change, and how many changes the index by book lacks. */
-export const SELECT_BACKLOG = `
-  select last, last - max(indexed, first - 1) as backlog
-  from (
-    select indexed, coalesce((select max(note) from book_changes), 0) as last,
-      coalesce((select min(note) from book_changes), 1) as first
-    from book_history
-  )
 `;
 
 /** Whether the first change is older than those to be kept. */

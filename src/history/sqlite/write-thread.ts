@@ -1,13 +1,12 @@
-import { RecordingVerifier } from '../../store/sqlite/change-log.ts';
 import { isSyncFailure } from '../../store/sqlite/errors.ts';
 import { openConnection, transact } from '../../store/sqlite/files/connection.ts';
 import { FileGuard, StoreLost } from '../../store/sqlite/files/file-guard.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { ChangeCursor } from '../book-history.ts';
-import { ChangeReader, expectRecording, type Restored } from './change-reader.ts';
+import { ChangeReader, type Restored } from './change-reader.ts';
 
-/** Restores a book; or a step that removes the first old changes, or that indexes the next ones by book. */
-export type Write = Restore | 'remove' | 'index';
+/** Restores a book; or a step that removes the first old changes. */
+export type Write = Restore | 'remove';
 
 export interface Restore {
   readonly id: number;
@@ -24,13 +23,10 @@ await serveRequests<Write, Written>(async (path) => {
   const database = await openConnection(path);
   // The write thread of the store runs the checkpoints, as SQLite does not report a failure of its own ones.
   database.exec('pragma wal_autocheckpoint = 0');
-  const verifier = new RecordingVerifier(database);
   const reader = new ChangeReader(database);
   const files = new FileGuard(path);
   const perform = (write: Write): Written => {
-    expectRecording(verifier);
     if (write === 'remove') return { hasMore: reader.removeOld() };
-    if (write === 'index') return { hasMore: reader.index() };
     return { restored: reader.restore(write.id, write.deletion) };
   };
   return {

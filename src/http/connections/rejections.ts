@@ -27,9 +27,9 @@ export function rejectInEnvelope(
     return redirect(request, reply) ? reply : send(reply, { outcome: 'notFound' });
   });
   app.setErrorHandler((error, request, reply) => {
-    const { outcome, fields } = describeError(error);
+    const { outcome, detail, fields } = describeError(error);
     annotate(request, 'error', fields);
-    return send(reply, { outcome });
+    return send(reply, { outcome, detail });
   });
   routeInOrder(app);
   app.server.prependListener('request', (request) => {

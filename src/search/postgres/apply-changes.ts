@@ -27,25 +27,29 @@ interface IndexedBook extends Book {
 /**
  * Applies some changes of the books in a transaction that `beginApplying` has begun.
  *
- * @returns whether these were all changes of its snapshot
+ * @returns whether these were all changes of its snapshot, and of how many books they were
  */
-export async function applyChanges(client: PoolClient): Promise<boolean> {
+export async function applyChanges(
+  client: PoolClient,
+): Promise<{ readonly isDone: boolean; readonly count: number }> {
   const { rows: changes } = await client.query<Change>(schema.TAKE_CHANGES, [CHANGES_PER_STEP]);
   const singles = changes.filter(({ first, last }) => first === last).map(({ first }) => first);
   if (singles.length > 0) await indexBooks(client, singles);
   const ranges = changes.filter(({ first, last }) => first !== last);
-  const remaining = await indexRanges(client, ranges);
+  const { remaining, count } = await indexRanges(client, ranges);
   if (remaining.length > 0) {
     const [firsts, lasts] = [remaining.map(({ first }) => first), remaining.map(({ last }) => last)];
     await client.query(schema.INSERT_CHANGES, [firsts, lasts]);
   }
-  return remaining.length === 0 && changes.length < CHANGES_PER_STEP;
+  const isDone = remaining.length === 0 && changes.length < CHANGES_PER_STEP;
+  return { isDone, count: count + singles.length };
 }
 
-/** @returns what remains of the ranges */
-async function indexRanges(client: PoolClient, ranges: readonly Change[]): Promise<Change[]> {
+/** @returns what remains of the ranges, and how many books were indexed */
+async function indexRanges(client: PoolClient, ranges: readonly Change[]) {
   const remaining = [...ranges];
-  for (let room = BOOKS_PER_STEP; room > 0 && remaining.length > 0; ) {
+  let room = BOOKS_PER_STEP;
+  while (room > 0 && remaining.length > 0) {
     const { first, last } = remaining.shift() as Change;
     const { rows } = await client.query<{ id: string }>(schema.SELECT_RANGE, [first, last, room]);
     await indexBooks(client, idsOf(rows));
@@ -54,7 +58,7 @@ async function indexRanges(client: PoolClient, ranges: readonly Change[]): Promi
       remaining.unshift({ first: `${BigInt(end) + 1n}`, last });
     room -= rows.length;
   }
-  return remaining;
+  return { remaining, count: BOOKS_PER_STEP - room };
 }
 
 /** Replaces the index rows of books; those of deleted books are only removed. */

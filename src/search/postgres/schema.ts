@@ -39,16 +39,30 @@ export class UnusableIndex extends Error {}
 /**
  * Creates the index, or rebuilds it if it is older than this version.
  *
- * @returns whether the table of books exists
  * @throws UnusableIndex
  */
 export async function prepareIndex(
   pool: Queryable,
   transact: (migration: (client: PoolClient) => Promise<void>) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const table = await selectTable(pool);
-  if (table && compareVersions(table.version, INDEX_VERSION) > 0) await transact(migrate);
-  return table !== undefined;
+  if (!table) throw new UnusableIndex('there is no table books');
+  if (compareVersions(table.version, INDEX_VERSION) > 0) await transact(migrate);
+}
+
+/** Whether there is an index of any version. */
+export async function hasIndex(pool: Queryable): Promise<boolean> {
+  const { rows } = await pool.query("select 1 where to_regclass('book_search_lock') is not null", []);
+  return rows.length > 0;
+}
+
+/** Whether the index lacks changes, or its indexes. */
+export async function isBehind(pool: Queryable): Promise<boolean> {
+  const { rows } = await pool.query(
+    "select 1 where exists (select 1 from book_changes) or to_regclass('book_search_trigrams') is null",
+    [],
+  );
+  return rows.length > 0;
 }
 
 async function migrate(client: PoolClient): Promise<void> {
@@ -105,6 +119,31 @@ const SELECT_STATE = `
   select not exists (select 1 from book_changes) as "isComplete",
     to_regclass('book_search_trigrams') is not null as "hasIndexes",
     obj_description(to_regclass('book_search'), 'pg_class') as version
+`;
+
+/**
+ * Begins to apply all changes. If they are of many books, the indexes are dropped: with them, applying takes several times as long as
+ * creating them again. Searches wait for that anyway.
+ *
+ * @returns the number of the books
+ */
+export async function beginBacklog(client: PoolClient): Promise<number> {
+  await client.query(beginApplying(0));
+  const { rows } = await client.query<{ backlog: string; indexed: string }>(SELECT_BACKLOG);
+  const [backlog, indexed] = [Number(rows[0]?.backlog), Number(rows[0]?.indexed)];
+  if (backlog > Math.max(MANY_CHANGES, indexed * DROPPED_PART))
+    for (const name of Object.keys(INDEXES)) await client.query(`drop index if exists book_search_${name}`);
+  return backlog;
+}
+
+const MANY_CHANGES = 20_000;
+/** The part of the books in the index from which on changes are many. */
+const DROPPED_PART = 0.25;
+
+const SELECT_BACKLOG = `
+  select coalesce(sum((select count(*) from books where id between first_id and last_id)), 0) as backlog,
+    (select count(*) from book_search) as indexed
+  from book_changes
 `;
 
 /** Records that all books have changed. */

@@ -2,23 +2,34 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { StoreUnavailable } from '../../book/book-store.ts';
 import type { DegradablePart, FailureCause } from '../../store/observer.ts';
-import { isSerializationFailure, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import { reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { OptionalFeature } from '../../store/postgres/pool/optional-feature.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
+import { IndexBehind, notUsable } from '../index-wait.ts';
 import { applyChanges } from './apply-changes.ts';
 import * as schema from './schema.ts';
 
-/** The longest time that a search waits for the index; after it the search runs without. */
-const SEARCH_WAITS_MS = 100;
-/** The longest time that it waits for other searches that apply changes: searching a large store without the index takes longer. */
+/** The longest time in which a search itself applies changes; after it this continues in the background. */
+const SEARCH_APPLIES_MS = 100;
+/** The longest time that it waits for other searches that apply changes. */
 const LOCK_WAITS_MS = 500;
+/** The number of changed books that a search leaves to the background. */
+const MANY_CHANGES = 2_000;
+/** The longest pause of a search that waits for the background. */
+const SEARCH_PAUSE_MS = 100;
 /** The time for the transaction that runs when the store is closed. */
 const CLOSE_WAITS_MS = 1_000;
 /** The pause between transactions in the background, for other users of the database. */
 const PAUSE_MS = 5;
+/** The time from a write of this process until its changes are applied, with all writes in between. */
+const WRITE_DELAY_MS = 20;
+/** The interval at which changes of other programs are applied. */
+const POLL_MS = 1_000;
 
-/** A busy server may permit an index later, and another process may create it at the same time. */
-const TEMPORARY = /^(08|25006|40|53|57|XX|23505|42P07|42710|42723)/;
+/** The connection, a busy server or another transaction are the cause. */
+const TEMPORARY = /^(08|25006|40|53|57|XX)/;
+/** Another process has created the index at the same time. */
+const CREATED_MEANWHILE = /^(23505|42P07|42710|42723)/;
 
 /** Others apply changes, or create the indexes. */
 const LOCK_TIMEOUT = '55P03';
@@ -29,11 +40,15 @@ export class SearchIndex {
   readonly #pool: ConnectionPool;
   readonly #availability = new OptionalFeature();
   readonly #part: DegradablePart;
-  #preparing: Promise<boolean> | undefined;
-  #applying: Promise<boolean> | undefined;
+  #failure: string | undefined;
+  #preparing: Promise<void> | undefined;
+  #applying: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #dueAt = Number.POSITIVE_INFINITY;
   /** The connection of the transaction in the background. */
   #client: PoolClient | undefined;
   #isClosed = false;
+  #progress = { done: 0, total: 0 };
 
   /**
    * @param searchPool the connections of the searches, which give up a lost server in time
@@ -45,48 +60,68 @@ export class SearchIndex {
     this.#part = part;
   }
 
-  /** Creates the index if there is none. @returns whether searches can use it */
-  prepare(): Promise<boolean> {
-    if (!this.#availability.isEnabled) return Promise.resolve(false);
+  /** How much of the changes the background has applied; undefined if another process applies them. */
+  get percent(): number | undefined {
+    const { done, total } = this.#progress;
+    return this.#applying && total > 0 ? Math.min(99, Math.floor((100 * done) / total)) : undefined;
+  }
+
+  /** The books that the background still has to index. */
+  get #remaining(): number {
+    return this.#applying ? this.#progress.total - this.#progress.done : 0;
+  }
+
+  /** Follows the index from now on if there is one. */
+  async follow(): Promise<void> {
+    try {
+      if (!(await schema.hasIndex(this.#pool))) return;
+      await this.prepare();
+      this.#applyIn(0);
+    } catch (error) {
+      // The first search tries again.
+      this.#part.report(causeOf(error));
+    }
+  }
+
+  /** Tells that this process has written. Without an index, nothing is to be done. */
+  written(): void {
+    if (this.#preparing) this.#applyIn(WRITE_DELAY_MS);
+  }
+
+  /** Creates the index if there is none. @throws StoreUnavailable when searches cannot use it */
+  async prepare(): Promise<void> {
+    if (!this.#availability.isEnabled) throw notUsable(this.#failure ?? 'unknown');
     this.#preparing ??= this.#prepare();
-    return this.#preparing;
+    await this.#preparing;
   }
 
   /**
    * Begins a transaction on a snapshot in which the index has every change. A few missing changes are applied in it, so that no
    * other change comes in between; many are applied in the background.
    *
-   * @returns whether it has begun; if not, the search runs without the index
+   * @throws IndexBehind while they are, StoreUnavailable when the index cannot be used
    */
-  async begin(client: PoolClient): Promise<boolean> {
+  async begin(client: PoolClient): Promise<void> {
     try {
-      const isCurrent =
-        (await this.#beginIfCurrent(client)) ||
-        (await this.#beginApplying(client)) ||
-        ((await this.#applyInTime()) && (await this.#beginApplying(client)));
-      if (isCurrent) this.#part.report(undefined);
-      return isCurrent;
+      const isCurrent = (await this.#beginIfCurrent(client)) || (await this.#beginApplying(client));
+      if (!isCurrent) throw new IndexBehind();
+      this.#part.report(undefined);
     } catch (error) {
-      const isExpected = error instanceof schema.UnusableIndex || sqlState(error) !== undefined;
-      if (!isExpected || isSerializationFailure(error)) throw error;
-      await client.query('rollback');
-      if (sqlState(error) !== LOCK_TIMEOUT) this.reportFailure(error);
-      return false;
+      if (sqlState(error) === LOCK_TIMEOUT) throw new IndexBehind();
+      throw isOfIndex(error) ? this.fail(error) : error;
     }
   }
 
-  /** Searches run without the index for a time, unless the cause is known to end soon. */
-  reportFailure(error: unknown): void {
-    const state = sqlState(error);
-    this.#part.report(causeOf(error));
-    if (error instanceof schema.UnusableIndex || (state !== undefined && TEMPORARY.test(state))) return;
-    this.#availability.disable();
-    this.#preparing = undefined;
+  /** Waits until the background has applied all changes, or for a short time. */
+  async wait(): Promise<void> {
+    this.#apply();
+    await Promise.race([this.#applying, sleep(SEARCH_PAUSE_MS, undefined, { ref: false })]);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    const applying = this.#applying?.then(() => true).catch(() => true);
+    clearTimeout(this.#timer);
+    const applying = this.#applying?.then(() => true);
     const isDone = await Promise.race([applying, sleep(CLOSE_WAITS_MS, false, { ref: false })]);
     // Creating the indexes may take minutes; the next process starts it again.
     if (isDone === false) await this.#client?.end();
@@ -94,20 +129,24 @@ export class SearchIndex {
     await this.#pool.end();
   }
 
-  /** Creates or migrates the index. @returns whether it can be used */
-  async #prepare(): Promise<boolean> {
+  async #prepare(): Promise<void> {
     try {
-      const exists = await schema.prepareIndex(this.#searchPool, (migrate) => this.#transact(migrate));
-      if (!exists) throw new schema.UnusableIndex('no table');
-      return true;
+      await schema.prepareIndex(this.#searchPool, (migrate) => this.#transact(migrate));
+      this.#applyIn(POLL_MS);
     } catch (error) {
       this.#preparing = undefined;
-      if (error instanceof schema.UnusableIndex) this.#availability.disable();
-      this.reportFailure(error);
-      if (sqlState(error) === undefined && !(error instanceof schema.UnusableIndex))
-        throw toStoreError(error);
-      return false;
+      if (CREATED_MEANWHILE.test(sqlState(error) ?? '')) throw new IndexBehind();
+      throw isOfIndex(error) ? this.fail(error) : toStoreError(error);
     }
+  }
+
+  /** Searches do not try the index for a time. @returns what they reject with */
+  fail(error: unknown): StoreUnavailable {
+    this.#part.report(causeOf(error));
+    this.#failure = error instanceof schema.UnusableIndex ? error.message : sqlState(error);
+    this.#availability.disable();
+    this.#preparing = undefined;
+    return notUsable(this.#failure ?? 'unknown');
   }
 
   async #beginIfCurrent(client: PoolClient): Promise<boolean> {
@@ -119,11 +158,11 @@ export class SearchIndex {
 
   /** Applies the missing changes in time, if the index was complete before. */
   async #beginApplying(client: PoolClient): Promise<boolean> {
-    if (this.#applying !== undefined) return false;
+    if (this.#remaining > MANY_CHANGES) return false;
     const { hasIndexes } = await this.#begin(client, schema.beginApplying(LOCK_WAITS_MS));
-    const deadline = performance.now() + SEARCH_WAITS_MS;
+    const deadline = performance.now() + SEARCH_APPLIES_MS;
     if (hasIndexes) {
-      do if (await applyChanges(client)) return true;
+      do if ((await applyChanges(client)).isDone) return true;
       while (performance.now() < deadline);
     }
     await client.query('commit');
@@ -135,34 +174,49 @@ export class SearchIndex {
     const state = await schema.beginWithState(client, begin);
     if (state.age === 0) return state;
     // Of two versions the newer one replaces the index.
-    if (state.age < 0) this.#preparing = undefined;
-    throw new schema.UnusableIndex('another version');
+    if (state.age < 0) {
+      this.#preparing = undefined;
+      throw new IndexBehind();
+    }
+    throw new schema.UnusableIndex('another version of the service has built the search index');
   }
 
-  /** @returns whether all changes were applied while a search waits; otherwise this continues in the background */
-  async #applyInTime(): Promise<boolean> {
+  #applyIn(ms: number): void {
+    const dueAt = performance.now() + ms;
+    if (this.#isClosed || dueAt >= this.#dueAt) return;
+    clearTimeout(this.#timer);
+    this.#dueAt = dueAt;
+    this.#timer = setTimeout(() => this.#apply(), ms).unref();
+  }
+
+  #apply(): void {
+    clearTimeout(this.#timer);
+    this.#dueAt = Number.POSITIVE_INFINITY;
     this.#applying ??= this.#applyAll();
-    return Promise.race([this.#applying, sleep(SEARCH_WAITS_MS, false, { ref: false })]);
   }
 
-  /** @returns whether all changes were applied; false when closed */
-  async #applyAll(): Promise<boolean> {
+  /** Applies the changes until none is left. What fails is reported, and tried again. */
+  async #applyAll(): Promise<void> {
     try {
-      for (let isDone = false; !isDone; await sleep(isDone ? 0 : PAUSE_MS)) {
-        if (this.#isClosed) return false;
+      this.#progress = { done: 0, total: 0 };
+      let isDone = !(await schema.isBehind(this.#pool));
+      if (!isDone) this.#progress.total = await this.#transact((client) => schema.beginBacklog(client));
+      while (!isDone && !this.#isClosed) {
         isDone = await this.#transact(async (client) => {
           const { hasIndexes } = await this.#begin(client, schema.beginApplying(0));
-          const hasAll = await applyChanges(client);
-          if (hasAll && !hasIndexes) await schema.createIndexes(client);
-          return hasAll;
+          const applied = await applyChanges(client);
+          this.#progress.done += applied.count;
+          if (applied.isDone && !hasIndexes) await schema.createIndexes(client);
+          return applied.isDone;
         });
+        if (!isDone) await sleep(PAUSE_MS);
       }
-      return true;
+      this.#part.report(undefined);
     } catch (error) {
-      this.#part.report(causeOf(error));
-      throw error;
+      if (!this.#isClosed) this.#part.report(causeOf(error));
     } finally {
       this.#applying = undefined;
+      if (this.#preparing) this.#applyIn(POLL_MS);
     }
   }
 
@@ -179,9 +233,16 @@ export class SearchIndex {
   }
 }
 
+/** Whether the tables of the index, or the rights to create them, are the cause. */
+function isOfIndex(error: unknown): boolean {
+  const state = sqlState(error);
+  return error instanceof schema.UnusableIndex || (state !== undefined && !TEMPORARY.test(state));
+}
+
 /** A code of the server or of the connection; for defects, the error. */
 function causeOf(error: unknown): FailureCause {
   if (error instanceof schema.UnusableIndex) return error.message;
+  if (error instanceof StoreUnavailable) return error.reason;
   const isStoreError = sqlState(error) !== undefined || toStoreError(error) instanceof StoreUnavailable;
   return isStoreError || !(error instanceof Error) ? reasonOf(error) : error;
 }

@@ -3,21 +3,24 @@ import type { StoreConnection } from '../../store/engine.ts';
 import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
+import { INDEX_WAITS_MS, IndexBehind, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
-import { CitusSnapshot } from './citus-search.ts';
 import { PostgresSearchEngine } from './engine.ts';
+import { ScanEngine } from './scan-engine.ts';
 import { SearchIndex } from './search-index.ts';
 
 const POOLS = {
   /** For searches, so that they do not occupy the connections for single books. */
   searches: { connectionsMax: 2, statementTimeoutMs: 1_400 },
-  /** For updating the search index in the background; a book of a megabyte takes seconds. */
+  /** For updating the search index in the background. */
   search_index: { connectionsMax: 2, statementTimeoutMs: 60_000 },
 } as const satisfies Readonly<Record<string, PoolLimits>>;
 
 /** Searches on connections of its own. */
 export class PostgresSearch implements BookSearch {
   readonly #searcher: Searcher;
+  /** Absent where the table of books cannot have its triggers. */
+  readonly #index: SearchIndex | undefined;
   readonly #limiter: ConcurrencyLimiter;
 
   constructor(
@@ -25,25 +28,43 @@ export class PostgresSearch implements BookSearch {
     observer: StoreObserver | undefined,
   ) {
     const { searches, search_index: updates } = openPools(server, POOLS, observer);
-    const engine = canHaveTriggers
-      ? new PostgresSearchEngine(
-          searches,
-          new SearchIndex(searches, updates, new DegradablePart('search index', observer)),
-        )
-      : new PostgresSearchEngine(searches, undefined, CitusSnapshot);
-    this.#searcher = new Searcher(engine);
+    if (canHaveTriggers)
+      this.#index = new SearchIndex(searches, updates, new DegradablePart('search index', observer));
+    this.#searcher = new Searcher(
+      this.#index ? new PostgresSearchEngine(searches, this.#index) : new ScanEngine(searches),
+    );
     this.#limiter = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
+    void this.#index?.follow();
   }
 
   search(query: BookQuery, limit: number, after?: BookPosition, signal?: AbortSignal): Promise<SearchPage> {
-    return this.#limiter.run(() => this.#searcher.search(query, limit, after), signal);
+    return this.#run(() => this.#searcher.search(query, limit, after), signal);
   }
 
   count(query: BookQuery, after?: BookPosition, signal?: AbortSignal): Promise<BookCount> {
-    return this.#limiter.run(() => this.#searcher.count(query, after), signal);
+    return this.#run(() => this.#searcher.count(query, after), signal);
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.#searcher.close();
+  written(): void {
+    this.#index?.written();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#index?.close();
+    await this.#searcher.close();
+  }
+
+  /** Repeats a search until the index has what it must see. */
+  async #run<Result>(call: () => Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+    const deadline = performance.now() + INDEX_WAITS_MS;
+    for (;;) {
+      try {
+        return await this.#limiter.run(call, signal);
+      } catch (error) {
+        if (!(error instanceof IndexBehind)) throw error;
+        if (performance.now() > deadline) throw notPrepared(this.#index?.percent);
+        await this.#index?.wait();
+      }
+    }
   }
 }

@@ -8,7 +8,7 @@ import { trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
 export const SQLITE_DIALECT: Dialect = {
   parameterSign: '?',
   placeFunction: 'instr',
-  lower: { title: 'title_lower', author: 'author_lower' },
+  lower: { title: 'coalesce(title_lower, lower(title))', author: 'coalesce(author_lower, lower(author))' },
   allBooks: `(
     select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
       coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes

@@ -1,10 +1,33 @@
+import { StoreUnavailable } from '../../book/book-store.ts';
+import { reasonOf } from '../../store/sqlite/errors.ts';
 import { openConnection } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
-import { SearchIndex } from './search-index.ts';
+import { IndexUpdater, type Progress } from './index-updater.ts';
 
-/** Each request continues to build the index, and the response says whether it is complete. */
-await serveRequests<void, boolean>(async (path) => {
+/** A step of bringing the index up to date. */
+export interface Step {
+  /** Whether a search has found the index damaged. */
+  readonly isDamaged: boolean;
+}
+
+await serveRequests<Step, Progress>(async (path) => {
   const database = await openConnection(path);
-  const index = new SearchIndex(database);
-  return { handle: () => index.build(), close: () => database.close() };
+  // The write thread of the store runs the checkpoints, as SQLite does not report a failure of its own ones.
+  database.exec('pragma wal_autocheckpoint = 0');
+  let updater: IndexUpdater | undefined;
+  return {
+    async handle({ isDamaged }) {
+      try {
+        updater ??= await IndexUpdater.open(database);
+        return updater.step(isDamaged);
+      } catch (error) {
+        const reason = reasonOf(error);
+        throw reason === undefined ? error : new StoreUnavailable(reason);
+      }
+    },
+    close() {
+      updater?.close();
+      database.close();
+    },
+  };
 });

@@ -1,35 +1,48 @@
+import type { LogPosition } from '../../store/log-position.ts';
 import { openConnection } from '../../store/sqlite/files/connection.ts';
-import { serveRequests, ThreadClient } from '../../store/sqlite/threads/thread-client.ts';
+import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';
 import { Searcher } from '../searcher.ts';
-import { SqliteSearchEngine } from './engine.ts';
+import { IndexDamaged, SqliteSearchEngine } from './engine.ts';
+import { UnusableIndex } from './index-file.ts';
+import { BehindTarget } from './index-reader.ts';
 
 export interface SearchRequest {
   readonly query: BookQuery;
   readonly after: BookPosition | undefined;
   readonly limit: number | 'count';
+  /** The last change that the search must see; undefined for the last one that there is. */
+  readonly target: LogPosition | undefined;
 }
 
-export interface SearchResponse {
-  readonly found: SearchPage | BookCount;
-  readonly indexFailure: string | undefined;
-}
-
-const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);
+/** What was found, or why the index cannot be used: it does not have the change `target` yet, or is damaged, or is `unusable`. */
+export type SearchResponse =
+  | { readonly found: SearchPage | BookCount }
+  | { readonly target: LogPosition | undefined; readonly isDamaged: boolean }
+  | { readonly unusable: string };
 
 await serveRequests<SearchRequest, SearchResponse>(async (path) => {
-  const startBuilder = () => ThreadClient.start<void, boolean>(INDEX_THREAD, path);
-  const engine = new SqliteSearchEngine(await openConnection(path), startBuilder);
+  const engine = new SqliteSearchEngine(await openConnection(path));
   const searcher = new Searcher(engine);
   return {
-    async handle({ query, after, limit }) {
-      const found = await (limit === 'count'
-        ? searcher.count(query, after)
-        : searcher.search(query, limit, after));
-      return { found, indexFailure: engine.indexFailure };
+    async handle({ query, after, limit, target }) {
+      engine.target = target;
+      try {
+        const found = await (limit === 'count'
+          ? searcher.count(query, after)
+          : searcher.search(query, limit, after));
+        return { found };
+      } catch (error) {
+        if (error instanceof BehindTarget) return { target: error.target, isDamaged: false };
+        if (error instanceof IndexDamaged) return { target, isDamaged: true };
+        if (error instanceof UnusableIndex) return { unusable: error.reason };
+        throw error;
+      }
     },
-    transfer: ({ found }) =>
-      'json' in found && found.json.length > 0 ? [found.json.buffer as ArrayBuffer] : [],
+    transfer: (response) =>
+      'found' in response && 'json' in response.found && response.found.json.length > 0
+        ? [response.found.json.buffer as ArrayBuffer]
+        : [],
     close: () => void searcher.close(),
   };
 });

@@ -2,6 +2,27 @@ import type { DatabaseSync } from 'node:sqlite';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { expectKnownVersion, MIGRATIONS_TABLE, SELECT_VERSION } from '../schema-version.ts';
 
+/** Drops the log, and what versions before 0.3 kept of the search index in the store. The old cursors are then unknown. */
+const BEGIN_LOG_ANEW = `
+  ${[
+    'search_insert',
+    'search_update',
+    'search_delete',
+    'search_forget',
+    'history_insert',
+    'history_update',
+    'history_move',
+    'history_delete',
+    'history_removed',
+  ]
+    .map((name) => `drop trigger if exists book_${name};`)
+    .join(' ')}
+  drop table if exists book_changes_by_book;
+  drop table if exists book_changes;
+  drop table if exists book_history;
+  drop table if exists book_search_index;
+  drop table if exists book_search_starts`;
+
 /** Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. */
 export const MIGRATIONS: readonly string[] = [
   // Without AUTOINCREMENT the highest id is reused after its book was deleted.
@@ -19,6 +40,7 @@ export const MIGRATIONS: readonly string[] = [
     created_at integer not null
   ) strict, without rowid;
   create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)`,
+  BEGIN_LOG_ANEW,
 ];
 
 const RECORD_TABLE = `
@@ -31,7 +53,7 @@ const RECORD_TABLE = `
 /** Applies and records the missing migrations. Call it in a write transaction, which also excludes other processes. */
 export function migrate(database: DatabaseSync, migrations = MIGRATIONS): void {
   const recorded = readVersion(database, migrations);
-  // If the table of books was dropped, all migrations are applied again.
+  // If the table of books was dropped, all migrations are applied again; the log may have what was lost.
   const version = hasTable(database, 'books') ? recorded : 0;
   if (version === migrations.length) return;
   database.exec(RECORD_TABLE);
@@ -39,7 +61,7 @@ export function migrate(database: DatabaseSync, migrations = MIGRATIONS): void {
   const record = database.prepare(`insert into ${MIGRATIONS_TABLE} (version) values (?)`);
   for (const [index, migration] of migrations.entries()) {
     if (index < version) continue;
-    database.exec(migration);
+    if (migration !== BEGIN_LOG_ANEW || index >= recorded) database.exec(migration);
     record.run(index + 1);
   }
 }

@@ -16,7 +16,6 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import type { OnProgress } from '../../engine.ts';
 import { StoreNotReady } from '../../errors.ts';
-import { forgetIndex } from '../change-log.ts';
 import { isBusy, isDamaged, toNotReady } from '../errors.ts';
 import { expectBooks } from '../schema.ts';
 import { copyPermissions, makeFolderOf, whileBusy } from './connection.ts';
@@ -130,8 +129,6 @@ async function copyBackup(file: string, draft: string, onProgress: OnProgress): 
     throw new StoreNotReady(`${file} is not a backup of a store: ${error.message}`);
   }
   await copyDatabase(database, draft, onProgress);
-  using copy = new DatabaseSync(draft);
-  forgetIndex(copy);
 }
 
 /** Links the store to a second name, and returns it. */

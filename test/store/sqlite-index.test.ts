@@ -1,28 +1,26 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, readdir, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { chmod, copyFile, readdir, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
+import { openHistory } from '../../src/history/open-history.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
-// SQLite reads this when it is first used. The other folders of a test may be in memory, where nothing counts as written.
-process.env.SQLITE_TMPDIR = '/var/tmp';
-
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };
 
 describe('The search index in SQLite', () => {
-  test('is a file beside the books, which a restart keeps and updates', async () => {
+  test('is a file beside the books with one name, which a restart keeps and updates', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
+    const index = indexOf(path);
     foldOtherwise(index);
     {
       await using store = await openStoreAt(`sqlite:${path}`);
@@ -34,7 +32,7 @@ describe('The search index in SQLite', () => {
     }
     await using store = await openStoreAt(`sqlite:${path}`);
     assert.equal(await count(store, 'odyssey'), 1);
-    assert.equal(await indexOf(path), index);
+    assert.equal(indexOf(path), index);
   });
 
   test('is updated after every kind of change', async () => {
@@ -54,23 +52,6 @@ describe('The search index in SQLite', () => {
       assert.equal(await count(store, 'theogony'), 0);
       assert.equal(await count(store, 'odyssey'), 18 * round);
     }
-  });
-
-  test('finds long texts without copies of them in temporary files', async () => {
-    await using folder = await createFolder();
-    await using store = await openStoreAt(`sqlite:${join(folder.path, 'books.db')}`);
-    const long = { title: 'The Iliad', author: 'Homer '.repeat(50_000), year: -750 };
-    for (let book = 0; book < 50; book++) await store.create(long);
-    const page = async (q: string) => {
-      const before = process.resourceUsage().fsWrite;
-      await store.search({ sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX, q }, 1);
-      return process.resourceUsage().fsWrite - before;
-    };
-    while ((await count(store, 'iliad')) !== 50);
-    // At any of the searches, the system may write what was stored before. The texts have 30,000 blocks.
-    const blocks: number[] = [];
-    for (const q of ['the', 'iliad', 'homer', 'i', 'h']) blocks.push(await page(q));
-    assert.ok(Math.min(...blocks) < 10_000, `blocks of 512 bytes: ${blocks.join(', ')}`);
   });
 
   test('has what is below the highest id again, above the sequence, and by a statement that failed', async () => {
@@ -102,7 +83,6 @@ describe('The search index in SQLite', () => {
     const books = Array.from({ length: 10_000 }, () => ILIAD);
     await createMany(store, books);
     execute(path, 'update books set id = id + 100000');
-    await untilIndexed(store, path);
     assert.equal(await count(store, 'iliad'), books.length);
     execute(path, 'delete from books where id > 100010');
     assert.equal(await count(store, 'iliad'), 10);
@@ -120,7 +100,7 @@ describe('The search index in SQLite', () => {
     const searching = fork(join(import.meta.dirname, 'searching-process.ts'), [`sqlite:${path}`, '65534']);
     const exit = once(searching, 'exit');
     while (searching.exitCode === null && !(await stateOf(path))?.isComplete) await sleep(5);
-    assert.equal((await stat(await indexOf(path))).mode & 0o777, process.getuid?.() === 0 ? 0o600 : 0o666);
+    assert.equal((await stat(indexOf(path))).mode & 0o777, process.getuid?.() === 0 ? 0o600 : 0o666);
     searching.kill('SIGKILL');
     await exit;
   });
@@ -128,13 +108,13 @@ describe('The search index in SQLite', () => {
   test('has the permissions of the books', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path, 0o640);
-    assert.equal((await stat(await indexOf(path))).mode & 0o777, 0o640);
+    assert.equal((await stat(indexOf(path))).mode & 0o777, 0o640);
   });
 
   test('is shared by all processes', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
+    const index = indexOf(path);
     foldOtherwise(index);
     await using first = await openStoreAt(`sqlite:${path}`);
     await using second = await openStoreAt(`sqlite:${path}`);
@@ -147,109 +127,92 @@ describe('The search index in SQLite', () => {
         number,
       ]);
     }
-    assert.equal(await indexOf(path), index);
+    assert.equal(indexOf(path), index);
   });
 
   test('is shared by processes that open the books by a link in another folder', async () => {
     await using folder = await createFolder();
     await using others = await createFolder();
     const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
+    const index = indexOf(path);
     const link = join(others.path, 'books.db');
     await symlink(path, link);
     await using store = await openStoreAt(`sqlite:${link}`);
     assert.equal(await count(store, 'iliad'), 1);
-    assert.equal(await indexOf(path), index);
+    assert.equal(indexOf(path), index);
     assert.deepEqual(await readdir(others.path), ['books.db']);
   });
 
-  test('replaces and deletes only files that are an index by their name and content', async () => {
-    await using folder = await createFolder();
-    const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
-    const others = ['archive.db', 'notes.txt', '1f9c02ab', '2f9c02ab', '1f9c02abcd', '3f9c02ab-wal'];
-    const paths = others.map((name) => `${path}-search-${name}`);
-    const [archive = '', notes = '', store = '', text = '', copy = '', log = ''] = paths;
-    for (const file of [archive, store]) {
-      await using neighbour = await openStoreAt(`sqlite:${file}`);
-      await neighbour.create(ODYSSEY);
-    }
-    for (const file of [notes, text, log]) await writeFile(file, 'not an index');
-    await copyFile(index, copy);
-    execute(path, "update book_search_index set version = 'schema 0'");
-    {
-      await using searched = await openStoreAt(`sqlite:${path}`);
-      assert.equal(await count(searched, 'iliad'), 1);
-    }
-    const left = await readdir(folder.path);
-    for (const name of others) assert.ok(left.includes(`books.db-search-${name}`), name);
-    assert.equal(left.includes(basename(index)), false);
-    for (const file of [archive, store]) {
-      await using neighbour = await openStoreAt(`sqlite:${file}`);
-      assert.equal((await neighbour.find(1))?.title, ODYSSEY.title);
-    }
-  });
-
-  test('of a newer version is left alone; searches work without it, and an older one is replaced', async () => {
-    await using folder = await createFolder();
-    const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
-    await using store = await openStoreAt(`sqlite:${path}`);
-    assert.equal(await count(store, 'iliad'), 1);
-    execute(
-      path,
-      "update book_search_index set name = '99999999', version = 'schema 99, folding 1, Unicode 1.0'",
-    );
-    for (let round = 1; round <= 3; round++) {
-      await store.create(ODYSSEY);
-      assert.equal(await count(store, 'odyssey'), round);
-      assert.equal(await indexOf(path), `${path}-search-99999999`);
-    }
-    execute(path, "update book_search_index set version = 'schema 2, folding 99, Unicode 99.0'");
-    assert.equal(await count(store, 'odyssey'), 3);
-    await untilIndexed(store, path);
-    assert.notEqual(await indexOf(path), index);
-    assert.equal(await count(store, 'odyssey'), 3);
-  });
-
-  test('of the former version, without an application id, is deleted when it is replaced', async () => {
-    await using folder = await createFolder();
-    const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
-    execute(index, 'pragma application_id = 0; pragma user_version = 0');
-    execute(path, "update book_search_index set version = 'schema 0'");
-    await using store = await openStoreAt(`sqlite:${path}`);
-    assert.equal(await count(store, 'iliad'), 1);
-    assert.notEqual(await indexOf(path), index);
-  });
-
   for (const [what, change] of [
-    ['has an older version', (path) => execute(path, "update book_search_index set version = 'schema 0'")],
-    ['was deleted', async (path) => rm(await indexOf(path))],
-    ['is empty', async (path) => truncate(await indexOf(path))],
-    ['is no database', async (path) => writeFile(await indexOf(path), 'no database'.repeat(1_000))],
-    ['is damaged', async (path) => damage(await indexOf(path))],
-    ['has no state', async (path) => execute(await indexOf(path), 'delete from book_search_state')],
-    ['has no tables', async (path) => execute(await indexOf(path), 'drop table book_search')],
+    ['has another version', (path) => execute(indexOf(path), "update state set version = 'schema 0'")],
+    ['was deleted', (path) => rm(indexOf(path))],
+    ['is empty', (path) => truncate(indexOf(path))],
+    ['is damaged', (path) => damage(indexOf(path))],
+    ['has no state', (path) => execute(indexOf(path), 'delete from state')],
+    ['has no tables', (path) => execute(indexOf(path), 'drop table book_search; drop table state')],
     ['lacks changes that the log has forgotten', (path) => execute(path, FORGET)],
     ['lacks changes, as the log was deleted', (path) => execute(path, DELETE_LOG)],
-    ['lacks the latest change, which was deleted from the log', (path) => execute(path, DELETE_LATEST)],
+    ['has a change that the log has in another form', (path) => execute(path, RENUMBER)],
   ] as const satisfies [string, (path: string) => void | Promise<void>][]) {
-    test(`is rebuilt if it ${what}; searches are complete meanwhile`, async () => {
+    test(`is built anew if it ${what}`, async () => {
       await using folder = await createFolder();
       const path = await storeWithIndex(folder.path);
-      const index = await indexOf(path);
-      foldOtherwise(index);
+      foldOtherwise(indexOf(path));
       await change(path);
       await using store = await openStoreAt(`sqlite:${path}`);
       assert.equal(await count(store, 'iliad'), 1);
-      await untilIndexed(store, path);
-      assert.equal(await count(store, 'iliad'), 1);
-      assert.notEqual(await indexOf(path), index);
+      assert.equal(await count(store, 'other'), 0);
     });
   }
 
-  test('is rebuilt after the books were replaced by an earlier copy of them, also when it has grown', async () => {
+  for (const [what, change] of [
+    ['deleted', (index) => rm(index)],
+    ['emptied', (index) => execute(index, 'drop table book_search; drop table state')],
+    ['damaged', (index) => damageWords(index)],
+    ['without a table', (index) => execute(index, 'drop table book_words')],
+  ] as const satisfies [string, (index: string) => void | Promise<void>][]) {
+    test(`is built anew if it is ${what} while two processes use it`, async () => {
+      await using folder = await createFolder();
+      const path = await storeWithIndex(folder.path);
+      await using one = await openStoreAt(`sqlite:${path}`);
+      await using other = await openStoreAt(`sqlite:${path}`);
+      for (const store of [one, other]) assert.equal(await count(store, 'iliad'), 1);
+      await change(indexOf(path));
+      for (const store of [one, other, one, other]) {
+        assert.equal(await count(store, 'iliad'), 1);
+        await store.create(ODYSSEY);
+      }
+      for (const store of [one, other]) assert.equal(await count(store, 'odyssey'), 4);
+    });
+  }
+
+  for (const [what, write] of [
+    ['a text', (file) => writeFile(file, 'not an index')],
+    ['a database', (file) => execute(file, 'create table notes (note text)')],
+  ] as const satisfies [string, (file: string) => void | Promise<void>][]) {
+    test(`is not made where another program has ${what}, and searches say so`, async () => {
+      await using folder = await createFolder();
+      const path = join(folder.path, 'books.db');
+      await write(indexOf(path));
+      const before = await readFile(indexOf(path));
+      const causes: (FailureCause | undefined)[] = [];
+      await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
+      await store.create(ILIAD);
+      const reason = 'a file that is no search index has the name of the search index';
+      for (let round = 0; round < 2; round++)
+        await assert.rejects(count(store, 'iliad'), {
+          name: 'StoreUnavailable',
+          reason,
+          detail: `The search index cannot be used: ${reason}`,
+        });
+      const byId = { sort: 'id', isDescending: true, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
+      assert.equal((await store.search(byId, 5)).count, 1);
+      assert.deepEqual(causes, [reason]);
+      assert.deepEqual(await readFile(indexOf(path)), before);
+    });
+  }
+
+  test('is built anew after the books were replaced by an earlier copy of them, also when it has grown', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
     const copy = join(folder.path, 'copy');
@@ -260,99 +223,128 @@ describe('The search index in SQLite', () => {
       assert.equal(await count(store, 'odyssey'), 3);
     }
     await copyFile(copy, path);
-    // As many restarts as before, and more books, so that the numbers are those of the index.
-    for (let restart = 0; restart < 4; restart++) {
-      await using store = await openStoreAt(`sqlite:${path}`);
-      await store.create({ ...ODYSSEY, title: 'Theogony' });
-    }
+    for (let number = 0; number < 4; number++)
+      execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
     await using store = await openStoreAt(`sqlite:${path}`);
     assert.equal(await count(store, 'theogony'), 4);
     assert.equal(await count(store, 'odyssey'), 0);
-    await untilIndexed(store, path);
-    assert.equal(await count(store, 'theogony'), 4);
   });
 
-  test('is rebuilt after a restore, also if another program writes before the next start', async () => {
+  for (const written of [0, 1, 5]) {
+    test(`is built anew after an older backup was copied into the running file, and ${written} books were written`, async () => {
+      await using folder = await createFolder();
+      const path = await storeWithIndex(folder.path);
+      const file = join(folder.path, 'backup');
+      await using store = await openStoreAt(`sqlite:${path}`);
+      await backUpStore(path, file, () => {});
+      await store.update(1, { title: 'Theogony' });
+      await createMany(store, [ODYSSEY, ODYSSEY]);
+      assert.equal(await count(store, 'odyssey'), 2);
+      // What `.restore` of the shell of SQLite does.
+      using source = new DatabaseSync(file, { readOnly: true });
+      await backup(source, path);
+      const theogony = { ...ODYSSEY, title: 'Theogony' };
+      if (written > 0)
+        await createMany(
+          store,
+          Array.from({ length: written }, () => theogony),
+        );
+      assert.equal(await count(store, 'odyssey'), 0);
+      assert.equal(await count(store, 'iliad'), 1);
+      assert.equal(await count(store, 'theogony'), written);
+    });
+  }
+
+  test('is built anew after a restore, also if another program writes before the next start', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
-    const backup = join(folder.path, 'backup');
+    const file = join(folder.path, 'backup');
     {
       await using store = await openStoreAt(`sqlite:${path}`);
       assert.equal(await count(store, 'iliad'), 1);
-      await backUpStore(path, backup, () => {});
+      await backUpStore(path, file, () => {});
       await store.create(ODYSSEY);
       assert.equal(await count(store, 'odyssey'), 1);
     }
-    await restoreStore(path, backup, () => {});
+    await restoreStore(path, file, () => {});
     execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
     await using store = await openStoreAt(`sqlite:${path}`);
     assert.equal(await count(store, 'theogony'), 1);
     assert.equal(await count(store, 'odyssey'), 0);
   });
 
-  test('is rebuilt after the books were replaced by others with the same numbers', async () => {
+  test('of another store, which is copied beside this one, is built anew', async () => {
     await using folder = await createFolder();
     await using others = await createFolder();
     const path = await storeWithIndex(folder.path);
-    const index = await indexOf(path);
     const other = await storeWithIndex(others.path, undefined, { ...ODYSSEY, title: 'Theogony' });
-    execute(other, `update book_search_index set name = '${index.split('-search-')[1]}'`);
-    await copyFile(other, path);
+    await copyFile(indexOf(other), indexOf(path));
     await using store = await openStoreAt(`sqlite:${path}`);
-    assert.equal(await count(store, 'iliad'), 0);
-    assert.equal(await count(store, 'theogony'), 1);
-    await untilIndexed(store, path);
-    assert.equal(await count(store, 'theogony'), 1);
+    assert.equal(await count(store, 'theogony'), 0);
+    assert.equal(await count(store, 'iliad'), 1);
   });
 
-  test('is completed after the process that built it was killed', async () => {
+  test('goes on when the history is turned off, on and off again', async () => {
     await using folder = await createFolder();
-    const path = join(folder.path, 'books.db');
-    await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
-    execute(
-      path,
-      `insert into books (title, author, year)
-       with recursive n (i) as (select 1 union all select i + 1 from n where i < 30000)
-       select 'Iliad ' || i, 'Homer', i from n`,
-    );
-    const searching = fork(join(import.meta.dirname, 'searching-process.ts'), [`sqlite:${path}`]);
-    while (!((await stateOf(path))?.books ?? 0)) await sleep(5);
-    searching.kill('SIGKILL');
-    await once(searching, 'exit');
-    const index = await indexOf(path);
-    await using store = await openStoreAt(`sqlite:${path}`);
-    assert.equal(await count(store, 'iliad'), 30_000);
-    await untilIndexed(store, path);
-    assert.equal(await indexOf(path), index);
-    assert.equal((await stateOf(path))?.books, 30_000);
-    assert.equal(await count(store, 'iliad'), 30_000);
+    const path = await storeWithIndex(folder.path);
+    for (const [round, days] of [90, undefined, 90, undefined, undefined].entries()) {
+      await using store = await openStoreAt(`sqlite:${path}`);
+      execute(path, `insert into books (title, author, year) values ('Theogony', '', 0)`);
+      await using _ = await openHistory(store.connection, days);
+      await store.create(ODYSSEY);
+      assert.deepEqual(
+        [await count(store, 'odyssey'), await count(store, 'theogony')],
+        [round + 1, round + 1],
+      );
+      await store.update(1, { title: `The Iliad ${days}` });
+      assert.equal(await count(store, `iliad ${days}`), 1);
+    }
   });
 
-  for (const [cause, statement] of [
-    ['SQLITE_CORRUPT', "update book_words_data set block = x'ff' where id > 10"],
-    ['SQLite result code 1', 'drop table book_words'],
+  test('has what other programs write, without a search', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    await using _ = await openStoreAt(`sqlite:${path}`);
+    execute(path, `insert into books (title, author, year) values ('Theogony', 'Hesiod', -700)`);
+    while ((await stateOf(path))?.books !== 2) await sleep(20);
+  });
+
+  for (const [what, hasIndex] of [
+    ['built it', false],
+    ['applied changes to it', true],
   ] as const) {
-    test(`reports damage that a search meets, and searches without it: ${cause}`, async () => {
+    test(`is completed after the process that ${what} was killed`, async () => {
       await using folder = await createFolder();
-      const path = await storeWithIndex(folder.path);
-      const causes: (FailureCause | undefined)[] = [];
-      await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
-      assert.equal(await count(store, 'iliad'), 1);
-      execute(await indexOf(path), statement);
-      assert.equal(await count(store, 'iliad'), 1);
-      await untilIndexed(store, path);
-      assert.equal(await count(store, 'iliad'), 1);
-      assert.deepEqual(causes, [cause, undefined]);
+      const path = join(folder.path, 'books.db');
+      if (hasIndex) await storeWithIndex(folder.path);
+      else await (await openStoreAt(`sqlite:${path}`))[Symbol.asyncDispose]();
+      const count0 = hasIndex ? 15_000 : 30_000;
+      execute(
+        path,
+        `insert into books (title, author, year)
+         with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count0})
+         select 'Odyssey ' || i, 'Homer', i from n`,
+      );
+      const searching = fork(join(import.meta.dirname, 'searching-process.ts'), [`sqlite:${path}`]);
+      const least = hasIndex ? 2 : 1;
+      while (((await stateOf(path))?.books ?? 0) < least) await sleep(5);
+      searching.kill('SIGKILL');
+      await once(searching, 'exit');
+      await using store = await openStoreAt(`sqlite:${path}`);
+      assert.equal(await count(store, 'odyssey'), count0);
+      assert.deepEqual(await stateOf(path), { isComplete: 1, books: count0 + (hasIndex ? 1 : 0) });
     });
   }
 
-  test('is rebuilt if the starts of the store were deleted', async () => {
+  test('is damaged: the log says so once, and searches go on', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);
-    await using store = await openStoreAt(`sqlite:${path}`);
+    const causes: (FailureCause | undefined)[] = [];
+    await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
     assert.equal(await count(store, 'iliad'), 1);
-    execute(path, 'delete from book_search_starts');
+    damageWords(indexOf(path));
     assert.equal(await count(store, 'iliad'), 1);
+    assert.deepEqual(causes, ['damaged', undefined]);
   });
 });
 
@@ -361,11 +353,8 @@ const FORGET = `
   update books set year = year - 1;
   delete from book_changes where note = (select min(note) from book_changes);
 `;
-const DELETE_LATEST = `
-  update books set year = year + 1;
-  update books set year = year - 1;
-  delete from book_changes where note = (select max(note) from book_changes);
-`;
+const RENUMBER =
+  'update book_changes set nonce = nonce + 1; update book_history set removed_nonce = removed_nonce + 1';
 const DELETE_LOG = 'update books set year = year; delete from book_changes';
 
 /** Creates a store of one book with a complete index. @returns its path */
@@ -374,7 +363,7 @@ async function storeWithIndex(folder: string, mode?: number, book = ILIAD): Prom
   if (mode !== undefined) await writeFile(path, '', { mode });
   await using store = await openStoreAt(`sqlite:${path}`);
   await store.create(book);
-  await untilIndexed(store, path);
+  assert.equal(await count(store, 'none'), 0);
   return path;
 }
 
@@ -397,25 +386,17 @@ async function countFrom(
   return sum;
 }
 
-/** The file of the current index. */
-async function indexOf(path: string): Promise<string> {
-  using database = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
-  const entry = database.prepare('select name from book_search_index').get();
-  return `${path}-search-${String(entry?.name)}`;
-}
-
-/** Searches until the index is complete. */
-async function untilIndexed(store: SearchableStore, path: string): Promise<void> {
-  do await count(store, 'none');
-  while (!(await stateOf(path))?.isComplete);
+function indexOf(path: string): string {
+  return `${path}-search`;
 }
 
 /** @returns undefined while there is no index */
 async function stateOf(path: string): Promise<{ isComplete: number; books: number } | undefined> {
   try {
-    using database = new DatabaseSync(await indexOf(path), { readOnly: true });
-    const sql = `select is_complete as isComplete, (select count(*) from book_search) as books from book_search_state`;
-    return database.prepare(sql).get() as { isComplete: number; books: number } | undefined;
+    using database = new DatabaseSync(indexOf(path), { readOnly: true });
+    const sql = 'select is_complete as isComplete, (select count(*) from book_search) as books from state';
+    const { isComplete = 0, books = 0 } = database.prepare(sql).get() as Record<string, number>;
+    return { isComplete, books };
   } catch {
     return undefined;
   }
@@ -433,6 +414,11 @@ function foldOtherwise(index: string): void {
 function execute(path: string, sql: string): void {
   using database = new DatabaseSync(path, { timeout: 5_000, defensive: false });
   database.exec(sql);
+}
+
+/** Damages what searches of words read. */
+function damageWords(index: string): void {
+  execute(index, "update book_words_data set block = x'ff' where id > 10");
 }
 
 /** Overwrites all pages but the first. */

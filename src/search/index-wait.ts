@@ -1,0 +1,18 @@
+import { StoreUnavailable } from '../book/book-store.ts';
+
+/** The longest time that a search waits for the index. */
+export const INDEX_WAITS_MS = 5_000;
+
+/** The index does not have all that a search must see. */
+export class IndexBehind extends Error {}
+
+/** The error of a search that has waited in vain. @param percent how much of the index is ready, if that is known */
+export function notPrepared(percent: number | undefined): StoreUnavailable {
+  const part = percent === undefined ? '' : ` (${percent} %)`;
+  return new StoreUnavailable('the search index is not ready', `The search is being prepared${part}`);
+}
+
+/** The error of a search while the index cannot be used. @param reason for the log @param told what the client is told of it */
+export function notUsable(reason: string, told = 'the log of the service says why'): StoreUnavailable {
+  return new StoreUnavailable(reason, `The search index cannot be used: ${told}`);
+}

@@ -1,0 +1,86 @@
+import type { PoolClient } from 'pg';
+import { toStoreError } from '../../store/postgres/errors.ts';
+import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
+import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
+import type { BookPosition, BookQuery, SearchPage } from '../book-search.ts';
+import { afterCondition, fieldCondition, orderOf } from '../conditions.ts';
+import type { ReadBook, Row, SearchEngine, Snapshot } from '../engine.ts';
+import { COMPARED_LENGTH } from '../folding.ts';
+import { Parameters } from '../parameters.ts';
+import { POSTGRES_DIALECT } from './index-dialect.ts';
+import { BEGIN } from './schema.ts';
+
+/** The most books that a statement reads: one on all servers of a distributed table costs as much as reading thousands. */
+const BOOKS_AT_ONCE = 5_000;
+
+/** Searches in a table that cannot have the triggers of an index: reads the books of each search. */
+export class ScanEngine implements SearchEngine {
+  readonly #pool: ConnectionPool;
+
+  constructor(pool: ConnectionPool) {
+    this.#pool = pool;
+  }
+
+  async run<Result>(_: boolean, search: (snapshot: Snapshot) => Promise<Result>): Promise<Result> {
+    try {
+      return await retry(() =>
+        this.#pool.withConnection(async (client) => {
+          await client.query(BEGIN);
+          const found = await search(new ScanSnapshot(client));
+          await client.query('commit');
+          return found;
+        }),
+      );
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#pool.end();
+  }
+}
+
+class ScanSnapshot implements Snapshot {
+  readonly dialect = POSTGRES_DIALECT;
+  readonly books = POSTGRES_DIALECT.allBooks;
+  readonly #client: PoolClient;
+
+  constructor(client: PoolClient) {
+    this.#client = client;
+  }
+
+  async rows(sql: string, { values }: Parameters): Promise<Row[]> {
+    return (await this.#client.query<Row>(sql, values)).rows;
+  }
+
+  readonly readBooks = async (query: BookQuery, after: BookPosition | undefined) => {
+    const parameters = new Parameters('$');
+    const text = `
+      select * from (
+        select id, left(coalesce(title, ''), ${COMPARED_LENGTH}) as title, left(coalesce(author, ''), ${COMPARED_LENGTH}) as author,
+          ${exact('year')} as year, ${TEXT_BYTES} as bytes
+        from books where ${HAS_EXACT_ID}
+      ) as books_to_scan
+      where ${afterCondition(query, after)(parameters)} and ${fieldCondition(query, parameters)}
+      order by ${orderOf(query)} limit ${BOOKS_AT_ONCE}`;
+    const books = (await this.rows(text, parameters)) as unknown as ReadBook[];
+    return { books, isEnd: books.length < BOOKS_AT_ONCE };
+  };
+
+  async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
+    const { rows } = await this.#client.query<Row>(RENDER_ANY, [ids]);
+    const json = new Map(rows.map((row) => [Number(row.id), row.json as string]));
+    const found = ids.flatMap((id) => json.get(id) ?? []);
+    return { json: Buffer.from(found.join(',')), count: found.length };
+  }
+}
+
+/** Without a join with the ids, of which each server would have to get all. */
+const RENDER_ANY = `
+  select page.id, row_to_json(page)::text as json
+  from (
+    select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year
+    from books where id = any($1::bigint[])
+  ) as page
+`;

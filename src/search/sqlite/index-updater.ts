@@ -1,0 +1,290 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Book } from '../../book/book.ts';
+import { faultOfFollower, type LogPosition } from '../../store/log-position.ts';
+import {
+  defineChangeLog,
+  hasChangeLog,
+  type PlaceRow,
+  SELECT_LAST,
+  selectPlace,
+  toPlace,
+} from '../../store/sqlite/change-log.ts';
+import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
+import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
+import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
+import { COMPARED_LENGTH, foldBook } from '../folding.ts';
+import { IndexFile } from './index-file.ts';
+import { DROP_TABLES, type IndexState, ORDERS, percentOf, SELECT_STATE, TABLES, VERSION } from './schema.ts';
+
+/** The longest step: other processes, and the end of this one, wait for it. */
+const STEP_MS = 200;
+/** The changes that are read at a time; of a book that has changed several times, the last state is folded. */
+const CHANGES_AT_ONCE = 500;
+const CACHE_KIB = 32 * 1_024;
+/** The shortest time until a damaged index is deleted again, as the disk or the books may be the cause. */
+const DELETION_MS_MIN = 60_000;
+
+export interface Progress {
+  /** Whether the index has every change that was committed when the step began. */
+  readonly isCurrent: boolean;
+  readonly percent: number;
+}
+
+/**
+ * Keeps the index up to date, in steps: a follower of the log of changes whose cursor is in the index. If the log does not have the
+ * change of the cursor any more, or not in this form, the index is emptied and built anew; it has no other memory of the store.
+ *
+ * Several processes may do so for one file: a step holds the lock of its writers, and begins with the state that the last one left.
+ */
+export class IndexUpdater {
+  readonly #store: DatabaseSync;
+  readonly #ofStore: ReturnType<typeof prepareStore>;
+  #file: IndexFile | undefined;
+  #ofIndex: ReturnType<typeof prepareIndex> | undefined;
+  #deletedAt = -DELETION_MS_MIN;
+
+  /** @param store a connection of its own, with a log of changes */
+  private constructor(store: DatabaseSync) {
+    this.#store = store;
+    this.#ofStore = prepareStore(store);
+  }
+
+  /** Begins a log of ids if the store has no log. */
+  static async open(store: DatabaseSync): Promise<IndexUpdater> {
+    if (!hasChangeLog(store))
+      await transact(store, () => {
+        // Another process may have begun one meanwhile.
+        if (!hasChangeLog(store)) defineChangeLog(store, undefined);
+      });
+    return new IndexUpdater(store);
+  }
+
+  /** @param isDamaged whether a search has found the index damaged @throws UnusableIndex, or errors of SQLite */
+  step(isDamaged: boolean): Progress {
+    if (isDamaged) this.#delete();
+    try {
+      return this.#step();
+    } catch (error) {
+      if (isBusy(error)) return { isCurrent: false, percent: this.#readPercent() };
+      if (!isUnusable(error)) throw error;
+      this.#delete();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#file?.close();
+    this.#file = undefined;
+    this.#ofIndex = undefined;
+  }
+
+  #step(): Progress {
+    const { database } = this.#open();
+    database.exec('begin immediate');
+    // After the lock, so that the snapshot is not before the one of another process's last step.
+    this.#store.exec('begin');
+    try {
+      let state = this.#readState();
+      const last = this.#ofStore.last.get() as unknown as LogPosition;
+      if (state?.isComplete && state.position === last.position && state.nonce === last.nonce) return CURRENT;
+      if (!state || !this.#canFollow(state, last)) state = this.#empty(database, last);
+      const isCurrent = this.#advance(database, state, last, performance.now() + STEP_MS);
+      const { position, nonce, isComplete, builtTo, done, total } = state;
+      this.#statements.save.run(position, nonce, isComplete, builtTo, done, total);
+      database.exec('commit');
+      this.#statements.checkpoint();
+      return isCurrent ? CURRENT : { isCurrent, percent: percentOf(state) };
+    } finally {
+      this.#store.exec('rollback');
+      if (database.isTransaction) database.exec('rollback');
+    }
+  }
+
+  #open(): IndexFile {
+    if (this.#file?.isReplaced) this.close();
+    this.#file ??= IndexFile.open(this.#store, CACHE_KIB);
+    return this.#file;
+  }
+
+  get #statements(): ReturnType<typeof prepareIndex> {
+    this.#ofIndex ??= prepareIndex((this.#file as IndexFile).database);
+    return this.#ofIndex;
+  }
+
+  #delete(): void {
+    if (performance.now() < this.#deletedAt + DELETION_MS_MIN) return;
+    this.#deletedAt = performance.now();
+    this.#file?.delete();
+    this.close();
+  }
+
+  /** @returns undefined when the index is new, or of another version */
+  #readState(): IndexState | undefined {
+    const { database } = this.#file as IndexFile;
+    if (!database.prepare("select 1 from sqlite_schema where name = 'state'").get()) return undefined;
+    const state = this.#statements.state.get() as unknown as IndexState | undefined;
+    return state?.version === VERSION ? state : undefined;
+  }
+
+  #readPercent(): number {
+    try {
+      return percentOf(this.#statements.state.get() as unknown as IndexState);
+    } catch {
+      return 0;
+    }
+  }
+
+  #canFollow(state: IndexState, last: LogPosition): boolean {
+    const row = this.#ofStore.place.get(state.position) as unknown as PlaceRow;
+    if (faultOfFollower(state, toPlace(row)) !== undefined) return false;
+    // Many changes cost more with the orders in place than building anew.
+    const { books } = this.#statements.size.get() as { books: number };
+    return !state.isComplete || last.position - state.position <= Math.max(MANY_CHANGES, books / 2);
+  }
+
+  /** Empties the index, which has nothing of the books after a change. */
+  #empty(database: DatabaseSync, { position, nonce }: LogPosition): IndexState {
+    this.#ofIndex = undefined;
+    database.exec(`${DROP_TABLES} ${TABLES}`);
+    const { books } = this.#ofStore.size.get() as { books: number };
+    const state = { version: VERSION, position, nonce, isComplete: 0, builtTo: FIRST, done: 0, total: books };
+    database
+      .prepare('insert into state values (?, ?, ?, 0, ?, 0, ?)')
+      .run(VERSION, position, nonce, FIRST, books);
+    return state;
+  }
+
+  /** @returns whether the index is complete: it then has all books of the snapshot */
+  #advance(database: DatabaseSync, state: IndexState, last: LogPosition, deadline: number): boolean {
+    if (state.isComplete) Object.assign(state, { done: 0, total: last.position - state.position });
+    state.isComplete = 0;
+    if (!this.#apply(state, last, deadline) || !this.#build(state, deadline)) return false;
+    for (const order of ORDERS) {
+      if (performance.now() > deadline) return false;
+      database.exec(order);
+    }
+    state.isComplete = 1;
+    return true;
+  }
+
+  /** Applies the changes after the cursor. @returns whether none is left */
+  #apply(state: IndexState, last: LogPosition, deadline: number): boolean {
+    let { highest } = this.#statements.highest.get() as { highest: number };
+    while (state.position !== last.position) {
+      if (performance.now() > deadline) return false;
+      const changes = this.#ofStore.changes.all(state.position) as unknown as (LogPosition & {
+        id: number;
+      })[];
+      for (const id of new Set(changes.map((change) => change.id))) {
+        // The books of higher ids are still to be read.
+        if (state.builtTo !== null && id > state.builtTo) continue;
+        if (id <= highest) this.#remove(id);
+        const book = this.#ofStore.book.get(id) as unknown as StoredBook | undefined;
+        if (book) this.#add(book);
+        highest = Math.max(highest, id);
+      }
+      const { position, nonce } = changes.at(-1) ?? last;
+      if (state.builtTo === null) state.done += position - state.position;
+      Object.assign(state, { position, nonce });
+    }
+    return true;
+  }
+
+  /** Adds the books that are still to be read. @returns whether none is left */
+  #build(state: IndexState, deadline: number): boolean {
+    if (state.builtTo === null) return true;
+    for (const row of this.#ofStore.booksAfter.iterate(state.builtTo)) {
+      const book = row as unknown as StoredBook;
+      this.#add(book);
+      state.builtTo = book.id;
+      state.done++;
+      if (performance.now() > deadline) return false;
+    }
+    state.builtTo = null;
+    return true;
+  }
+
+  #remove(id: number): void {
+    const { remove, removeWords, removeTrigrams } = this.#statements;
+    for (const statement of [remove, removeWords, removeTrigrams]) statement.run(id);
+  }
+
+  #add(book: StoredBook): void {
+    const { id, title, author, year, bytes } = book;
+    const { titleKey, authorKey, titleLower, authorLower, words } = foldBook({
+      title: comparedPart(title),
+      author: comparedPart(author),
+      year,
+    });
+    const { add, addWords, addTrigrams } = this.#statements;
+    const [lowerTitle, lowerAuthor] = [
+      isFoldedBySqlite(title) ? null : titleLower,
+      isFoldedBySqlite(author) ? null : authorLower,
+    ];
+    add.run(id, titleKey, authorKey, year, bytes, title, author, lowerTitle, lowerAuthor, words);
+    addWords.run(id, words);
+    addTrigrams.run(id, words);
+  }
+}
+
+const CURRENT: Progress = { isCurrent: true, percent: 100 };
+/** Before all ids. */
+const FIRST = -Number.MAX_VALUE;
+const MANY_CHANGES = 20_000;
+
+interface StoredBook extends Book {
+  readonly bytes: number;
+}
+
+const SELECT_BOOKS = `
+  select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
+    coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
+  from books`;
+
+function prepareStore(store: DatabaseSync) {
+  return {
+    last: store.prepare(SELECT_LAST),
+    place: store.prepare(selectPlace('?')),
+    changes: store.prepare(
+      `select note as position, nonce, ${exact('id')} as id from book_changes where note > ? order by note limit ${CHANGES_AT_ONCE}`,
+    ),
+    book: store.prepare(`${SELECT_BOOKS} where id = ?`),
+    booksAfter: store.prepare(`${SELECT_BOOKS} where id > ? and ${HAS_EXACT_ID} order by id`),
+    size: store.prepare('select count(*) as books from books'),
+  };
+}
+
+function prepareIndex(index: DatabaseSync) {
+  return {
+    state: index.prepare(SELECT_STATE),
+    save: prepareWrite(
+      index,
+      'update state set position = ?, nonce = ?, is_complete = ?, built_to = ?, done = ?, total = ?',
+    ),
+    size: index.prepare('select count(*) as books from book_search'),
+    highest: index.prepare(`select coalesce(max(id), ${FIRST}) as highest from book_search`),
+    remove: prepareWrite(index, 'delete from book_search where id = ?'),
+    removeWords: prepareWrite(index, 'delete from book_words where rowid = ?'),
+    removeTrigrams: prepareWrite(index, 'delete from book_trigrams where rowid = ?'),
+    add: prepareWrite(index, 'insert into book_search values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'),
+    addWords: prepareWrite(index, 'insert into book_words (rowid, words) values (?, ?)'),
+    addTrigrams: prepareWrite(index, 'insert into book_trigrams (rowid, words) values (?, ?)'),
+    checkpoint: takeOverCheckpoints(index),
+  };
+}
+
+/** Any write returns the last id inserted, also by FTS5, whose own ids can exceed a number. */
+function prepareWrite(database: DatabaseSync, sql: string): StatementSync {
+  const statement = database.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement;
+}
+
+function comparedPart(text: string): string {
+  if (text.length <= COMPARED_LENGTH) return text;
+  return Array.from(text).slice(0, COMPARED_LENGTH).join('');
+}
+
+function isFoldedBySqlite(text: string): boolean {
+  return text.length <= COMPARED_LENGTH && /^[ -~]*$/.test(text);
+}
