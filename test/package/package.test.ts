@@ -148,6 +148,7 @@ describe('The package of the client', () => {
         'NoResponseError',
         'RefusedError',
         'Session',
+        'TEXT_LENGTH_MAX',
         'createClient',
         'requestToken',
       ],

@@ -145,9 +145,11 @@ async function sendRequests(service: LoggingService, count: number): Promise<voi
   await Promise.all(
     Array.from({ length: CONNECTIONS }, async () => {
       using connection = await Connection.open(service);
-      await connection.send(request('GET /books').repeat(countEach));
-      for (let index = 0; index < countEach; index++) {
-        assert.equal((await connection.response()).status, 401);
+      // Fewer than the pipelined requests that may wait.
+      for (let left = countEach; left > 0; left -= 50) {
+        await connection.send(request('GET /books').repeat(Math.min(left, 50)));
+        for (let index = 0; index < Math.min(left, 50); index++)
+          assert.equal((await connection.response()).status, 401);
       }
     }),
   );
