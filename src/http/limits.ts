@@ -9,6 +9,8 @@ export interface HttpLimits {
   readonly loginBytesAtOnce: number;
   /** The memory of all lists and long books that clients have not read yet; a further one is rejected. */
   readonly unreadBytesAtOnce: number;
+  /** The pipelined requests of all connections that wait for their turn, each of which takes some 3 KB; a further one is rejected. */
+  readonly waitingRequests: number;
   /** The time for the headers of a request, and for a whole request, to arrive. */
   readonly headersMs: number;
   readonly requestMs: number;
@@ -41,6 +43,7 @@ export const FIXED_LIMITS = {
   bodyBytesAtOnce: 32 * 1_024 * 1_024,
   loginBytesAtOnce: 2 * 1_024 * 1_024,
   unreadBytesAtOnce: 32 * 1_024 * 1_024,
+  waitingRequests: 10_000,
   rejectedConnections: 1_000,
   idleMs: 72_000,
   searchMs: 10_000,

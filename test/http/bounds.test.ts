@@ -36,13 +36,13 @@ describe('Connections', () => {
 
   for (const blank of ['\r\n', '\r', '\n']) {
     test(`with ${JSON.stringify(blank)} instead of a further request are closed, too`, async () => {
-      await using service = await startService({ httpLimits: { idleMs: 200, headersMs: 300 } });
+      await using service = await startService({ httpLimits: { idleMs: 200, headersMs: 30_000 } });
       using connection = await Connection.open(service);
       await connection.send(request('GET /nowhere'));
       assert.equal((await connection.response()).status, 404);
       const ended = new AbortController();
       const rest = connection.rest().finally(() => ended.abort());
-      for (let wait = 0; !ended.signal.aborted && wait < 20_000; wait += 20) {
+      for (let wait = 0; !ended.signal.aborted && wait < 25_000; wait += 20) {
         await connection.send(blank);
         await sleep(20);
       }
@@ -50,6 +50,18 @@ describe('Connections', () => {
       assert.equal(await rest, '');
     });
   }
+
+  test('are not closed while the headers of a further request arrive', async () => {
+    const idleMs = 200;
+    await using service = await startService({ httpLimits: { idleMs } });
+    using connection = await Connection.open(service);
+    const [first = '', rest = ''] = request('GET /nowhere').split(/(?=Host)/);
+    await connection.send(`${first}${rest}\r\n${first}`);
+    assert.equal((await connection.response()).status, 404);
+    await sleep(5 * idleMs);
+    await connection.send(rest);
+    assert.equal((await connection.response()).status, 404);
+  });
 
   test('are closed 5 seconds after a 413 when the client sends no more of the body', async () => {
     await using service = await startService();
@@ -59,6 +71,38 @@ describe('Connections', () => {
     assertError(await connection.response(), 413, 'Payload too large');
     assert.equal(await connection.rest(), '');
   });
+});
+
+test('Pipelined requests beyond those that may wait on all connections get 503 until fewer wait; no other request does', async () => {
+  const released = [Promise.withResolvers<Book>(), Promise.withResolvers<Book>()];
+  const find: BookStore['find'] = (id) => released[id - 1]?.promise ?? Promise.resolve(undefined);
+  await using service = await startServiceOn({ find } as BookStore, { waitingRequests: 100 });
+  const small = request('GET /nowhere');
+  const statusOfSecond = async () => {
+    using connection = await Connection.open(service);
+    await connection.send(small.repeat(2));
+    assert.equal((await connection.response()).status, 404);
+    return (await connection.response()).status;
+  };
+  const becomes = async (status: number) => {
+    for (let tries = 0; tries < 1_000; tries++) if ((await statusOfSecond()) === status) return;
+    assert.fail(`never ${status}`);
+  };
+  using first = await Connection.open(service);
+  using second = await Connection.open(service);
+  await first.send(request('GET /book/1', [service.authorization]) + small.repeat(50));
+  await second.send(request('GET /book/2', [service.authorization]) + small.repeat(50));
+  await becomes(503);
+  assert.equal((await service.fetch('GET', '/nowhere')).status, 404);
+  // The requests of a connection that has ended wait no longer.
+  first.reset();
+  released[0]?.resolve(BOOK);
+  await becomes(404);
+  released[1]?.resolve(BOOK);
+  assert.equal((await second.response()).status, 200);
+  for (let count = 0; count < 50; count++) assert.equal((await second.response()).status, 404);
+  await second.send(small.repeat(100));
+  for (let count = 0; count < 100; count++) assert.equal((await second.response()).status, 404);
 });
 
 test(`${SEARCHES_MAX} searches run concurrently; one more gets 503 until one has ended`, async () => {

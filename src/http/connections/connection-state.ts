@@ -1,10 +1,20 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { LINGER_MS } from '../limits.ts';
 
 /** A socket with the state of its connection as a property: a map beside the sockets would cost a request 5 %. */
 export interface Connection extends Duplex {
   [STATE]?: ConnectionState;
+  readonly parser?: Parser;
+}
+
+/** The parser of a connection, a property that Node does not document. */
+export interface Parser {
+  readonly constructor: { readonly kOnMessageBegin: number };
+  /** Called for the headers of each request. @returns 0, or an error */
+  onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;
+  /** Called at the first byte of each request, of which a blank line is none; its name is `kOnMessageBegin`. */
+  [callback: number]: () => void;
 }
 
 const STATE = Symbol('state of the connection');
@@ -14,6 +24,8 @@ class ConnectionState {
   last: ServerResponse | undefined = undefined;
   /** The number of pipelined requests that wait for the responses before theirs. */
   waiting = 0;
+  /** Whether the headers of a request have begun, but not ended: Node limits the time for that. */
+  isInHeaders = false;
   /** Whether no further request gets a response, so that none may have an effect (RFC 9112, section 9.6). */
   isClosing = false;
 

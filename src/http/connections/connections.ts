@@ -40,7 +40,7 @@ export class Connections {
     app.server.on('connection', (socket) => this.#admit(socket));
     const watches = [
       setInterval(() => this.#destroyStalled(), limits.stallMs / 10).unref(),
-      setInterval(() => this.#closeIdle(), limits.idleMs / 10).unref(),
+      setInterval(() => this.#closeIdle(), limits.idleMs / 40).unref(),
     ];
     app.server.on('close', () => watches.forEach(clearInterval));
     this.#closeAfterSomeResponses(app);
@@ -100,19 +100,15 @@ export class Connections {
     }
   }
 
-  /**
-   * The timeout of a socket does not detect a stranger that sends blank lines, which are no request. As other bytes may be the
-   * beginning of one, a connection without a request is closed after the time for the headers of a request in addition.
-   */
+  /** The timeout of a socket does not detect a stranger that sends blank lines, which are no request. */
   #closeIdle(): void {
     const nowMs = performance.now();
-    const { idleMs, headersMs } = this.#limits;
     for (const [socket, progress] of this.#open) {
-      const { isIdle, isClosing, last } = stateOf(socket);
+      const { isIdle, isClosing, isInHeaders, last } = stateOf(socket);
       // Before the first request, Node limits the time for headers.
-      if (!isIdle || isClosing || last === undefined) continue;
+      if (!isIdle || isClosing || isInHeaders || last === undefined) continue;
       if (progress.last !== last) Object.assign(progress, { last, idleAtMs: nowMs });
-      else if (nowMs - progress.idleAtMs >= idleMs + headersMs) linger(socket);
+      else if (nowMs - progress.idleAtMs >= this.#limits.idleMs) linger(socket);
     }
   }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { HttpLimits } from '../limits.ts';
 import { METHODS } from '../node-http.ts';
 import type { OutcomeName } from '../outcomes.ts';
 import { annotate, type ErrorDescription, type RequestLog } from '../request-log.ts';
@@ -17,7 +18,7 @@ export interface ErrorHandling {
 export function rejectInEnvelope(
   app: FastifyInstance,
   log: RequestLog,
-  { describeError, redirect }: ErrorHandling,
+  { describeError, redirect, limits }: ErrorHandling & { readonly limits: HttpLimits },
 ): void {
   const methods = collectMethods(app);
   app.addHook('onRequest', rejectMalformed);
@@ -31,7 +32,7 @@ export function rejectInEnvelope(
     annotate(request, 'error', fields);
     return send(reply, { outcome, detail });
   });
-  routeInOrder(app);
+  routeInOrder(app, limits);
   app.server.prependListener('request', (request) => {
     if (!ROUTABLE_METHODS.has(request.method)) request.method = UNSUPPORTED_METHOD;
   });
