@@ -28,8 +28,6 @@ export interface RequestOptions {
   readonly note?: string | undefined;
   /** Does not finish the request. */
   readonly unfinished?: boolean;
-  /** Reads the content only until it has this text. */
-  readonly until?: string;
 }
 
 /** No response: the connection was refused, lost, or timed out. */
@@ -69,7 +67,7 @@ export class Client implements Disposable {
    * @throws {NoResponse}
    */
   async send(method: string, path: string, options: RequestOptions = {}): Promise<HttpResponse> {
-    const { body = [], unfinished = false, until } = options;
+    const { body = [], unfinished = false } = options;
     const pieces = isPiece(body) ? [body] : body;
     const length = isPiece(body) ? { 'Content-Length': String(Buffer.byteLength(body)) } : {};
     const headers = { ...length, ...options.headers };
@@ -90,7 +88,7 @@ export class Client implements Disposable {
     const answered = new Promise<HttpResponse>((resolve, reject) => {
       request.on('error', reject);
       request.on('response', (message) => {
-        read(message, until)
+        read(message)
           .then((content) => resolve(toResponse(description, message, content)))
           .catch(reject);
       });
@@ -198,12 +196,9 @@ async function sendPieces(stream: Writable, pieces: readonly Piece[]): Promise<v
   }
 }
 
-async function read(message: http.IncomingMessage, until: string | undefined): Promise<string> {
+async function read(message: http.IncomingMessage): Promise<string> {
   let text = '';
-  for await (const part of message.setEncoding('utf8')) {
-    text += part;
-    if (until !== undefined && text.includes(until)) break;
-  }
+  for await (const part of message.setEncoding('utf8')) text += part;
   return text;
 }
 

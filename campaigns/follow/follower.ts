@@ -11,7 +11,7 @@ import { PASSWORD, SECRET } from '../../testkit/service.ts';
 import { countIn, nameOf } from './writers.ts';
 
 /** A way to follow the changes. */
-export const KINDS = ['client', 'poll', 'stream', 'command'] as const;
+export const KINDS = ['client', 'poll', 'command'] as const;
 
 type Kind = (typeof KINDS)[number];
 
@@ -132,30 +132,15 @@ export class Follower {
 
   #changes(signal: AbortSignal): AsyncIterable<BookChange> {
     if (this.kind === 'poll') return this.#poll(signal);
-    if (this.kind === 'stream') return this.#stream(signal);
     if (this.kind === 'command') return this.#command(signal);
     return createClient(this.#service).changes({ after: this.#cursor, signal });
   }
 
   async *#poll(signal: AbortSignal): AsyncGenerator<BookChange> {
     for (;;) {
-      const response = await this.#request('limit=7&wait=5', 'application/json', signal);
+      const response = await this.#request('limit=7&wait=5', signal);
       const { data } = (await response.json()) as { data: BookChange[] };
       yield* data;
-    }
-  }
-
-  async *#stream(signal: AbortSignal): AsyncGenerator<BookChange> {
-    const { body } = await this.#request('limit=50', 'text/event-stream', signal);
-    if (!body) return;
-    let text = '';
-    for await (const part of body.pipeThrough(new TextDecoderStream())) {
-      const events = (text + part).split('\n\n');
-      text = events.pop() ?? '';
-      for (const event of events) {
-        const data = /^data: (.*)$/m.exec(event)?.[1];
-        if (data !== undefined) yield JSON.parse(data) as BookChange;
-      }
     }
   }
 
@@ -174,11 +159,11 @@ export class Follower {
     if (code !== null) throw new CursorRejected(`the command ended with ${code}`);
   }
 
-  async #request(query: string, accept: string, signal: AbortSignal): Promise<Response> {
+  async #request(query: string, signal: AbortSignal): Promise<Response> {
     const { url, token } = this.#service;
     const after = this.#cursor === undefined ? '' : `&after=${this.#cursor}`;
     const response = await fetch(`${url}/changes?${query}${after}`, {
-      headers: { Authorization: token, Accept: accept },
+      headers: { Authorization: token },
       signal,
     });
     if (response.status === 200) return response;

@@ -29,9 +29,9 @@ export class History {
     this.#changes.push({ cursor: `${this.#changes.length + 1}`, type, at: new Date().toISOString(), book });
   }
 
-  async list({ url = '', headers }: IncomingMessage): Promise<Reply> {
+  async list({ url = '' }: IncomingMessage): Promise<Reply> {
     const query = new URLSearchParams(url.replace(/^[^?]*/, ''));
-    const after = headers['last-event-id']?.toString() ?? query.get('after');
+    const after = query.get('after');
     const isKnown = after === null || this.#changes.some(({ cursor }) => cursor === after);
     const [limit, wait] = [Number(query.get('limit') ?? 100), Number(query.get('wait') ?? 0)];
     const isValid =
@@ -50,9 +50,6 @@ export class History {
       message: 'Changes retrieved successfully',
       data: changes,
       headers: isLinked ? { Link: `</changes?limit=${limit}&after=${next}>; rel="next"` } : {},
-      ...(headers.accept === 'text/event-stream' && {
-        events: changes.map((change) => this.#eventOf(change)),
-      }),
     };
   }
 
@@ -74,10 +71,5 @@ export class History {
   #after(after: string | null, limit: number): Change[] {
     const first = this.#changes.findIndex(({ cursor }) => cursor === after) + 1;
     return this.#changes.slice(first, first + limit);
-  }
-
-  #eventOf(change: Change): string {
-    const id = this.#has('events have no id') ? '' : `id: ${change.cursor}\n`;
-    return `${id}event: ${change.type}\ndata: ${JSON.stringify(change)}\n\n`;
   }
 }

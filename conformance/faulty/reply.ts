@@ -4,6 +4,4 @@ export interface Reply {
   readonly message: string;
   readonly data?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent instead of the envelope. */
-  readonly events?: readonly string[];
 }

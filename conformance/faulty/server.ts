@@ -50,7 +50,7 @@ export async function startFaultyServer(
 
 function send(request: IncomingMessage, response: ServerResponse, reply: Reply, has: Planted): void {
   const isPlain = reply.message === 'Not found' && has('an unknown path gets plain text');
-  const text = isPlain ? '404 page not found' : (reply.events?.join('') ?? inEnvelope(reply, has));
+  const text = isPlain ? '404 page not found' : inEnvelope(reply, has);
   const { status } = reply;
   const headers = headersOf(reply, has);
   headers['Content-Length'] = String(Buffer.byteLength(text));
@@ -79,9 +79,8 @@ function reject(error: Error & { code?: string }, socket: Socket, has: Planted):
   socket.end(`${head}\r\n\r\n${inEnvelope(reply, has)}`);
 }
 
-function headersOf({ status, headers = {}, events }: Reply, has: Planted): Record<string, string> {
+function headersOf({ status, headers = {} }: Reply, has: Planted): Record<string, string> {
   const all: Record<string, string> = { 'Content-Type': 'application/json', ...headers };
-  if (events) all['Content-Type'] = 'text/event-stream';
   if (has('responses are text/html')) all['Content-Type'] = 'text/html';
   if (has('responses may be cached')) delete all['Cache-Control'];
   if (has('every origin is allowed')) all['Access-Control-Allow-Origin'] = '*';

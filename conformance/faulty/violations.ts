@@ -308,9 +308,6 @@ export const violations = {
     'History: every response of GET /changes has Link with rel="next", also an empty one',
   ],
   'GET /changes never waits': ['History: with wait, GET /changes responds when there is a change'],
-  'events have no id': [
-    'History: with Accept: text/event-stream the changes are events: id is the cursor, event the type, data the change; it resumes by Last-Event-ID',
-  ],
   'any cursor is accepted': [
     'History: 400 Invalid query when limit, wait or after is wrong, or after is no cursor of this service',
   ],

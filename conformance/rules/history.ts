@@ -49,21 +49,6 @@ export const historyRules = rulesOf(
       const [change] = expectChanges(await waiting);
       if (!change) throw new Mismatch('GET /changes?wait=9', 'a change', '[]');
     },
-    'with Accept: text/event-stream the changes are events: id is the cursor, event the type, data the change; it resumes by Last-Event-ID':
-      async (service) => {
-        const cursor = await newestCursor(service);
-        const { id } = await service.createBook();
-        const headers = { Accept: 'text/event-stream', 'Last-Event-ID': cursor };
-        const response = await service.send('GET', '/changes', { headers, until: `"id":${id}` });
-        expectHeader(response, 'content-type', /^text\/event-stream/);
-        const [event = ''] = response.body.split('\n\n').filter((text) => text.includes(`"id":${id}`));
-        const { cursor: expected } = (await historyOf(service, id))[0] ?? {};
-        expectSame(
-          `${response.request}: the event of book ${id}`,
-          [/^id: (.*)/m.exec(event)?.[1], /^event: (.*)/m.exec(event)?.[1], /^data: \{/m.test(event)],
-          [expected, 'created', true],
-        );
-      },
     '400 Invalid query when limit, wait or after is wrong, or after is no cursor of this service': async (
       service,
     ) => {

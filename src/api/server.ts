@@ -48,7 +48,6 @@ export function createServer(options: ServerOptions) {
     connections: server.connections,
     protect,
     unread,
-    tokens: options.tokens,
     searchMs: limits.searchMs,
     listBooks: lists.handle,
     onWritten: (written) =>
@@ -101,7 +100,6 @@ export interface Core {
   readonly protect: { readonly onRequest: TokenHandlers['authenticate'] };
   /** The memory of responses that clients have not read yet. */
   readonly unread: MemoryBudget;
-  readonly tokens: Tokens;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
   /** GET /books without a query. */

@@ -60,13 +60,6 @@ export class Tokens {
     return 'expired';
   }
 
-  /** A function that returns the time until a valid token expires, in milliseconds; infinite when it does not. */
-  remainingMsOf(token: string): () => number {
-    const [, payload = ''] = token.split('.', 2);
-    const { exp = Number.POSITIVE_INFINITY } = readObject(Buffer.from(payload, 'base64url'));
-    return () => Number(exp) * 1_000 - this.#now();
-  }
-
   #verifyUncached(token: string): TokenVerdict {
     const [header, payload, signature] = decode(token) ?? [];
     if (!header || !payload || !signature) return 'invalid';

@@ -11,97 +11,74 @@ const WOKEN_AT_ONCE = 500;
 
 type Read = BookHistory['read'];
 
-/** A request that follows the changes, until its response is closed. */
+/** A request that waits for changes. */
 interface Follower {
-  position: number;
+  readonly position: number;
   /** Ends its wait. @param read what reads the next changes; undefined when there are none in time */
-  wake: (read?: Read) => void;
+  readonly wake: (read?: Read) => void;
 }
 
-/** The requests that follow the changes. Those that wait share one poll of the store, and equal ones the read after it. */
+/** The requests that wait for changes. They share one poll of the store, and equal ones the read after it. */
 export class Followers {
   readonly #history: BookHistory;
-  readonly #followers = new Map<ServerResponse, Follower>();
   readonly #waiting = new Set<Follower>();
   /** The last change at the last poll. */
   #last: ChangeCursor | undefined;
   #timer: NodeJS.Timeout | undefined;
   #dueAt = Number.POSITIVE_INFINITY;
   #isPolling = false;
-  isStopping = false;
+  #isStopping = false;
 
   constructor(history: BookHistory) {
     this.#history = history;
   }
 
-  /** The number of followers, and how many positions the slowest of them is behind the last change. */
-  get state(): { readonly count: number; readonly behind: number } {
-    const last = this.#last?.position ?? 0;
-    let behind = 0;
-    for (const { position } of this.#followers.values()) behind = Math.max(behind, last - position);
-    return { count: this.#followers.size, behind };
-  }
-
-  /** Records the cursor of a follower. */
-  reached(cursor: ChangeCursor | undefined, response: ServerResponse): void {
-    const position = cursor?.position ?? 0;
-    const follower = this.#followers.get(response);
-    if (follower) follower.position = position;
-    else if (!response.closed) this.#add({ position, wake: () => {} }, response);
-  }
-
-  #add(follower: Follower, response: ServerResponse): void {
-    this.#followers.set(response, follower);
-    response.once('close', () => {
-      this.#followers.delete(response);
-      follower.wake();
-    });
+  /** The number of requests that wait. */
+  get count(): number {
+    return this.#waiting.size;
   }
 
   /**
-   * Waits for changes after the cursor of a follower, and reads them.
+   * Waits for changes after a cursor, and reads them.
    *
    * @returns undefined when there is none until the time is over, the client has disconnected, or the server stops
    */
-  next(
+  async next(
     request: ChangeRequest,
     ms: number,
     response: ServerResponse,
   ): Promise<ChangePage | CursorFault | undefined> {
-    this.reached(request.after, response);
-    return this.#wait(ms, response).then((read) => read?.(request));
+    if (this.#isStopping || response.closed) return undefined;
+    const { promise, resolve } = Promise.withResolvers<Read | undefined>();
+    const position = request.after?.position ?? 0;
+    const giveUp = () => resolve(undefined);
+    const timer = setTimeout(giveUp, ms);
+    response.once('close', giveUp);
+    const follower: Follower = { position, wake: resolve };
+    this.#waiting.add(follower);
+    // At the last change, it can wait for the next poll.
+    this.#pollIn(position === this.#last?.position ? POLL_MS : WRITE_DELAY_MS);
+    const read = await promise;
+    clearTimeout(timer);
+    response.off('close', giveUp);
+    this.#waiting.delete(follower);
+    return read?.(request);
   }
 
   /** Called after each write of this process. */
   written(): void {
-    if (this.#followers.size > 0) this.#pollIn(WRITE_DELAY_MS);
+    if (this.#waiting.size > 0) this.#pollIn(WRITE_DELAY_MS);
   }
 
   stop(): void {
-    this.isStopping = true;
+    this.#isStopping = true;
     clearTimeout(this.#timer);
     for (const follower of this.#waiting) follower.wake();
   }
 
-  #wait(ms: number, response: ServerResponse): Promise<Read | undefined> {
-    const follower = this.#followers.get(response);
-    if (this.isStopping || !follower) return Promise.resolve(undefined);
-    const { promise, resolve } = Promise.withResolvers<Read | undefined>();
-    const timer = setTimeout(() => follower.wake(), ms);
-    follower.wake = (read) => {
-      clearTimeout(timer);
-      this.#waiting.delete(follower);
-      resolve(read);
-    };
-    this.#waiting.add(follower);
-    // At the last change, it can wait for the next poll.
-    this.#pollIn(follower.position === this.#last?.position ? POLL_MS : WRITE_DELAY_MS);
-    return promise;
-  }
-
   #pollIn(ms: number): void {
     const dueAt = performance.now() + ms;
-    if (this.isStopping || dueAt >= this.#dueAt) return;
+    if (this.#isStopping || dueAt >= this.#dueAt) return;
     clearTimeout(this.#timer);
     this.#dueAt = dueAt;
     this.#timer = setTimeout(() => void this.#poll(), ms);

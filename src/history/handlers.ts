@@ -1,23 +1,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CHANGE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
-import type { Tokens } from '../auth/tokens.ts';
 import { readBookId } from '../book/book.ts';
 import { StoreUnavailable } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
-import { noContent } from '../http/json-array.ts';
+import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { type ParameterSchema, queryAfter, readParameters } from '../http/query-parameters.ts';
 import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
-import type { BookHistory, ChangeCursor, ChangePage, CursorFault } from './book-history.ts';
+import type { BookHistory, Change, ChangeCursor, CursorFault } from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
-import { EventStream } from './event-stream.ts';
 import type { Followers } from './followers.ts';
 import { changesParameters, historyParameters } from './operations.ts';
-import { jsonOf, keyOf } from './rendering.ts';
-import { SharedBytes } from './shared-bytes.ts';
+import { jsonOf } from './rendering.ts';
 
 /** The `after` for the changes to come. */
 const NOW = 'now' as const;
@@ -29,31 +26,23 @@ const FAULTS: Readonly<Record<CursorFault, HttpResult>> = {
   unknown: { outcome: 'invalidQuery', detail: 'after is the cursor of another store' },
 };
 
-const EVENT_STREAM = 'text/event-stream';
-
 /** The handlers of the log of changes. All need a token. */
 export class HistoryHandlers {
   readonly #history: BookHistory;
-  readonly #tokens: Tokens;
   readonly #followers: Followers;
   readonly #unread: MemoryBudget;
-  readonly #shared: SharedBytes;
 
   /** @param unread the memory of responses that clients have not read yet */
-  constructor(history: BookHistory, tokens: Tokens, followers: Followers, unread: MemoryBudget) {
+  constructor(history: BookHistory, followers: Followers, unread: MemoryBudget) {
     this.#history = history;
-    this.#tokens = tokens;
     this.#followers = followers;
     this.#unread = unread;
-    this.#shared = new SharedBytes(unread);
   }
 
   /** GET /changes */
   readonly follow = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const target = request.raw.url ?? '';
-    const isStream = request.headers.accept?.includes(EVENT_STREAM) ?? false;
-    const lastEventId = isStream ? request.headers['last-event-id']?.toString() : undefined;
-    const query = readQuery(target, changesParameters, lastEventId);
+    const query = readQuery(target, changesParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { given, cursor, limit } = query;
     if (cursor === 'removed') return FAULTS.removed;
@@ -61,14 +50,12 @@ export class HistoryHandlers {
     const after = cursor === NOW ? await this.#history.last() : cursor;
     let page = await this.#history.read({ after, limit });
     if (typeof page === 'string') return FAULTS[page];
-    const isHead = request.method === 'HEAD';
-    if (isStream) return toStream(isHead ? noContent() : this.#openStream(request, reply, limit, page));
-    const waitMs = isHead ? 0 : Number(given.get('wait') ?? 0) * 1_000;
+    const waitMs = request.method === 'HEAD' ? 0 : Number(given.get('wait') ?? 0) * 1_000;
     if (page.changes.length === 0 && waitMs > 0) {
       page = (await this.#followers.next({ after: page.next, limit }, waitMs, reply.raw)) ?? page;
       if (typeof page === 'string') return FAULTS[page];
     }
-    return this.#toSharedResult(page, target, reply);
+    return this.#toResult('changesRetrieved', page.changes, reply, linkTo('/changes', target, page.next));
   };
 
   /** GET /book/{id}/history */
@@ -120,46 +107,38 @@ export class HistoryHandlers {
     const { changes, next } = page;
     if (!isOfDeleted && !after && !next) return { outcome: 'bookNotFound' };
     const outcome = isOfDeleted ? 'deletedBooksRetrieved' : 'historyRetrieved';
-    const content = jsonOf(outcome, changes);
-    const unread = new Reservation(this.#unread, reply.raw);
-    if (!unread.tryResize(content.length)) return { outcome: 'serviceUnavailable' };
     const isEnd = next?.position === after?.position;
     const path = isOfDeleted ? '/books/deleted' : `/book/${id}/history`;
-    return { outcome, content, headers: isEnd ? {} : linkTo(path, target, next) };
+    return this.#toResult(outcome, changes, reply, isEnd ? {} : linkTo(path, target, next));
   }
 
-  /** The response to all followers that wait for the same changes is one buffer. */
-  #toSharedResult({ changes, next }: ChangePage, target: string, { raw }: FastifyReply): HttpResult {
-    const outcome = 'changesRetrieved';
-    const held = this.#shared.hold(`json ${keyOf(changes)}`, () => jsonOf(outcome, changes), raw);
-    if (!held) return { outcome: 'serviceUnavailable' };
-    return { outcome, content: held.bytes, headers: linkTo('/changes', target, next) };
+  /** The response counts among what clients have not read: a guard against strangers and slow clients that never read. */
+  #toResult(
+    outcome: OutcomeName,
+    changes: readonly Change[],
+    { raw }: FastifyReply,
+    headers: Record<string, string>,
+  ): HttpResult {
+    const content = jsonOf(outcome, changes);
+    const unread = new Reservation(this.#unread, raw);
+    return unread.tryResize(content.length)
+      ? { outcome, content, headers }
+      : { outcome: 'serviceUnavailable' };
   }
-
-  #openStream({ headers }: FastifyRequest, { raw }: FastifyReply, limit: number, first: ChangePage) {
-    const remainingMs = this.#tokens.remainingMsOf(headers.authorization ?? '');
-    const [followers, shared] = [this.#followers, this.#shared];
-    return new EventStream({ followers, shared, response: raw, limit, remainingMs }, first);
-  }
-}
-
-function toStream(content: AsyncIterable<Uint8Array>): HttpResult {
-  return { outcome: 'changesRetrieved', content, headers: { 'content-type': EVENT_STREAM } };
 }
 
 function linkTo(path: string, target: string, next: ChangeCursor | undefined): Record<string, string> {
   return next ? { link: `<${path}?${queryAfter(target, writeChangeCursor(next))}>; rel="next"` } : {};
 }
 
-/** Reads parameters with a limit and a cursor. @param lastEventId precedes `after` */
+/** Reads parameters with a limit and a cursor. */
 function readQuery<Known extends string>(
   target: string,
   parameters: Readonly<Record<Known | 'limit' | 'after', ParameterSchema>>,
-  lastEventId?: string,
 ) {
   const given = readParameters(target, parameters);
   if (given instanceof Invalid) return given;
-  const text = lastEventId || given.get('after');
+  const text = given.get('after');
   const cursor = text === NOW ? NOW : text === undefined ? undefined : readChangeCursor(text);
   if (text !== undefined && !cursor) return new Invalid(NO_CURSOR);
   return { given, cursor, limit: Number(given.get('limit') ?? parameters.limit.default) };

@@ -84,20 +84,14 @@ const CHANGES = {
   },
 } as const;
 
-const LAST_EVENT_ID = {
-  'Last-Event-ID': { type: 'string', description: 'Takes precedence over `after`, for server-sent events.' },
-};
-
 export const operations = toOperations({
   followChanges: {
     ...CHANGES,
     summary: 'Follow the changes',
     description:
-      'Returns what was created, updated and deleted, in the order of commits, whichever program wrote. With `Accept: text/event-stream` the changes are server-sent events, until the token expires. 404 with `HISTORY=off`.',
+      'Returns what was created, updated and deleted, in the order of commits, whichever program wrote. 404 with `HISTORY=off`.',
     query: changesParameters,
-    requestHeaders: LAST_EVENT_ID,
     success: 'changesRetrieved',
-    stream: 'text/event-stream',
     errors: ['invalidQuery', 'changesRemoved', 'notFound', ...PROTECTED_ERRORS],
   },
   listDeletedBooks: {

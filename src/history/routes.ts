@@ -7,9 +7,9 @@ import { operations } from './operations.ts';
 
 /** Adds the routes of the history to a server. @returns its metrics */
 export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
-  const { app, connections, protect, unread, tokens, onWritten } = core;
+  const { app, connections, protect, unread, onWritten } = core;
   const followers = new Followers(history);
-  const handlers = new HistoryHandlers(history, tokens, followers, unread);
+  const handlers = new HistoryHandlers(history, followers, unread);
   const { followChanges, listDeletedBooks, readHistory, restoreBook } = operations;
   app.get('/changes', { ...protect, config: followChanges }, respondWith(handlers.follow));
   app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(handlers.listDeleted));
@@ -20,13 +20,8 @@ export function serveHistory(core: Core, history: BookHistory): readonly Gauge[]
   return [
     {
       name: 'bookkeeping_followers',
-      help: 'Requests that follow the changes.',
-      read: () => followers.state.count,
-    },
-    {
-      name: 'bookkeeping_changes_behind',
-      help: 'Changes that the slowest follower has not got yet.',
-      read: () => followers.state.behind,
+      help: 'Requests that wait for changes.',
+      read: () => followers.count,
     },
   ];
 }

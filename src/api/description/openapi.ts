@@ -165,7 +165,6 @@ function responseObject(status: number, group: readonly OutcomeName[], operation
     headers: isSuccess ? successHeaders(operation) : errorHeaders(status, group, operation),
     content: {
       'application/json': { schema: { ...shape, properties }, examples: Object.fromEntries(examples) },
-      ...(isSuccess && operation.stream && { [operation.stream]: { schema: { type: 'string' } } }),
     },
   };
 }

@@ -18,8 +18,6 @@ export interface Operation {
   readonly data?: Schema;
   /** Those of its schemas that are components of the document, by name, besides those of the core. */
   readonly namedSchemas?: Readonly<Record<string, Schema>>;
-  /** The media type of the same data in another form. */
-  readonly stream?: string;
   /** The description of a 200 that is plain text without the envelope. */
   readonly text?: string;
   /** Headers of a successful response besides `Cache-Control`, by name. */
