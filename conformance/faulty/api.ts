@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Book } from '../expect.ts';
 import { type Field, readFields, receive } from './body.ts';
 import { History } from './history.ts';
-import { faultOf, readUpdates } from './many-books.ts';
+import { faultOf, readIds, readUpdates } from './many-books.ts';
 import type { Reply } from './reply.ts';
 import { isReadOnly, issueToken, isValidToken } from './token.ts';
 import type { Planted } from './violations.ts';
@@ -135,6 +135,7 @@ export class Api {
     if (path === '/books') return method === 'PATCH' ? this.#updateMany(request) : this.#list();
     if (path === '/book') return this.#create(request);
     if (path === '/changes') return this.#history.list(request);
+    if (path === '/books/restore') return this.#restoreMany(request);
     const id = idOf(path, this.#has);
     if (path.endsWith('/history')) return this.#history.listOfBook(id);
     if (path.endsWith('/restore')) return this.#restore(id);
@@ -249,6 +250,24 @@ export class Api {
     return { status: 200, message: 'Book restored successfully', data: book };
   }
 
+  async #restoreMany(request: IncomingMessage): Promise<Reply> {
+    const body = await this.#bodyOf(request);
+    if (!body) return TOO_LARGE;
+    const ids = readIds(body, this.#has);
+    if (ids === undefined) return INVALID_INPUT;
+    if (typeof ids === 'number') return { ...INVALID_INPUT, headers: { 'Invalid-Index': `${ids}` } };
+    const isAtFault = (id: number) => this.#books.has(id) || !this.#history.lastOf(id);
+    const index = ids.findIndex(isAtFault);
+    if (index !== -1 && !this.#has('a restore of many skips those at fault')) {
+      const fault = this.#books.has(ids[index] ?? 0) ? { status: 409, message: 'Book exists' } : NO_SUCH_BOOK;
+      return { ...fault, headers: { 'Invalid-Index': `${index}` } };
+    }
+    const data = ids.filter((id) => !isAtFault(id)).map((id) => this.#restore(id).data as Book);
+    if (this.#has('a restore of many has the books in order of id'))
+      data.sort((one, other) => one.id - other.id);
+    return { status: 200, message: 'Books restored successfully', data };
+  }
+
   #delete(request: IncomingMessage, book: Book | undefined): Reply {
     const announced = request.headers['content-type'];
     if (announced && this.#has('DELETE needs a body when there is a Content-Type')) return INVALID_INPUT;
@@ -284,7 +303,7 @@ function methodsOf(path: string): readonly string[] | undefined {
   if (path === '/token' || path === '/book') return ['POST'];
   if (path === '/books') return ['GET', 'PATCH'];
   if (path === '/changes' || /^\/book\/[^/]+\/history$/.test(path)) return ['GET'];
-  if (/^\/book\/[^/]+\/restore$/.test(path)) return ['POST'];
+  if (path === '/books/restore' || /^\/book\/[^/]+\/restore$/.test(path)) return ['POST'];
   return /^\/book\/[^/]+$/.test(path) ? ['GET', 'PUT', 'DELETE'] : undefined;
 }
 

@@ -42,6 +42,21 @@ export function readUpdates(body: Buffer, has: Planted): readonly BookUpdate[] |
   return updates;
 }
 
+/** Reads the body of `POST /books/restore`. @returns the index of the first invalid id; undefined when it is no array */
+export function readIds(body: Buffer, has: Planted): readonly number[] | number | undefined {
+  let ids: unknown;
+  try {
+    ids = JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+  if (!Array.isArray(ids)) return undefined;
+  const isRepeated = (id: unknown, index: number) =>
+    ids.indexOf(id) !== index && !has('a restore of many accepts an id twice');
+  const invalid = ids.findIndex((id, index) => !Number.isSafeInteger(id) || isRepeated(id, index));
+  return invalid === -1 ? (ids as number[]) : invalid;
+}
+
 /** The response to the first change whose book is absent or has none of the tags, as no book of this server has any. */
 export function faultOf(
   updates: readonly BookUpdate[],

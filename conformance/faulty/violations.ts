@@ -323,6 +323,15 @@ export const violations = {
   'a restore overwrites the book': [
     'History: POST /book/{id}/restore: 409 Book exists when it does; of several at once exactly one succeeds',
   ],
+  'a restore of many has the books in order of id': [
+    'History: POST /books/restore: 200 Books restored successfully; data is the books in the order of the request',
+  ],
+  'a restore of many skips those at fault': [
+    'History: POST /books/restore: 400 Invalid input, 404 Book not found and 409 Book exists restore nothing; Invalid-Index has the first id at fault',
+  ],
+  'a restore of many accepts an id twice': [
+    'History: POST /books/restore: 400 Invalid input, 404 Book not found and 409 Book exists restore nothing; Invalid-Index has the first id at fault',
+  ],
   'GET /changes needs no token': ['History: the token is checked before anything else'],
   'every origin is allowed': ['HTTP: a browser of an origin that is not listed gets no CORS headers'],
 } as const satisfies Readonly<Record<string, readonly [string, ...string[]]>>;

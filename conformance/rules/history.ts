@@ -97,6 +97,35 @@ export const historyRules = rulesOf(
         [200, ...Array.from({ length: 7 }, () => 409)],
       );
     },
+    'POST /books/restore: 200 Books restored successfully; data is the books in the order of the request':
+      async (service) => {
+        const [a, b] = [await service.createBook(), await service.createBook()];
+        for (const { id } of [a, b]) await service.delete(`/book/${id}`);
+        const restored = await restoreMany(service, [b.id, a.id]);
+        expectSame(restored.request, expectOutcome(restored, 200, 'Books restored successfully'), [b, a]);
+        for (const { id } of [a, b])
+          expectOutcome(await service.get(`/book/${id}`), 200, 'Book retrieved successfully');
+      },
+    'POST /books/restore: 400 Invalid input, 404 Book not found and 409 Book exists restore nothing; Invalid-Index has the first id at fault':
+      async (service) => {
+        const [a, b] = [await service.createBook(), await service.createBook()];
+        await service.delete(`/book/${a.id}`);
+        const absent = 9_007_199_254_740_991;
+        const faults = [
+          [400, 'Invalid input', a.id],
+          [400, 'Invalid input', 'x'],
+          [404, 'Book not found', absent],
+          [409, 'Book exists', b.id],
+        ] as const;
+        for (const [status, message, id] of faults) {
+          const response = await restoreMany(service, [a.id, id]);
+          expectNull(response, status, message);
+          expectHeader(response, 'invalid-index', /^1$/);
+        }
+        for (const body of ['', '{}'])
+          expectNull(await service.post('/books/restore', body), 400, 'Invalid input');
+        expectNull(await service.get(`/book/${a.id}`), 404, 'Book not found');
+      },
     'the token is checked before anything else': async (service) => {
       for (const path of ['/changes?limit=0', '/book/x/history', '/changes'])
         expectNull(await service.sendWithoutToken('GET', path), 401, 'Authorization token required');
@@ -106,6 +135,10 @@ export const historyRules = rulesOf(
     },
   },
 );
+
+function restoreMany(service: Service, ids: readonly unknown[]): Promise<HttpResponse> {
+  return service.post('/books/restore', JSON.stringify(ids));
+}
 
 const NEXT = /^<(\/changes\?[^>]*)>; rel="next"$/;
 

@@ -163,11 +163,12 @@ export class BookHandlers {
 /** Attempts of a conditional change. Each failure means that a concurrent change succeeded. */
 export const CHANGE_ATTEMPTS_MAX = 100;
 
-function invalidElement({ invalidIndex: index, detail }: InvalidBooks): HttpResult {
+/** The response to an array of which an element is invalid, or that is none. */
+export function invalidElement({ invalidIndex: index, detail }: InvalidBooks): HttpResult {
   return { outcome: 'invalidInput', detail, headers: index === undefined ? {} : invalidIndex(index) };
 }
 
-function invalidIndex(index: number): Record<string, string> {
+export function invalidIndex(index: number): Record<string, string> {
   return { 'invalid-index': `${index}` };
 }
 

@@ -11,6 +11,7 @@ export const BOOKS_MAX = 10_000;
 const TURN_BYTES = 256 * 1_024;
 
 const utf8 = new TextEncoder();
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** JSON arrays of books or updates; or the index of the first invalid or surplus element, undefined when the body is no array. */
 export type BooksRead = { readonly json: readonly Uint8Array[] } | InvalidBooks;
@@ -19,6 +20,8 @@ export interface InvalidBooks {
   readonly invalidIndex: number | undefined;
   readonly detail: string;
 }
+
+const NO_ARRAY: InvalidBooks = { invalidIndex: undefined, detail: 'empty, compressed or not a JSON array' };
 
 /** Reads the body of `POST /books`: new books, each like {@link readBook}. */
 export function readBooks(body: Uint8Array): Promise<BooksRead> {
@@ -35,6 +38,26 @@ export function readUpdates(body: Uint8Array): Promise<BooksRead> {
     ids.add(update.id);
     return update;
   });
+}
+
+/** Reads the body of `POST /books/restore`: the different ids of up to {@link BOOKS_MAX} books. */
+export function readIds(body: Uint8Array): readonly number[] | InvalidBooks {
+  let elements: unknown;
+  try {
+    elements = JSON.parse(strictUtf8.decode(body));
+  } catch {
+    // It is no array, then.
+  }
+  if (!Array.isArray(elements)) return NO_ARRAY;
+  const ids = new Set<number>();
+  for (const [index, id] of elements.entries()) {
+    if (index === BOOKS_MAX) return { invalidIndex: index, detail: `more than ${BOOKS_MAX} books` };
+    if (!Number.isSafeInteger(id) || id < 0)
+      return { invalidIndex: index, detail: `an id must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}` };
+    if (ids.has(id)) return { invalidIndex: index, detail: `the id ${id} a second time` };
+    ids.add(id);
+  }
+  return [...ids];
 }
 
 /**
@@ -59,8 +82,7 @@ async function readElements(body: Uint8Array, read: (element: Uint8Array) => obj
     elements = [];
     await nextTurn();
   }
-  if (scanner.error === 'no-array')
-    return { invalidIndex: undefined, detail: 'empty, compressed or not a JSON array' };
+  if (scanner.error === 'no-array') return NO_ARRAY;
   if (scanner.error) return { invalidIndex: count, detail: 'the array is not valid JSON from this book on' };
   if (elements.length > 0) arrays.push(utf8.encode(`[${elements.join(',')}]`));
   return { json: arrays };

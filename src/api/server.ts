@@ -47,6 +47,7 @@ export function createServer(options: ServerOptions) {
     app,
     connections: server.connections,
     protect,
+    bodies,
     unread,
     searchMs: limits.searchMs,
     listBooks: lists.handle,
@@ -98,6 +99,7 @@ export interface Core {
   readonly connections: HttpServer['connections'];
   /** The options of a route that requires a token. */
   readonly protect: { readonly onRequest: TokenHandlers['authenticate'] };
+  readonly bodies: BodyReader;
   /** The memory of responses that clients have not read yet. */
   readonly unread: MemoryBudget;
   /** The time until the response to a search begins, and then until its next part. */

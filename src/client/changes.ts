@@ -77,9 +77,12 @@ export function nextCursorOf({ headers }: ApiResponse): string | undefined {
 /** All pages of a path, the last change first. @param read requests a path, and throws unless the response is a success */
 export async function* readChanges(
   path: string,
+  parameters: Readonly<Record<string, string | undefined>>,
   read: (path: string) => Promise<ApiResponse>,
 ): AsyncIterableIterator<BookChange> {
-  let search: string | undefined = `?limit=${PAGE_CHANGES}`;
+  const given = Object.entries({ ...parameters, limit: `${PAGE_CHANGES}` });
+  const first = given.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+  let search: string | undefined = `?${new URLSearchParams(first).toString()}`;
   while (search !== undefined) {
     const { data, headers }: ApiResponse = await read(`${path}${search}`);
     yield* data as BookChange[];

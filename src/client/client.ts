@@ -123,8 +123,27 @@ export interface BookClient {
     options?: CallOptions & { readonly ifMatch?: string },
   ): Promise<VersionedBook | undefined>;
 
-  /** The changes of a book, the last one first. @throws {RefusedError} 404 when none are known */
-  history(id: number, options?: CallOptions): AsyncIterableIterator<BookChange>;
+  /**
+   * Stores up to 10,000 deleted books again, as they were, all or none.
+   *
+   * @throws {RefusedError} with `invalidIndex`, that of the first id at fault: 404 when its deletion is not known, 409 when the
+   *   book exists. An earlier attempt of this call may be the reason: then `mayHaveHappened` is true
+   */
+  restoreMany(ids: readonly number[], options?: CallOptions): Promise<Book[]>;
+
+  /**
+   * The changes of a book, the last one first.
+   *
+   * @param options.after the cursor of a change, for those before it
+   * @throws {RefusedError} 404 when none are known
+   */
+  history(
+    id: number,
+    options?: CallOptions & { readonly after?: string | undefined },
+  ): AsyncIterableIterator<BookChange>;
+
+  /** The changes of all books up to now, the last one first. @throws {RefusedError} 404 when no history is recorded */
+  lastChanges(options?: CallOptions): AsyncIterableIterator<BookChange>;
 
   /** The last deletions of books that have not been stored again since, the last one first. */
   deletedBooks(options?: CallOptions): AsyncIterableIterator<BookChange>;
@@ -204,12 +223,20 @@ export function createClientWith(dependencies: Dependencies, options: ClientOpti
       return isNotFound(response) ? undefined : toVersionedBook(response);
     },
 
-    history(id, { signal } = {}) {
-      return readChanges(`${pathOf(id)}/history`, (path) => read(path, signal));
+    async restoreMany(ids, { signal } = {}) {
+      return expectSuccess(await send(writing('POST', 'books/restore', {}, ids), signal)).data as Book[];
+    },
+
+    history(id, { signal, after } = {}) {
+      return readChanges(`${pathOf(id)}/history`, { after }, (path) => read(path, signal));
+    },
+
+    lastChanges({ signal } = {}) {
+      return readChanges('changes', { order: 'desc' }, (path) => read(path, signal));
     },
 
     deletedBooks({ signal } = {}) {
-      return readChanges('books/deleted', (path) => read(path, signal));
+      return readChanges('books/deleted', {}, (path) => read(path, signal));
     },
 
     async newestCursor({ signal } = {}) {

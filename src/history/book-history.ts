@@ -13,7 +13,7 @@ export interface BookHistory extends AsyncDisposable {
    * Reads changes. Following the cursors from page to page returns each change exactly once, and those of a book in their
    * order; a change that a follower would miss is reported as a {@link CursorFault} instead.
    *
-   * The history of a book, and the deletions, have every committed change at once; the changes for followers only those
+   * What is read with the last change first has every committed change at once; the changes for followers only those
    * before which no other can still be committed.
    */
   read(request: ChangeRequest): Promise<ChangePage | CursorFault>;
@@ -25,6 +25,14 @@ export interface BookHistory extends AsyncDisposable {
    * @returns undefined when its deletion is not known; `changed` when the last change of the book is not `deletion`
    */
   restore(id: number, deletion?: ChangeCursor): Promise<Book | 'exists' | 'changed' | undefined>;
+
+  /**
+   * Stores deleted books again, as they were, under their ids: all of them, or none.
+   *
+   * @param ids different ones
+   * @returns the books in the order of the ids
+   */
+  restoreMany(ids: readonly number[]): Promise<readonly Book[] | RestoreFault>;
 
   /** As that of `BookStore`. */
   readonly lost?: Promise<string>;
@@ -38,8 +46,17 @@ export type ChangeCursor = LogPosition;
  */
 export type CursorFault = 'removed' | 'unknown';
 
+/**
+ * Why none of several books was restored: the first id whose deletion is not known (`absent`) or whose book `exists`, or the
+ * books have more than `UPDATED_BYTES_MAX` of texts as JSON together.
+ */
+export interface RestoreFault {
+  readonly fault: 'absent' | 'exists' | 'too long';
+  readonly index: number;
+}
+
 export interface ChangeRequest {
-  /** The change after which to read, or before which with `id` or `isOfDeleted`; absent for the first change. */
+  /** The change after which to read, or before which if the last one is first; absent for the first change. */
   readonly after?: ChangeCursor | undefined;
   /** The maximum number of changes; fewer are returned if their books are long. */
   readonly limit: number;
@@ -47,6 +64,8 @@ export interface ChangeRequest {
   readonly id?: number | undefined;
   /** Reads the deletions of books that have not been stored again since, the last one first. */
   readonly isOfDeleted?: boolean | undefined;
+  /** Reads the changes of all books, the last one first. */
+  readonly isLastFirst?: boolean | undefined;
 }
 
 export interface ChangePage {

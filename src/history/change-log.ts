@@ -13,11 +13,15 @@ import type {
 /** What the logs of both engines have in common. */
 
 /** Why changes cannot be read after, or before, a cursor. @param place what the log has at its position */
-export function faultOf({ after, id, isOfDeleted }: ChangeRequest, place: LogPlace): CursorFault | undefined {
-  const fault = after && faultOfFollower(after, place);
+export function faultOf(request: ChangeRequest, place: LogPlace): CursorFault | undefined {
+  const fault = request.after && faultOfFollower(request.after, place);
   // What is read before a cursor needs no change after it.
-  const isFollowed = id === undefined && !isOfDeleted;
-  return fault === 'removed' && !isFollowed ? undefined : fault;
+  return fault === 'removed' && !isForFollowers(request) ? undefined : fault;
+}
+
+/** Whether changes are read in the order of commits, in which none may be missed. */
+export function isForFollowers({ id, isOfDeleted, isLastFirst }: ChangeRequest): boolean {
+  return id === undefined && !isOfDeleted && !isLastFirst;
 }
 
 /** A change as an engine reads it. */

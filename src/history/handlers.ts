@@ -1,20 +1,25 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { CHANGE_ATTEMPTS_MAX } from '../api/book-handlers.ts';
+import { CHANGE_ATTEMPTS_MAX, invalidElement, invalidIndex } from '../api/book-handlers.ts';
 import { toBookResult } from '../api/book-response.ts';
+import { readIds } from '../api/many-books.ts';
 import { readBookId } from '../book/book.ts';
-import { StoreUnavailable } from '../book/book-store.ts';
+import { StoreUnavailable, UPDATED_BYTES_MAX } from '../book/book-store.ts';
 import { entityTag } from '../book/entity-tag.ts';
+import type { BodyReader } from '../http/body/body-reader.ts';
 import { type MemoryBudget, Reservation } from '../http/body/memory-budget.ts';
 import type { OutcomeName } from '../http/outcomes.ts';
 import { evaluatePreconditions, isConditional } from '../http/preconditions.ts';
 import { type ParameterSchema, queryAfter, readParameters } from '../http/query-parameters.ts';
 import type { HttpResult } from '../http/response.ts';
 import { Invalid } from '../json/invalid.ts';
-import type { BookHistory, Change, ChangeCursor, CursorFault } from './book-history.ts';
+import type { BookHistory, Change, ChangeCursor, ChangeRequest, CursorFault } from './book-history.ts';
 import { readChangeCursor, writeChangeCursor } from './change-cursor.ts';
 import type { Followers } from './followers.ts';
 import { changesParameters, historyParameters } from './operations.ts';
 import { jsonOf } from './rendering.ts';
+
+const utf8 = new TextEncoder();
+const NO_BYTES = new Uint8Array();
 
 /** The `after` for the changes to come. */
 const NOW = 'now' as const;
@@ -30,12 +35,14 @@ const FAULTS: Readonly<Record<CursorFault, HttpResult>> = {
 export class HistoryHandlers {
   readonly #history: BookHistory;
   readonly #followers: Followers;
+  readonly #bodies: BodyReader;
   readonly #unread: MemoryBudget;
 
   /** @param unread the memory of responses that clients have not read yet */
-  constructor(history: BookHistory, followers: Followers, unread: MemoryBudget) {
+  constructor(history: BookHistory, followers: Followers, bodies: BodyReader, unread: MemoryBudget) {
     this.#history = history;
     this.#followers = followers;
+    this.#bodies = bodies;
     this.#unread = unread;
   }
 
@@ -45,6 +52,7 @@ export class HistoryHandlers {
     const query = readQuery(target, changesParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { given, cursor, limit } = query;
+    if (given.get('order') === 'desc') return this.#listLastFirst(request, reply, { isLastFirst: true });
     if (cursor === 'removed') return FAULTS.removed;
 
     const after = cursor === NOW ? await this.#history.last() : cursor;
@@ -61,12 +69,32 @@ export class HistoryHandlers {
   /** GET /book/{id}/history */
   readonly listOfBook = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
     const id = bookId(request);
-    return id === undefined ? { outcome: 'bookNotFound' } : this.#listLastFirst(request, reply, id);
+    return id === undefined ? { outcome: 'bookNotFound' } : this.#listLastFirst(request, reply, { id });
   };
 
   /** GET /books/deleted */
   readonly listDeleted = (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> =>
-    this.#listLastFirst(request, reply);
+    this.#listLastFirst(request, reply, { isOfDeleted: true });
+
+  /** POST /books/restore */
+  readonly restoreMany = async (request: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
+    const restore = async (body: Uint8Array): Promise<HttpResult> => {
+      const ids = readIds(body);
+      if ('detail' in ids) return invalidElement(ids);
+      // A short body may get a long response, so there must be memory for one.
+      const response = new Reservation(this.#unread, reply.raw);
+      if (!response.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
+      const result = await this.#history.restoreMany(ids);
+      const json = 'fault' in result ? NO_BYTES : utf8.encode(JSON.stringify(result));
+      response.resize(json.length);
+      if (!('fault' in result)) return { outcome: 'booksRestored', json: [json] };
+      if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
+      const outcome = result.fault === 'absent' ? 'bookNotFound' : 'bookExists';
+      return { outcome, headers: invalidIndex(result.index) };
+    };
+    const result = await this.#bodies.read(request.raw, reply.raw, restore);
+    return typeof result === 'string' ? { outcome: result } : result;
+  };
 
   /** POST /book/{id}/restore */
   readonly restore = async (request: FastifyRequest): Promise<HttpResult> => {
@@ -94,21 +122,26 @@ export class HistoryHandlers {
     throw new StoreUnavailable('contention');
   }
 
-  /** The changes of a book; without an id, the deletions of all. */
-  async #listLastFirst(request: FastifyRequest, reply: FastifyReply, id?: number): Promise<HttpResult> {
+  /** The changes of a book, of all books, or the deletions. */
+  async #listLastFirst(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    listed: Omit<ChangeRequest, 'after' | 'limit'>,
+  ): Promise<HttpResult> {
     const target = request.raw.url ?? '';
     const query = readQuery(target, historyParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { cursor: after, limit } = query;
     if (after === NOW || after === 'removed') return { outcome: 'invalidQuery', detail: NO_CURSOR };
-    const isOfDeleted = id === undefined;
-    const page = await this.#history.read({ id, isOfDeleted, after, limit });
+    const { id, isOfDeleted } = listed;
+    const page = await this.#history.read({ ...listed, after, limit });
     if (typeof page === 'string') return FAULTS[page];
     const { changes, next } = page;
-    if (!isOfDeleted && !after && !next) return { outcome: 'bookNotFound' };
-    const outcome = isOfDeleted ? 'deletedBooksRetrieved' : 'historyRetrieved';
+    if (id !== undefined && !after && !next) return { outcome: 'bookNotFound' };
+    const outcome =
+      id !== undefined ? 'historyRetrieved' : isOfDeleted ? 'deletedBooksRetrieved' : 'changesRetrieved';
     const isEnd = next?.position === after?.position;
-    const path = isOfDeleted ? '/books/deleted' : `/book/${id}/history`;
+    const path = id !== undefined ? `/book/${id}/history` : isOfDeleted ? '/books/deleted' : '/changes';
     return this.#toResult(outcome, changes, reply, isEnd ? {} : linkTo(path, target, next));
   }
 

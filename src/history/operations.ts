@@ -3,8 +3,10 @@ import {
   PROTECTED_ERRORS,
   toOperations,
   UNKNOWN_AFTER_5XX,
+  WRITE_ERRORS,
 } from '../api/description/operations.ts';
 import * as schemas from '../api/description/schemas.ts';
+import { BOOKS_MAX } from '../api/many-books.ts';
 import type { ParameterSchema } from '../http/query-parameters.ts';
 
 type Schema = schemas.Schema;
@@ -29,6 +31,12 @@ export const changesParameters = {
     minLength: 1,
     description:
       'The cursor of the last change seen, or `now` for the changes to come; absent, the changes begin with the first that is kept.',
+  },
+  order: {
+    type: 'string',
+    enum: ['asc', 'desc'],
+    default: 'asc',
+    description: '`desc` lists the last changes so far, the last one first, without `wait`.',
   },
   wait: {
     type: 'integer',
@@ -122,5 +130,25 @@ export const operations = toOperations({
     data: schemas.book,
     headers: schemas.ETAG,
     errors: ['bookExists', 'preconditionFailed', 'readOnlyToken', ...BOOK_ERRORS],
+  },
+  restoreBooks: {
+    tag: 'Books',
+    summary: 'Restore many deleted books',
+    description: `Stores all of the books again as they were when they were deleted, under their ids, or none. ${UNKNOWN_AFTER_5XX}`,
+    body: {
+      type: 'array',
+      items: schemas.bookId,
+      maxItems: BOOKS_MAX,
+      uniqueItems: true,
+      examples: [[7, 42]],
+    },
+    success: 'booksRestored',
+    data: schemas.createdBooks,
+    errorHeaders: {
+      invalidInput: schemas.INVALID_INDEX,
+      bookNotFound: schemas.INVALID_INDEX,
+      bookExists: schemas.INVALID_INDEX,
+    },
+    errors: ['invalidInput', 'bookNotFound', 'bookExists', 'payloadTooLarge', ...WRITE_ERRORS],
   },
 });

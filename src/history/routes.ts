@@ -7,14 +7,15 @@ import { operations } from './operations.ts';
 
 /** Adds the routes of the history to a server. @returns its metrics */
 export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
-  const { app, connections, protect, unread, onWritten } = core;
+  const { app, connections, protect, bodies, unread, onWritten } = core;
   const followers = new Followers(history);
-  const handlers = new HistoryHandlers(history, followers, unread);
-  const { followChanges, listDeletedBooks, readHistory, restoreBook } = operations;
+  const handlers = new HistoryHandlers(history, followers, bodies, unread);
+  const { followChanges, listDeletedBooks, readHistory, restoreBook, restoreBooks } = operations;
   app.get('/changes', { ...protect, config: followChanges }, respondWith(handlers.follow));
   app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(handlers.listDeleted));
   app.get('/book/:id/history', { ...protect, config: readHistory }, respondWith(handlers.listOfBook));
   app.post('/book/:id/restore', { ...protect, config: restoreBook }, respondWith(handlers.restore));
+  app.post('/books/restore', { ...protect, config: restoreBooks }, respondWith(handlers.restoreMany));
   connections.onDrain = () => followers.stop();
   onWritten(() => followers.written());
   return [

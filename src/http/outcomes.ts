@@ -23,11 +23,12 @@ export const outcomes = {
   invalidQuery: { status: 400, message: 'Invalid query' },
   invalidInput: { status: 400, message: 'Invalid input' },
 
-  // GET /changes, GET /books/deleted, GET /book/{id}/history, POST /book/{id}/restore
+  // GET /changes, GET /books/deleted, GET /book/{id}/history, POST /book/{id}/restore, POST /books/restore
   changesRetrieved: { status: 200, message: 'Changes retrieved successfully' },
   deletedBooksRetrieved: { status: 200, message: 'Deleted books retrieved successfully' },
   historyRetrieved: { status: 200, message: 'History retrieved successfully' },
   bookRestored: { status: 200, message: 'Book restored successfully' },
+  booksRestored: { status: 200, message: 'Books restored successfully' },
   bookExists: { status: 409, message: 'Book exists' },
   changesRemoved: { status: 410, message: 'Changes no longer kept' },
 

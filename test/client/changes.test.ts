@@ -111,6 +111,13 @@ for (const engine of engines) {
         'created Emma',
       ]);
       assert.equal((await books.restore(id))?.etag, etag);
+      await assert.rejects(books.restoreMany([id]), { status: 409, invalidIndex: 0 });
+      await books.delete(id);
+      assert.deepEqual(await books.restoreMany([id]), [{ id, title: 'Emma', author: '', year: 0 }]);
+      const all = await Array.fromAsync(books.lastChanges());
+      assert.deepEqual(describeChanges(all).slice(0, 2), ['created Emma', 'deleted Emma']);
+      const [, , before] = await Array.fromAsync(books.history(id, { after: all[1]?.cursor }));
+      assert.equal(before?.cursor, all[4]?.cursor);
       assert.equal(await books.restore(99), undefined);
       await assert.rejects(Array.fromAsync(books.history(99)), RefusedError);
     });

@@ -19,6 +19,7 @@ const NOT_RETRYABLE: Record<string, (client: BookClient) => Promise<unknown>> = 
   'update without ifMatch': (client) => client.update(7, { year: -750 }),
   'delete without ifMatch': (client) => client.delete(7),
   'restore without ifMatch': (client) => client.restore(7),
+  restoreMany: (client) => client.restoreMany([7]),
   'updateMany without an ifMatch': (client) =>
     client.updateMany([
       { id: 7, deleted: true },

@@ -196,13 +196,15 @@ for (const engine of engines) {
       ]) {
         assert.equal((await fetch(service.url + path)).status, 401);
       }
-      assert.equal((await fetch(`${service.url}/book/1/restore`, { method: 'POST' })).status, 401);
+      for (const path of ['/book/1/restore', '/books/restore'])
+        assert.equal((await fetch(service.url + path, { method: 'POST' })).status, 401);
       await using off = await start({ hasHistory: false });
       for (const [method, path] of [
         ['GET', '/changes'],
         ['GET', '/books/deleted'],
         ['GET', '/book/1/history'],
         ['POST', '/book/1/restore'],
+        ['POST', '/books/restore'],
       ] as const) {
         const response = await off.fetch(method, path);
         assert.deepEqual(await response.json(), { status: 404, message: 'Not found', data: null });
@@ -311,6 +313,47 @@ for (const engine of engines) {
       );
       const unknown = await service.fetch('POST', '/book/9/restore', undefined, { 'If-Match': '*' });
       assert.equal(unknown.status, 404);
+    });
+
+    test('restores many deleted books, and responds with the first id at fault', async () => {
+      await using service = await start();
+      for (const year of [1, 2, 3]) await create(service, year);
+      for (const id of [1, 2]) await service.fetch('DELETE', `/book/${id}`);
+      const restore = async (body: unknown) => {
+        const response = await service.fetch('POST', '/books/restore', JSON.stringify(body));
+        const { message, data } = (await response.json()) as {
+          message: string;
+          data: { id: number }[] | null;
+        };
+        return [response.status, message, response.headers.get('invalid-index'), data?.map(({ id }) => id)];
+      };
+      for (const body of ['x', {}, null])
+        assert.deepEqual(await restore(body), [400, 'Invalid input', null, undefined]);
+      for (const wrong of [1, -1, 1.5, '2', null, {}])
+        assert.deepEqual(await restore([1, wrong]), [400, 'Invalid input', '1', undefined]);
+      const ids = Array.from({ length: 10_001 }, (_, index) => index);
+      assert.deepEqual(await restore(ids), [400, 'Invalid input', '10000', undefined]);
+      assert.deepEqual(await restore([2, 3, 9]), [409, 'Book exists', '1', undefined]);
+      assert.deepEqual(await restore([2, 9, 3]), [404, 'Book not found', '1', undefined]);
+      assert.equal((await service.fetch('GET', '/book/2')).status, 404);
+      assert.deepEqual(await restore([2, 1]), [200, 'Books restored successfully', null, [2, 1]]);
+      const found = (await (await service.fetch('GET', '/book/2')).json()) as { data: unknown };
+      assert.deepEqual(found.data, { id: 2, ...BOOK, year: 2 });
+    });
+
+    test('lists the last changes first, page by page, up to the first one', async () => {
+      await using service = await start();
+      for (const year of [1, 2, 3]) await create(service, year);
+      const pages: number[][] = [];
+      for (let path = '/changes?order=desc&limit=2'; path !== ''; ) {
+        const page = await read(service, path);
+        assert.equal(page.message, 'Changes retrieved successfully');
+        pages.push(years(page.data));
+        path = page.next;
+      }
+      assert.deepEqual(pages, [[3, 2], [1], []]);
+      for (const wrong of ['order=x', 'order=desc&after=x'])
+        assert.equal((await read(service, `/changes?${wrong}`)).status, 400);
     });
 
     test('restores a deleted book once, also for concurrent requests', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Book } from '../../src/book/book.ts';
+import { UPDATED_BYTES_MAX } from '../../src/book/book-store.ts';
 import type { BookHistory } from '../../src/history/book-history.ts';
 import { type Engine, engines } from '../../testkit/engines.ts';
 import { query } from '../../testkit/sql.ts';
@@ -36,6 +37,12 @@ async function historyOf(history: BookHistory, id: number): Promise<string[]> {
 
 async function deletedBooks(history: BookHistory): Promise<string[]> {
   return describeChanges((await readPage(history, { isOfDeleted: true })).changes);
+}
+
+/** Compares books by their places in a list. */
+function byPlaceIn(list: readonly Book[]): (one: Book, other: Book) => number {
+  const places = new Map(list.map(({ id }, place) => [id, place]));
+  return (one, other) => (places.get(one.id) ?? 0) - (places.get(other.id) ?? 0);
 }
 
 function suite(engine: Engine): void {
@@ -259,6 +266,75 @@ function suite(engine: Engine): void {
     assert.equal((await store.create(DUNE)).id, id + 1);
     const { changes } = await readPage(history, { id, limit: 1 });
     assert.deepEqual(describeChanges(changes), ['created 1 Dune 7']);
+  });
+
+  test('restores all of several books as they were deleted, or none', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    // More than one statement restores on PostgreSQL.
+    const count = 2_500;
+    await createMany(
+      store,
+      Array.from({ length: count }, (_, index) => ({ ...DUNE, year: index + 1 })),
+    );
+    const ids = Array.from({ length: count }, (_, index) => count - index);
+    await store.update(count, { title: 'DUNE' });
+    await Promise.all(ids.slice(0, -1).map((id) => store.delete(id)));
+    assert.deepEqual(await history.restoreMany(ids), { fault: 'exists', index: count - 1 });
+    await store.delete(1);
+    assert.deepEqual(await history.restoreMany([...ids, 9_999]), { fault: 'absent', index: count });
+    assert.deepEqual(await history.restoreMany([9_999, 2]), { fault: 'absent', index: 0 });
+    assert.equal(await store.find(2), undefined);
+    const results = await Promise.all([history.restoreMany(ids), history.restoreMany(ids.toReversed())]);
+    const [restored] = results.filter((result) => !('fault' in result));
+    assert.deepEqual(
+      results.filter((result) => 'fault' in result),
+      [{ fault: 'exists', index: 0 }],
+    );
+    assert.ok(restored && !('fault' in restored));
+    assertSameJson(restored.toSorted((one, other) => other.id - one.id).slice(0, 2), [
+      { id: count, ...DUNE, title: 'DUNE', year: count },
+      { id: count - 1, ...DUNE, year: count - 1 },
+    ]);
+    assert.deepEqual(restored, await listBooks(store).then((books) => books.toSorted(byPlaceIn(restored))));
+    assert.deepEqual(await history.restoreMany([]), []);
+    const changes = await readPage(history, { isLastFirst: true, limit: count + 1 });
+    assert.equal(changes.changes.filter(({ type }) => type === 'created').length, count);
+  });
+
+  test('restores none of several books whose texts as JSON are longer than a response may be', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    // A control character has six bytes.
+    const book = { title: '\u0001'.repeat(4_096), author: '', year: 0 };
+    const count = Math.ceil(UPDATED_BYTES_MAX / (6 * book.title.length));
+    await createMany(
+      store,
+      Array.from({ length: count }, () => book),
+    );
+    const ids = Array.from({ length: count }, (_, index) => index + 1);
+    await Promise.all(ids.map((id) => store.delete(id)));
+    const result = await history.restoreMany(ids);
+    assert.equal('fault' in result && result.fault, 'too long');
+    assert.equal(await store.find(1), undefined);
+    assert.equal(((await history.restoreMany(ids.slice(0, 9))) as readonly Book[]).length, 9);
+  });
+
+  test('lists the last changes of all books first, without gaps of the log, up to the first', async () => {
+    await using address = await engine.createAddress();
+    await using opened = await openWithHistory(address.dbUrl);
+    const { store, history } = opened;
+    // The log begins with a gap.
+    assert.deepEqual((await readPage(history, { isLastFirst: true })).changes, []);
+    const { id } = await store.create(DUNE);
+    await store.update(id, { year: 1 });
+    await store.delete(id);
+    const first = await readPage(history, { isLastFirst: true, limit: 2 });
+    assert.deepEqual(describeChanges(first.changes), ['deleted 1 Dune 1', 'updated 1 Dune 1']);
+    const last = await readPage(history, { isLastFirst: true, limit: 2, after: first.next });
+    assert.deepEqual(describeChanges(last.changes), ['created 1 Dune 1965']);
   });
 
   test('undoes a certain deletion only while it is the last change of the book', async () => {

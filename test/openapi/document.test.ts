@@ -79,7 +79,8 @@ describe('/openapi.json', () => {
       }
       if (!requestBody) continue;
       const { schema } = requestBody.content['application/json'];
-      const empty = { 'POST /books': [{}], 'PATCH /books': [{ id: 1 }] }[name] ?? {};
+      const least = { 'POST /books': [{}], 'PATCH /books': [{ id: 1 }], 'POST /books/restore': [1] };
+      const empty = least[name as keyof typeof least] ?? {};
       assert.ok(ajv.validate(rooted(schema), empty), name);
     }
   });

@@ -25,6 +25,7 @@ const CONTRACT = {
   deletedBooksRetrieved: [200, 'Deleted books retrieved successfully'],
   historyRetrieved: [200, 'History retrieved successfully'],
   bookRestored: [200, 'Book restored successfully'],
+  booksRestored: [200, 'Books restored successfully'],
   bookExists: [409, 'Book exists'],
   changesRemoved: [410, 'Changes no longer kept'],
   alive: [200, 'Service is alive'],

@@ -60,7 +60,7 @@ export const PROTECTED_ERRORS = [
   ...COMMON_ERRORS,
 ] as const satisfies ErrorName[];
 
-const WRITE_ERRORS = ['readOnlyToken', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
+export const WRITE_ERRORS = ['readOnlyToken', ...PROTECTED_ERRORS] as const satisfies ErrorName[];
 
 /** With an empty id, the path is unknown. */
 export const BOOK_ERRORS = ['bookNotFound', 'notFound', ...PROTECTED_ERRORS] as const satisfies ErrorName[];

@@ -6,10 +6,11 @@ import type { ErrorName } from './operations.ts';
 export const REASONS: Readonly<Record<ErrorName, string>> = {
   invalidRequestPayload: 'the body of `POST /token` is invalid',
   invalidInput:
-    'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` or `PATCH /books` is not an array of valid books or changes; `Invalid-Index` is the index of the first invalid one',
+    'the body of `POST /book` or `PUT /book/{id}` is not a valid book, or that of `POST /books` or `PATCH /books` is not an array of valid books or changes, or that of `POST /books/restore` not one of different ids; `Invalid-Index` is the index of the first invalid one',
   invalidQuery:
     'a parameter of `GET /books`, `GET /books/deleted`, `GET /changes` or `GET /book/{id}/history` has an invalid value or is repeated, or a cursor belongs to another `sort` or store',
-  bookExists: 'the book of `POST /book/{id}/restore` exists',
+  bookExists:
+    'the book of `POST /book/{id}/restore` exists, or one of `POST /books/restore`, where `Invalid-Index` is the index of its id',
   changesRemoved:
     'the changes after the cursor of `GET /changes` are no longer kept; read the list again, see `HISTORY_DAYS`',
   preconditionFailed:
@@ -22,7 +23,7 @@ export const REASONS: Readonly<Record<ErrorName, string>> = {
   readOnlyToken: 'the token has the scope `read`, and the method is neither GET nor HEAD',
   invalidCredentials: 'the username or password of `POST /token` is wrong or absent',
   bookNotFound:
-    'there is no book with this id, also on `DELETE`; takes precedence over an invalid body, but in `PATCH /books`, where `Invalid-Index` is the index of the first change at fault',
+    'there is no book with this id, also on `DELETE`; takes precedence over an invalid body, but in `PATCH /books` and `POST /books/restore`, where `Invalid-Index` is the index of the first change or id at fault',
   notFound: 'there is no such path; paths are exact, and the token is not checked',
   methodNotAllowed: 'the path does not have this method; see `Allow`',
   requestTimeout: 'the request did not arrive in time; see `REQUEST_TIMEOUT_SECONDS`',

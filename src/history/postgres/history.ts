@@ -1,6 +1,6 @@
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
-import { StoreUnavailable } from '../../book/book-store.ts';
+import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
 import { BATCH_LIMITS } from '../../store/limits.ts';
@@ -8,11 +8,32 @@ import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
 import type { Server } from '../../store/postgres/connection/connect.ts';
 import { isUndone, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
-import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
-import { type ChangeRow, faultOf, notRecorded, readChangePages, toChangePage } from '../change-log.ts';
+import type {
+  BookHistory,
+  ChangeCursor,
+  ChangePage,
+  ChangeRequest,
+  CursorFault,
+  RestoreFault,
+} from '../book-history.ts';
+import {
+  type ChangeRow,
+  faultOf,
+  isForFollowers,
+  notRecorded,
+  readChangePages,
+  toChangePage,
+} from '../change-log.ts';
 import { endRecording } from './preparation.ts';
 import { causeOf, isPassing, Recording } from './recording.ts';
-import { RESTORE, SELECT_LAST_CHANGE, type StateRow, selectLast, statementOf } from './statements.ts';
+import {
+  RESTORE,
+  RESTORE_MANY,
+  SELECT_LAST_CHANGE,
+  type StateRow,
+  selectLast,
+  statementOf,
+} from './statements.ts';
 
 const POOLS = {
   history: { connectionsMax: 2, statementTimeoutMs: 1_400 },
@@ -64,6 +85,7 @@ class PostgresHistory implements BookHistory {
   readonly #pool: ConnectionPool;
   readonly #recording: Recording;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
+  readonly #bulkRestores: BatchQueue<readonly number[], readonly Book[] | RestoreFault>;
   readonly #restores: BatchQueue<Deletion, Book | 'exists' | 'changed' | undefined>;
 
   constructor(pool: ConnectionPool, recording: Recording, observer: StoreObserver | undefined) {
@@ -81,6 +103,15 @@ class PostgresHistory implements BookHistory {
       batchItemsMax: 1,
       name: 'restore',
     });
+    this.#bulkRestores = new BatchQueue(
+      async ([ids]) => [await this.#restoreMany(ids as readonly number[])],
+      {
+        ...options,
+        isUndone,
+        batchItemsMax: 1,
+        name: 'restore_many',
+      },
+    );
   }
 
   async last(): Promise<ChangeCursor> {
@@ -102,15 +133,24 @@ class PostgresHistory implements BookHistory {
     return this.#restores.add({ id, deletion });
   }
 
+  restoreMany(ids: readonly number[]): Promise<readonly Book[] | RestoreFault> {
+    return this.#bulkRestores.add(ids);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([this.#reads.close(), this.#restores.close(), this.#recording.close()]);
+    await Promise.all([
+      this.#reads.close(),
+      this.#restores.close(),
+      this.#bulkRestores.close(),
+      this.#recording.close(),
+    ]);
     await this.#pool.end();
   }
 
   /** The two statements see the transactions of one server, the second all that are final for the first. */
   async #read(request: ChangeRequest): Promise<ChangePage | CursorFault> {
-    const { id, isOfDeleted, after } = request;
-    const isFollowed = id === undefined && !isOfDeleted;
+    const { after } = request;
+    const isFollowed = isForFollowers(request);
     const [last, rows] = await this.#run(async (client) => {
       const final = isFollowed ? await selectLast(client) : 0;
       const result = await client.query<StateRow>(statementOf(request, final));
@@ -130,6 +170,48 @@ class PostgresHistory implements BookHistory {
     const { rows } = await this.#run((client) => client.query<RestoredRow>(RESTORE, values));
     const { book, obstacle } = this.#expectRecorded(rows[0]);
     return book ?? obstacle ?? undefined;
+  }
+
+  async #restoreMany(ids: readonly number[]): Promise<readonly Book[] | RestoreFault> {
+    for (let attempt = 1; attempt <= RESTORE_ATTEMPTS; attempt++) {
+      const result = await this.#run((client) => this.#tryRestoreMany(client, ids));
+      if (result) return result;
+    }
+    throw new StoreUnavailable('contention');
+  }
+
+  /** @returns undefined when others have restored some of the books at the same time, and nothing is restored */
+  async #tryRestoreMany(
+    client: PoolClient,
+    ids: readonly number[],
+  ): Promise<readonly Book[] | RestoreFault | undefined> {
+    const books = new Map<number, Book>();
+    let bytesLeft = UPDATED_BYTES_MAX;
+    let isDone = false;
+    await client.query('begin');
+    try {
+      // In parts, each within the time limit of a statement.
+      for (let start = 0; start < ids.length || start === 0; start += RESTORE_BOOKS) {
+        const part = ids.slice(start, start + RESTORE_BOOKS);
+        const { rows } = await client.query<RestoredManyRow>(RESTORE_MANY, [part, bytesLeft]);
+        const { fault, index } = this.#expectRecorded(rows[0]);
+        if (fault !== null) return { fault, index: start + index };
+        const restored = rows.filter(({ id }) => id !== null);
+        if (restored.length < part.length) return undefined;
+        for (const { id, title, author, year, bytes } of restored) {
+          books.set(id, { id, title, author, year });
+          bytesLeft -= bytes;
+        }
+      }
+      isDone = true;
+      await client.query('commit');
+    } catch (error) {
+      if (sqlState(error) === DEADLOCK) return undefined;
+      throw error;
+    } finally {
+      if (!isDone) await client.query('rollback').catch(() => {});
+    }
+    return ids.map((id) => books.get(id) as Book);
   }
 
   /** @throws StoreUnavailable while changes are not recorded; what must be repaired is, soon */
@@ -155,6 +237,19 @@ const MISSING: ReadonlySet<string> = new Set(['42P01', '42703', '42883']);
 interface Deletion {
   readonly id: number;
   readonly deletion: ChangeCursor | undefined;
+}
+
+/** The books that a statement restores. */
+const RESTORE_BOOKS = 1_000;
+const RESTORE_ATTEMPTS = 10;
+/** Two requests restore the same books in different orders. */
+const DEADLOCK = '40P01';
+
+interface RestoredManyRow extends Book {
+  readonly isRecorded: boolean;
+  readonly bytes: number;
+  readonly index: number;
+  readonly fault: RestoreFault['fault'] | null;
 }
 
 interface RestoredRow {

@@ -77,6 +77,7 @@ const SELECT_OF_BOOK = selectPage(`${BEFORE_CURSOR} and id = $3`, 'desc', {
     )
   )`,
 });
+const SELECT_LAST_FIRST = selectPage(BEFORE_CURSOR, 'desc', { isRequested: `id <> ${GAP_ID}` });
 const SELECT_DELETED = selectPage(`${BEFORE_CURSOR} and type = 'deleted'`, 'desc', {
   isRequested: `
     not exists (
@@ -86,11 +87,12 @@ const SELECT_DELETED = selectPage(`${BEFORE_CURSOR} and type = 'deleted'`, 'desc
 
 /** @param last the last final note, for followers */
 export function statementOf(
-  { id, isOfDeleted, after, limit }: ChangeRequest,
+  { id, isOfDeleted, isLastFirst, after, limit }: ChangeRequest,
   last: number,
 ): { text: string; values: unknown[] } {
   const values = [after?.position ?? null, limit];
   if (isOfDeleted) return { text: SELECT_DELETED, values };
+  if (isLastFirst) return { text: SELECT_LAST_FIRST, values };
   if (id !== undefined) return { text: SELECT_OF_BOOK, values: [...values, id] };
   return { text: SELECT_CHANGES, values: [...values, last] };
 }
@@ -121,6 +123,37 @@ export const RESTORE = `
       when exists (select from deletion) then 'exists'
     end as obstacle
   from state
+`;
+
+/**
+ * Stores books as they were when they were deleted, or none of them, and then the first reason. The parameters are their ids
+ * and the most bytes of their texts as JSON. Fewer rows than ids, without a fault, are the work of others at the same time.
+ */
+export const RESTORE_MANY = `
+  with ${STATE}, requested as materialized (
+    select given.id, number - 1 as index, last.*, exists (select from books where books.id = given.id) as "isStored"
+    from unnest($1::bigint[]) with ordinality as given (id, number) left join lateral (
+      select note, xmin as version, type, octet_length(json_build_array(title, author)::text) as bytes
+      from book_history_changes as changes where changes.id = given.id order by note desc limit 1
+    ) as last on true
+  ), fault as (
+    select index, case when "isStored" then 'exists' when type = 'deleted' then 'too long' else 'absent' end as fault
+    from requested
+    where "isStored" or type is distinct from 'deleted' or (select sum(bytes) from requested) > $2
+    order by "isStored" or type is distinct from 'deleted' desc, index limit 1
+  ), deleted as (
+    update book_history_changes as changes set at = changes.at from requested cross join state
+    where changes.note = requested.note and changes.xmin = requested.version and "isRecorded"
+      and not exists (select from fault)
+    returning changes.id, changes.title, changes.author, changes.year
+  ), restored as (
+    insert into books (id, title, author, year) overriding system value select id, title, author, year from deleted
+    on conflict (id) do nothing
+    returning ${BOOK_COLUMNS}
+  )
+  select "isRecorded", index, fault, restored.*,
+    octet_length(json_build_array(title, author)::text) as bytes
+  from state left join fault on true left join restored on true
 `;
 
 /**

@@ -1,10 +1,18 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
+import { UPDATED_BYTES_MAX } from '../../book/book-store.ts';
 import { REMOVAL_MAX } from '../../store/limits.ts';
 import type { LogPlace } from '../../store/log-position.ts';
 import { GAP_ID, type PlaceRow, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
-import type { BookHistory, ChangeCursor, ChangePage, ChangeRequest, CursorFault } from '../book-history.ts';
+import type {
+  BookHistory,
+  ChangeCursor,
+  ChangePage,
+  ChangeRequest,
+  CursorFault,
+  RestoreFault,
+} from '../book-history.ts';
 import { type ChangeRow, faultOf, notRecorded, toChangePage } from '../change-log.ts';
 
 /** The most text that one step of a removal removes, beside that of a single change. */
@@ -19,6 +27,7 @@ const SELECT = `
 `;
 
 const ALL = `${SELECT} where note > ? order by note limit ?`;
+const LAST_FIRST = `${SELECT} where note < ? order by note desc limit ?`;
 const OF_DELETED = `${SELECT} where note < ? and type = 'deleted' and ${HAS_EXACT_ID} order by note desc limit ?`;
 const ONE = `${SELECT} where note = ?`;
 
@@ -28,7 +37,7 @@ const LAST_OF_BOOK = 'select max(note) as note from book_changes where id = ? an
 
 const PLACE = selectPlace('?');
 
-export type Restored = Awaited<ReturnType<BookHistory['restore']>>;
+export type Restored = Awaited<ReturnType<BookHistory['restore'] | BookHistory['restoreMany']>>;
 
 /**
  * Reads and removes changes, and restores books. Call its methods in a transaction. They throw StoreUnavailable when another
@@ -43,18 +52,19 @@ export class ChangeReader {
   }
 
   read(request: ChangeRequest): ChangePage | CursorFault {
-    const { after, limit, id, isOfDeleted } = request;
+    const { after, limit, id, isOfDeleted, isLastFirst } = request;
     const place = this.#placeOf(after);
     const fault = faultOf(request, place);
     if (fault) return fault;
     const before = after?.position ?? Number.MAX_VALUE;
     if (id !== undefined) return toChangePage(this.#ofBook(id, before, limit), after);
     if (isOfDeleted) return toChangePage(this.#ofDeleted(before, limit), after);
+    if (isLastFirst) return toChangePage(this.#rows(LAST_FIRST, before, limit), after);
     const from = after ?? place.start;
     return toChangePage(this.#rows(ALL, from.position, limit), from);
   }
 
-  restore(id: number, deletion: ChangeCursor | undefined): Restored {
+  restore(id: number, deletion: ChangeCursor | undefined): Book | 'exists' | 'changed' | undefined {
     this.#placeOf(deletion);
     if (this.#hasBook(id)) return 'exists';
     const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
@@ -62,6 +72,22 @@ export class ChangeReader {
     const { position, nonce } = last;
     if (deletion && (position !== deletion.position || nonce !== deletion.nonce)) return 'changed';
     return last.type === 'deleted' ? (this.#prepare(RESTORE).get(position) as unknown as Book) : undefined;
+  }
+
+  /** Restores all of the books, or none. */
+  restoreMany(ids: readonly number[]): readonly Book[] | RestoreFault {
+    this.#placeOf(undefined);
+    const notes: number[] = [];
+    let bytes = 0;
+    for (const [index, id] of ids.entries()) {
+      if (this.#hasBook(id)) return { fault: 'exists', index };
+      const [last] = this.#ofBook(id, Number.MAX_VALUE, 1);
+      if (last?.type !== 'deleted') return { fault: 'absent', index };
+      bytes += Buffer.byteLength(JSON.stringify([last.title, last.author]));
+      if (bytes > UPDATED_BYTES_MAX) return { fault: 'too long', index };
+      notes.push(last.position);
+    }
+    return notes.map((note) => this.#prepare(RESTORE).get(note) as unknown as Book);
   }
 
   /** Removes the first changes that are older than those to be kept. @returns whether there may be more of them */

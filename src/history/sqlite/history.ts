@@ -55,7 +55,7 @@ class SqliteHistory implements BookHistory {
   /** A thread of its own, as reads do not wait for the locks of other programs. */
   readonly #writer: LazyThread<Write, Written>;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
-  readonly #restores: BatchQueue<Restore, Restored>;
+  readonly #restores: BatchQueue<Restore | readonly number[], Restored>;
   readonly #maintenance: DegradablePart;
   readonly #timer: NodeJS.Timeout;
   #isRemoving = false;
@@ -73,7 +73,9 @@ class SqliteHistory implements BookHistory {
       isUndone: NOTHING_CHANGES,
       name: 'changes',
     });
-    const restore = async ([request]: readonly Restore[]) => [await this.#restore(request as Restore)];
+    const restore = async ([request]: readonly (Restore | readonly number[])[]) => [
+      await this.#restore(request as Restore),
+    ];
     this.#restores = new BatchQueue(restore, {
       ...options,
       isUndone: isUndoneInThread,
@@ -99,8 +101,12 @@ class SqliteHistory implements BookHistory {
     return this.#reads.add(request);
   }
 
-  restore(id: number, deletion?: ChangeCursor): Promise<Restored> {
-    return this.#restores.add({ id, deletion });
+  restore(id: number, deletion?: ChangeCursor): ReturnType<BookHistory['restore']> {
+    return this.#restores.add({ id, deletion }) as ReturnType<BookHistory['restore']>;
+  }
+
+  restoreMany(ids: readonly number[]): ReturnType<BookHistory['restoreMany']> {
+    return this.#restores.add(ids) as ReturnType<BookHistory['restoreMany']>;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -111,7 +117,7 @@ class SqliteHistory implements BookHistory {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  async #restore(request: Restore): Promise<Restored> {
+  async #restore(request: Restore | readonly number[]): Promise<Restored> {
     const written = await this.#write(request);
     return 'restored' in written ? written.restored : undefined;
   }

@@ -5,8 +5,8 @@ import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { ChangeCursor } from '../book-history.ts';
 import { ChangeReader, type Restored } from './change-reader.ts';
 
-/** Restores a book; or a step that removes the first old changes. */
-export type Write = Restore | 'remove';
+/** Restores a book, or several; or a step that removes the first old changes. */
+export type Write = Restore | readonly number[] | 'remove';
 
 export interface Restore {
   readonly id: number;
@@ -27,7 +27,8 @@ await serveRequests<Write, Written>(async (path) => {
   const files = new FileGuard(path);
   const perform = (write: Write): Written => {
     if (write === 'remove') return { hasMore: reader.removeOld() };
-    return { restored: reader.restore(write.id, write.deletion) };
+    if ('id' in write) return { restored: reader.restore(write.id, write.deletion) };
+    return { restored: reader.restoreMany(write) };
   };
   return {
     async handle(write) {
