@@ -90,6 +90,68 @@ test('A double click edits a cell; changes of another user to other fields are k
   assert.equal((await findBook(service, 10))?.author, 'J. A.');
 });
 
+test('A clicked cell shows the cursor, which Delete empties; a double click edits, and “Open” opens the book', async (context) => {
+  const { page, service } = (await pages.openConsole(context)) ?? {};
+  if (!page || !service) return;
+  const outline = () => page.evaluate('getComputedStyle(document.activeElement).outlineWidth');
+  await rowOf(page, 'Candide').locator('.author').click();
+  assert.equal(await outline(), '2px');
+  await page.keyboard.press('Delete');
+  await waitForStored(page, service, 6, { title: 'Candide', author: '' });
+  await rowOf(page, 'Candide').locator('.title').click();
+  await page.keyboard.press('Backspace');
+  await page.getByText('Enter a title or an author.').waitFor();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('ControlOrMeta+Z');
+  await waitForStored(page, service, 6, { title: 'Candide', author: 'Voltaire' });
+  await rowOf(page, 'Candide').locator('.title').dblclick();
+  assert.equal(await editor(page, 'Title').inputValue(), 'Candide');
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  await page.keyboard.press('Escape');
+  // A click beside the dialog, fast or not, goes back once.
+  await page.getByRole('searchbox').fill('emma');
+  await rowOf(page, 'Emma').hover();
+  await rowOf(page, 'Emma').getByRole('button', { name: 'Open' }).dblclick();
+  await page.getByRole('dialog').waitFor();
+  await page.mouse.click(5, 300, { clickCount: 1 });
+  await page.mouse.click(5, 300, { clickCount: 1 });
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'emma');
+  assert.match(page.url(), /[?]q=emma$/);
+});
+
+test('The empty row after the last book takes typed and pasted books', async (context) => {
+  const { page, service } =
+    (await pages.openConsole(context, { permissions: ['clipboard-read', 'clipboard-write'] })) ?? {};
+  if (!page || !service) return;
+  await page.locator('[data-index="0"] .title').click();
+  await page.keyboard.press('ControlOrMeta+End');
+  await page.locator('[role=row]:focus-within').getByText('To the Lighthouse').waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.locator('.new:focus-within').getByText('New book').waitFor();
+  await page.keyboard.type('Orlando');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('Virginia Woolf');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('1928');
+  await page.keyboard.press('Enter');
+  await page.locator('[aria-rowindex="45"]').getByText('Orlando').waitFor();
+  assert.deepEqual(await findBook(service, 44), {
+    id: 44,
+    title: 'Orlando',
+    author: 'Virginia Woolf',
+    year: 1928,
+  });
+  // For the next one.
+  await page.locator('.new .title:focus').waitFor();
+  await page.evaluate(
+    "navigator.clipboard.writeText('The Waves\\tVirginia Woolf\\t1931\\nFlush\\tVirginia Woolf\\t1933')",
+  );
+  await page.keyboard.press('ControlOrMeta+V');
+  await page.getByText('Added: 2 books').waitFor();
+  assert.equal((await findBook(service, 46))?.title, 'Flush');
+});
+
 test('A text that cannot be stored is kept in the dialog', async (context) => {
   const { page, service } =
     (await pages.openConsole(context, { expectedMessages: failedRequests(503) })) ?? {};
@@ -162,6 +224,8 @@ test('Cells and selected books are copied and pasted as in a spreadsheet', async
   await page.getByText('Nothing was pasted: there are more columns than fields from here on.').waitFor();
   await page.keyboard.press('ArrowLeft');
   await page.keyboard.press('ControlOrMeta+V');
+  await page.getByText('Replace what 2 books have in these cells?').waitFor();
+  await page.getByRole('button', { name: 'Paste' }).click();
   await page.getByText('Changed: 2 books').waitFor();
   assert.equal((await findBook(service, 20))?.title, 'Emma');
   await page.keyboard.press('ControlOrMeta+Z');

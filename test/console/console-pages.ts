@@ -139,7 +139,7 @@ export async function waitForCount(page: Page, count: string): Promise<void> {
 /** The titles in the list, from top to bottom, once it is loaded. */
 export async function titlesOf(page: Page): Promise<string[]> {
   await page.locator('[role=grid][aria-busy=false]').waitFor();
-  return page.locator('[data-index] .title').allInnerTexts();
+  return page.locator('[data-index]:not(.new) .title').allInnerTexts();
 }
 
 export const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
@@ -180,7 +180,17 @@ export async function download(page: Page, saving: Locator): Promise<{ name: str
 
 /** Opens the dialog of a book. */
 export async function openBook(page: Page, title: string): Promise<void> {
-  await rowOf(page, title).locator('.title a').click();
+  const isNarrow = (page.viewportSize()?.width ?? 0) < 640;
+  await rowOf(page, title)
+    .locator(isNarrow ? '.title' : '.id a')
+    .click();
+}
+
+/** Deletes a book by the selection. */
+export async function deleteBook(page: Page, title: string): Promise<void> {
+  await rowOf(page, title).getByRole('checkbox').click();
+  await page.keyboard.press('Delete');
+  await page.getByText(`Deleted: “${title}”`).waitFor();
 }
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

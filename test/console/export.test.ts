@@ -3,7 +3,14 @@ import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
 import { CLASSICS, store } from './books.ts';
-import { assertAccessible, ConsolePages, download, failedRequests, waitForCount } from './console-pages.ts';
+import {
+  assertAccessible,
+  ConsolePages,
+  chooseInMenu,
+  download,
+  failedRequests,
+  waitForCount,
+} from './console-pages.ts';
 
 /** More than one page of the list. */
 const SEQUELS = Array.from({ length: 1_500 }, (_, n) => ({
@@ -71,7 +78,7 @@ test('An export that loses the connection saves nothing, and reports the error',
 });
 
 async function openDialog(page: Page): Promise<Locator> {
-  await page.getByRole('button', { name: 'Export', exact: true }).click();
+  await chooseInMenu(page, 'Export');
   return page.getByRole('dialog', { name: 'Export books' });
 }
 

@@ -10,7 +10,7 @@ import { ServiceProcess } from '../../testkit/service-process.ts';
 import {
   assertAccessible,
   ConsolePages,
-  download,
+  chooseInMenu,
   failedRequests,
   rowOf,
   signIn,
@@ -40,7 +40,7 @@ test('The import of a spreadsheet shows the invalid rows, and stores the others'
   await using service = await startService();
   const page = await pages.openSignedIn(context, service);
   if (!page) return;
-  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  await chooseInMenu(page, 'Import');
   const dialog = page.getByRole('dialog', { name: 'Import books' });
   await dialog.getByText('Drop a file here, or choose one.').waitFor();
   await choose(page, dialog, 'Bücher.csv', SPREADSHEET);
@@ -64,16 +64,6 @@ test('The import of a spreadsheet shows the invalid rows, and stores the others'
   await dialog.getByText('Show the invalid rows').click();
   await dialog.getByText('The year is not a whole number that can be stored: “1897.5”').waitFor();
   assert.equal(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), true);
-
-  const report = await download(page, dialog.getByRole('button', { name: 'Save a report' }));
-  assert.equal(report.name, 'Bücher – invalid rows.csv');
-  assert.deepEqual(report.text.split('\r\n'), [
-    '\uFEFFLine,Reason,Titel,Autor,Jahr,Regal',
-    '3,The year is not a whole number that can be stored: “um 1815”,Emma,Jane Austen,um 1815,A1',
-    '5,"The row has 2 cells, and the first row 4.",Woyzeck,Georg Büchner',
-    '8,The year is not a whole number that can be stored: “1897.5”,Der Stechlin,Theodor Fontane,1897.5,B2',
-    '',
-  ]);
 
   await dialog.getByRole('button', { name: 'Import 4 books' }).click();
   await dialog.getByText('4 books are stored.').waitFor();

@@ -34,7 +34,7 @@ async function visibleNumbers(page: Page): Promise<number[]> {
     page,
     `(() => {
     const [upper, lower] = ['.head', '.bottom'].map((name) => document.querySelector(name).getBoundingClientRect());
-    const visible = [...document.querySelectorAll('[data-index]')]
+    const visible = [...document.querySelectorAll('[data-index]:not(.new)')]
       .map((row) => ({ row, top: row.getBoundingClientRect().top, bottom: row.getBoundingClientRect().bottom }))
       .filter(({ top, bottom }) => top >= upper.bottom - 1 && bottom <= lower.top + 1)
       .sort((one, other) => one.top - other.top);
@@ -53,6 +53,9 @@ async function visibleNumbers(page: Page): Promise<number[]> {
 test('Among 210,000 books, the keyboard, the scroll bar and the wheel reach each row', async (context) => {
   const page = await pages.openSignedIn(context, service);
   if (!page) return;
+  // The list is higher than an element can be.
+  await page.evaluate("localStorage.setItem('density', 'comfortable')");
+  await page.reload();
   await waitForCount(page, '210,000 books');
   let lists = 0;
   page.on('request', (request) => {
@@ -63,7 +66,7 @@ test('Among 210,000 books, the keyboard, the scroll bar and the wheel reach each
   await focused(page, 'Volume 210000').waitFor();
   assert.equal((await visibleNumbers(page)).at(-1), BOOKS);
   assert.ok(lists < 10, `${lists} requests for lists`);
-  assert.equal(await page.getByRole('grid').getAttribute('aria-rowcount'), '210001');
+  assert.equal(await page.getByRole('grid').getAttribute('aria-rowcount'), '210002');
   assert.ok((await page.getByRole('row').count()) < 100);
   await page.keyboard.press('PageUp');
   await page.keyboard.press('ArrowUp');

@@ -5,7 +5,7 @@ import { TestBrowser } from '../../testkit/browser.ts';
 import { type Service, startService } from '../../testkit/service.ts';
 import { ROOT } from '../project/files.ts';
 import { CLASSICS, store } from './books.ts';
-import { button, chooseInMenu, openBook, rowOf, signIn } from './console-pages.ts';
+import { chooseInMenu, openBook, rowOf, signIn } from './console-pages.ts';
 
 /**
  * Takes the screenshots that documents show: `node test/console/screenshots.ts [NAME …]`. The fonts are those of the machine;
@@ -61,18 +61,12 @@ const SCREENS: Readonly<Record<string, Screen>> = {
       await page.locator('.bar').first().waitFor();
     },
   },
-  changes: {
-    hasHistory: true,
+  selection: {
+    path: 'console/?q=jane',
     async reach(page) {
-      await openCatalogue(page);
-      await rowOf(page, 'Candide').locator('.author').focus();
-      await page.keyboard.press('Delete');
-      await page.getByText('Deleted: “Candide”').waitFor();
-      await rowOf(page, 'Jane Eyre').locator('.year').focus();
-      await page.keyboard.type('1816');
-      await page.keyboard.press('Enter');
-      await page.getByText('Changed: “Jane Eyre”').waitFor();
-      await chooseInMenu(page, 'Changes of this session');
+      await signIn(page);
+      for (const title of ['Emma', 'Persuasion']) await rowOf(page, title).getByRole('checkbox').click();
+      await page.getByText('2 selected').last().waitFor();
     },
   },
   conflict: {
@@ -92,19 +86,20 @@ const SCREENS: Readonly<Record<string, Screen>> = {
   history: {
     hasHistory: true,
     async reach(page, service) {
+      const change = (changes: object[]) => service.fetch('PATCH', '/books', JSON.stringify(changes));
       await openCatalogue(page);
-      for (const change of [{ title: 'Candide, ou l’Optimisme' }, { author: 'François-Marie Arouet' }])
-        await service.fetch('PUT', '/book/6', JSON.stringify(change));
-      await rowOf(page, 'Candide, ou l’Optimisme').getByText('François-Marie Arouet').waitFor();
-      await openBook(page, 'Candide, ou l’Optimisme');
-      await page.getByRole('button', { name: 'History' }).click();
-      await page.getByText('Added').waitFor();
+      await change([{ id: 14, author: 'Currer Bell' }]);
+      await change([6, 24].map((id) => ({ id, deleted: true })));
+      await change([8, 9, 10, 12].map((id) => ({ id, author: 'Miss Austen' })));
+      await chooseInMenu(page, 'History');
+      await page.getByText('Changed: 4 books').click();
+      await page.getByText('Author: Jane Austen → Miss Austen').first().waitFor();
     },
   },
   import: {
     async reach(page) {
       await openCatalogue(page);
-      await button(page, 'Import').click();
+      await chooseInMenu(page, 'Import');
       const dialog = page.getByRole('dialog', { name: 'Import books' });
       await dialog
         .locator('input[type=file]')

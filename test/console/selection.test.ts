@@ -49,7 +49,8 @@ test('The author of selected books is set and restored, and the list stays where
   await page.getByText('Changed: 3 books').waitFor();
   await rowOf(page, 'Frankenstein').getByText('Jane A.').waitFor();
   assert.equal((await findBook(service, idOf('Frankenstein')))?.author, 'Jane A.');
-  assert.deepEqual(await selectedTitles(page), []);
+  // For the next command.
+  assert.deepEqual(await selectedTitles(page), ['Emma', 'Frankenstein', 'Persuasion']);
   assert.equal(await top(), place);
   await button(page, 'Undo').press('Enter');
   await page.getByText('Change undone: 3 books').waitFor();
@@ -113,7 +114,7 @@ test('A range with Shift also selects rows that are not loaded yet; a new search
   await page.keyboard.press('Control+End');
   await rowOf(page, 'Volume 5000').waitFor();
   await rowOf(page, 'Volume 4990')
-    .locator('.title a')
+    .locator('.title')
     .click({ modifiers: ['Shift'] });
   await bar(page, '4,990 selected').waitFor();
   await button(page, 'Clear the selection').click();

@@ -42,6 +42,7 @@ const changed = (book: Book, fields: Partial<Book>): Change => ({
   before: book,
   after: { ...book, ...fields },
 });
+const yes = () => Promise.resolve(true);
 /** Waits until a condition is met. */
 async function until(isMet: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isMet())) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -66,7 +67,7 @@ for (const hasHistory of [true, false]) {
       const edit = new EditSession(console, 'new');
       await edit.save({ title: 'Emma II', author: '', year: '44 BC' });
       assert.deepEqual(
-        operations.all.value.map(({ kind, changes }) => `${kind} ${changes.length}`),
+        operations.done.value.map(({ kind, changes }) => `${kind} ${changes.length}`),
         ['edited 2', 'deleted 1', 'added 1'],
       );
       assert.equal((await findBook(service, 44))?.year, -44);
@@ -84,11 +85,34 @@ for (const hasHistory of [true, false]) {
       assert.deepEqual([bookAt(console, 0).year, bookAt(console, 1).year], [1, 2]);
       await operations.redo();
       assert.equal(await findBook(service, again.id), undefined);
-      const [first] = operations.all.value;
+      const [first] = operations.done.value;
       assert.ok(first);
       await operations.reverse(first);
       assert.equal((await findBook(service, 1))?.year, -750);
       assert.equal(list.total.value, 42);
+    });
+
+    test('are done again in the order in which they were undone; another one leaves nothing to do again', async () => {
+      const { service, operations } = console;
+      const [candide, werther] = [bookAt(console, 4), bookAt(console, 5)].map((book) => ({ ...book }));
+      assert.ok(candide && werther);
+      const yearOf = async ({ id }: Book) => (await findBook(service, id))?.year;
+      await operations.run('edited', [changed(candide, { year: 1 })]);
+      await operations.undo();
+      await operations.run('edited', [changed(werther, { year: 2 })]);
+      await operations.undo();
+      await operations.redo();
+      assert.deepEqual([await yearOf(candide), await yearOf(werther)], [candide.year, 2]);
+      await operations.redo();
+      assert.equal(await yearOf(candide), candide.year);
+      await operations.run('edited', [changed(candide, { year: 3 })]);
+      const [first, second] = operations.done.value.slice(-2);
+      assert.ok(first && second);
+      await operations.reverse(first);
+      await operations.reverse(second);
+      await operations.redo();
+      assert.deepEqual([await yearOf(candide), await yearOf(werther)], [3, werther.year]);
+      await operations.undo();
     });
 
     test('follow a book to the number under which it is stored again', async () => {
@@ -128,7 +152,7 @@ describe('An operation', () => {
     await operations.undo();
     assert.equal(operations.report.value?.failures[0]?.reason, 'changed');
     assert.equal((await findBook(service, 2))?.author, 'Somebody else');
-    assert.equal(operations.all.value[0]?.isUndone, false);
+    assert.equal(operations.done.value.length, 1);
   });
 
   test('leaves no book without title and author, but changes those that were stored so', async () => {
@@ -160,7 +184,8 @@ describe('An operation', () => {
     assert.equal((await findBook(service, candide.id))?.year, 1);
     cells.edit(werther, 'year', '2');
     cells.save();
-    await operations.runSelected('deleted', () => undefined, werther);
+    console.selection.set([werther], true);
+    await operations.runSelected('deleted', () => undefined);
     assert.equal(await findBook(service, werther.id), undefined);
     assert.equal(operations.report.value?.operation.changes[0]?.before?.year, 2);
   });
@@ -172,7 +197,7 @@ describe('An operation', () => {
     const { done, left, error } = await failing.run('edited', [changed(bookAt(console, 3), { year: 1 })]);
     assert.deepEqual([done.length, left.length, (error as Error).message], [0, 1, 'defect']);
     isSignedIn.value = false;
-    assert.deepEqual([operations.all.value, selection.count.value], [[], 0]);
+    assert.deepEqual([operations.done.value, selection.count.value], [[], 0]);
   });
 });
 
@@ -185,7 +210,7 @@ describe('Pasted cells', () => {
 
   test('replace those from the focused one on, and rows after the end are new books, in one operation', async () => {
     const { service, operations } = console;
-    assert.equal(await paste(console, 41, 'author', 'Anna\t1\nBerta\t'), undefined);
+    assert.equal(await paste(console, 41, 'author', 'Anna\t1\nBerta\t', yes), undefined);
     assert.deepEqual(await findBook(service, 42), {
       id: 42,
       title: 'Mrs Dalloway',
@@ -193,7 +218,7 @@ describe('Pasted cells', () => {
       year: 1,
     });
     assert.equal((await findBook(service, 43))?.year, 0);
-    assert.equal(await paste(console, 42, 'title', 'A\tB\t3\nC\tD\t4 BC\n'), undefined);
+    assert.equal(await paste(console, 42, 'title', 'A\tB\t3\nC\tD\t4 BC\n', yes), undefined);
     assert.deepEqual(await findBook(service, 44), { id: 44, title: 'C', author: 'D', year: -4 });
     await operations.undo();
     await operations.undo();
@@ -201,13 +226,33 @@ describe('Pasted cells', () => {
     assert.equal((await findBook(service, 43))?.author, 'Virginia Woolf');
   });
 
+  test('that replace texts of several books change them only if the user says so', async () => {
+    const { service } = console;
+    const asked: number[] = [];
+    const answer = (isYes: boolean) => (books: number) => {
+      asked.push(books);
+      return Promise.resolve(isYes);
+    };
+    // The first has this author already, and the second loses nothing.
+    await put(service, 2, { author: '' });
+    await console.list.reload();
+    await paste(console, 0, 'author', 'Homer\nHomer', answer(false));
+    assert.deepEqual([asked, (await findBook(service, 2))?.author], [[], 'Homer']);
+    await paste(console, 2, 'author', 'M.', answer(false));
+    assert.deepEqual([asked, (await findBook(service, 3))?.author], [[], 'M.']);
+    await paste(console, 0, 'author', 'Homer\nH.\nN.', answer(false));
+    assert.deepEqual([asked, (await findBook(service, 3))?.author], [[2], 'M.']);
+    await paste(console, 0, 'author', 'Homer\nH.\nN.', answer(true));
+    assert.deepEqual([asked, (await findBook(service, 3))?.author], [[2, 2], 'N.']);
+  });
+
   test('change nothing if one is no year, or there are too many', async () => {
     const { service, operations } = console;
-    const { value: all } = operations.all;
-    assert.deepEqual(await paste(console, 0, 'year', '1\nx'), { kind: 'year', value: 'x' });
-    assert.deepEqual(await paste(console, 0, 'year', '1\t2'), { kind: 'columns' });
-    assert.deepEqual(await paste(console, 0, 'title', 'x\n'.repeat(10_001)), { kind: 'rows' });
-    assert.equal(operations.all.value, all);
+    const { value: all } = operations.done;
+    assert.deepEqual(await paste(console, 0, 'year', '1\nx', yes), { kind: 'year', value: 'x' });
+    assert.deepEqual(await paste(console, 0, 'year', '1\t2', yes), { kind: 'columns' });
+    assert.deepEqual(await paste(console, 0, 'title', 'x\n'.repeat(10_001), yes), { kind: 'rows' });
+    assert.equal(operations.done.value, all);
     assert.equal((await findBook(service, 1))?.year, -750);
   });
 });
@@ -276,6 +321,54 @@ test('A cell that cannot be saved is kept for the dialog, once', async () => {
   await until(async () => (await findBook(service, 2))?.author === 'H.');
   assert.equal(cells.take(1)?.id, 1);
   assert.equal(cells.take(1), undefined);
+});
+
+test('The cells of a new book are saved together, and marked as long as they are not', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { cells, service, list } = console;
+  cells.edit(undefined, 'title', 'Orlando');
+  cells.edit(undefined, 'author', 'Virginia Woolf');
+  assert.deepEqual(cells.newBook, { id: 0, title: 'Orlando', author: 'Virginia Woolf', year: 0 });
+  assert.equal(cells.save(), true);
+  assert.deepEqual([cells.isSaving('new', 'author'), cells.newBook], [true, undefined]);
+  await until(() => list.total.value === 44);
+  assert.deepEqual(await findBook(service, 44), {
+    id: 44,
+    title: 'Orlando',
+    author: 'Virginia Woolf',
+    year: 0,
+  });
+  assert.deepEqual(cells.saving.value, []);
+  // Nothing was typed.
+  cells.edit(undefined, 'title');
+  assert.deepEqual([cells.save(), cells.open.value], [true, undefined]);
+});
+
+test('A cell is emptied, but not the last text of a book', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { cells, service } = console;
+  cells.edit(bookAt(console, 0), 'title', '');
+  assert.equal(cells.save(), true);
+  await until(async () => (await findBook(service, 1))?.title === '');
+  cells.edit(bookAt(console, 0), 'author', '');
+  assert.equal(cells.save(), false);
+  assert.equal(cells.open.value?.session.problem, 'nameless');
+});
+
+test('Books whose author is set stay selected, as they are now', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { operations, selection, service } = console;
+  selection.set(
+    [0, 1].map((row) => bookAt(console, row)),
+    true,
+  );
+  for (const author of ['H.', 'N. N.'])
+    await operations.runSelected('edited', (book) => ({ ...book, author }));
+  assert.deepEqual([selection.count.value, operations.report.value?.failures], [2, []]);
+  assert.equal((await findBook(service, 2))?.author, 'N. N.');
 });
 
 test('An undo waits until it is known whether deleted books return under their numbers', async () => {

@@ -57,7 +57,7 @@ test('In WebKit, a user searches, edits, adds, deletes and undoes with the keybo
   await page.press(Enter);
   await page.waitUntil(has('.count', '44 books'));
   assert.deepEqual(await findBook(service, 44), { id: 44, title: 'Orlando', author: 'Woolf', year: 1928 });
-  await page.click('[data-index="42"] .title a');
+  await page.click('[data-index="42"] .id a');
   await page.waitUntil(`document.activeElement.name === 'title'`);
   await page.type('x');
   await page.press(Escape);

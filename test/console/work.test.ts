@@ -5,7 +5,7 @@ import {
   assertAccessible,
   button,
   ConsolePages,
-  chooseInMenu,
+  deleteBook,
   failedRequests,
   field,
   focusedRow,
@@ -70,31 +70,19 @@ test('A user adds books one after another, corrects one, deletes one and undoes 
   await page.keyboard.press('ControlOrMeta+Z');
   await page.getByText('Deletion undone: “The Odyssey” Its number is new').waitFor();
   await focusedRow(page, 'The Odyssey').waitFor();
-  await chooseInMenu(page, 'Changes of this session');
-  await page.getByText('Year: 750 BC → –').waitFor();
-  await assertAccessible(page, 'changes of the session');
-  assert.deepEqual(await page.locator('.entries li p:first-child').allInnerTexts(), [
-    'Deletion undone: “The Odyssey”',
-    'Changed: “The Iliad”',
-    'Added: “Orlando”',
-    'Added: “Middlemarch II”',
-  ]);
-  await button(page, /^Undo: Added: “Orlando”/).click();
-  await page.locator('dialog').getByText('Addition undone: “Orlando”').waitFor();
-  await page.keyboard.press('Escape');
-  await noDialog(page);
   await page.keyboard.press('ControlOrMeta+Z');
   await page.getByText('Change undone: “The Iliad”').waitFor();
   assert.equal((await findBook(service, 1))?.year, -750);
-  await page.keyboard.press('ControlOrMeta+Z');
-  await waitForCount(page, '43 books');
+  for (const count of ['44 books', '43 books']) {
+    await page.keyboard.press('ControlOrMeta+Z');
+    await waitForCount(page, count);
+  }
 });
 
 test('With a history, a deleted book returns under its number, with the focus', async (context) => {
   const { page, service } = (await pages.openConsole(context, {}, { hasHistory: true })) ?? {};
   if (!page || !service) return;
-  await rowOf(page, 'Emma').locator('.author').click();
-  await page.keyboard.press('Delete');
+  await deleteBook(page, 'Emma');
   await focusedRow(page, 'Frankenstein').waitFor();
   await page.keyboard.press('ControlOrMeta+Z');
   await focusedRow(page, 'Emma').waitFor();
@@ -247,7 +235,7 @@ test('The dialog of a book can be closed while the book is loading, and when it 
   await noDialog(page);
   held.resolve();
   await openBook(page, 'Emma');
-  await page.getByText('The service is overloaded, or its store is unavailable.').waitFor();
+  await page.getByText('The service is not available at the moment.').waitFor();
   await button(page, 'Close').click();
   await noDialog(page);
 });

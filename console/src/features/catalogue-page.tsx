@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { explain, loadWithTexts, texts } from '../language/texts.ts';
-import { Button, LinkButton } from '../ui/button.tsx';
+import { explain, loadWithTexts, preparedPercent, texts } from '../language/texts.ts';
+import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
+import { later } from './later-code.ts';
 import { NumberedBook } from './numbered-book.tsx';
 import { Search } from './search.tsx';
 import { useShortcuts } from './shortcuts.ts';
@@ -11,10 +12,12 @@ import { Table } from './table/table.tsx';
 import { useApp } from './use-app.ts';
 
 const RETRY_MS = 5_000;
+/** While the search is being prepared. */
+const PREPARATION_MS = 1_000;
 
 export function CataloguePage() {
   const { list, found, dialogs, isNarrow, preferences, session } = useApp();
-  const later = useLater();
+  const code = useLater();
   useShortcuts();
   const t = texts.value;
   const isChart = preferences.chart.value === 'shown';
@@ -25,56 +28,50 @@ export function CataloguePage() {
         {t.skipLink}
       </button>
       <header class="top">
+        <h1 class="visually-hidden">{t.catalogue}</h1>
         <p class="mark" aria-hidden="true" />
-        <h1>{t.catalogue}</h1>
-        {!isNarrow.value && (
-          <>
-            {!isReadOnly && (
-              <LinkButton text={t.import} onClick={() => dialogs.show({ kind: 'import', files: [] })} />
-            )}
-            <LinkButton
-              text={t.export}
-              onClick={() => dialogs.show({ kind: 'export', isSelection: false })}
-            />
-          </>
-        )}
-        {later ? <later.PageMenu /> : <span class="menu-place">{t.more}</span>}
+        <Search />
+        {code ? <code.PageMenu /> : <span class="menu-place">{t.more}</span>}
         {!isReadOnly && (
-          <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
+          <Button
+            text={isNarrow.value ? '+' : t.add}
+            aria-label={t.add}
+            variant="primary"
+            onClick={() => dialogs.show({ kind: 'book', id: 'new' })}
+          />
         )}
       </header>
       <main>
-        <Search />
-        {later && isChart && <later.Chart />}
+        {code && isChart && <code.Chart />}
         {isReadOnly && <p class="read-only quiet">{t.readOnly}</p>}
         <LoadError />
         <section id="books" aria-label={t.books}>
           <NumberedBook />
-          {list.isEmpty.value ? later && !found.numbered.value && <later.Empty /> : <Table />}
+          {list.isEmpty.value ? code && !found.numbered.value && <code.Empty /> : <Table />}
         </section>
       </main>
-      <StatusBar>{later && <later.SelectionBar />}</StatusBar>
-      {later && <later.OpenedDialog />}
-      {later && <later.Reports />}
-      {later && <later.FileDrop />}
+      <StatusBar>{code && <code.SelectionBar />}</StatusBar>
+      {code && <code.OpenedDialog />}
+      {code && <code.Reports />}
+      {code && <code.FileDrop />}
+      {code && <code.PrintedBooks />}
     </>
   );
 }
 
 /** The code of dialogs, commands and the chart, which is loaded after the first books, so that dialogs open at once. */
-function useLater(): typeof import('./later.tsx') | undefined {
+function useLater() {
   const { list, dialogs, toasts } = useApp();
-  const module = useSignal<typeof import('./later.tsx') | undefined>(undefined);
   const attempts = useSignal(0);
   const isNeeded = !list.isLoading.value || dialogs.open.value !== undefined;
   useEffect(() => {
-    if (!isNeeded || module.value) return undefined;
+    if (!isNeeded || later.value) return undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     // Browsers do not load a module again that they could not load once.
     fetch('.', { method: 'HEAD' })
       .then(() => loadWithTexts(() => import('./later.tsx')))
       .then(
-        (loaded) => (module.value = loaded),
+        (loaded) => (later.value = loaded),
         () => {
           if (dialogs.open.peek()) toasts.show({ text: () => texts.value.signInErrors.unreachable });
           timer = setTimeout(() => attempts.value++, RETRY_MS);
@@ -82,7 +79,7 @@ function useLater(): typeof import('./later.tsx') | undefined {
       );
     return () => clearTimeout(timer);
   }, [isNeeded, attempts.value]);
-  return module.value;
+  return later.value;
 }
 
 /** The error of loading the list, which is retried until it succeeds. */
@@ -90,22 +87,23 @@ function LoadError() {
   const { list } = useApp();
   const { value: error } = list.error;
   const hasError = error !== undefined;
+  const isPrepared = preparedPercent(error) === undefined;
   useEffect(() => {
     if (!hasError) return undefined;
     const retry = () => list.retry();
-    const timer = setInterval(retry, RETRY_MS);
+    const timer = setInterval(retry, isPrepared ? RETRY_MS : PREPARATION_MS);
     addEventListener('online', retry);
     return () => {
       clearInterval(timer);
       removeEventListener('online', retry);
     };
-  }, [hasError]);
+  }, [hasError, isPrepared]);
   return (
     <div role="alert">
       {hasError && (
-        <div class="load-error">
+        <div class={isPrepared ? 'load-error' : 'load-error note'}>
           <p>{explain(error)}</p>
-          <Button text={texts.value.tryAgain} onClick={() => list.retry()} />
+          {isPrepared && <Button text={texts.value.tryAgain} onClick={() => list.retry()} />}
         </div>
       )}
     </div>

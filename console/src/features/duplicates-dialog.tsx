@@ -3,8 +3,8 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Book } from '../../../src/client/index.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
-import { DuplicateSearch } from '../state/duplicate-search.ts';
-import { Button, LinkButton } from '../ui/button.tsx';
+import { DuplicateSearch, GROUPS_MAX } from '../state/duplicate-search.ts';
+import { Button } from '../ui/button.tsx';
 import { Dialog, StepHeading } from '../ui/dialog.tsx';
 import { Progress } from '../ui/progress.tsx';
 import { BookText, YearText } from './book-text.tsx';
@@ -22,6 +22,8 @@ export function DuplicatesDialog() {
   }, []);
   const [group] = search.groups.value;
   const isReading = search.isReading.value;
+  const { value: error } = search.error;
+  const { value: end } = search.end;
   return (
     <Dialog label={t.duplicates} class="wide" onDismiss={() => app.dialogs.close()}>
       <StepHeading text={t.duplicates} note={t.duplicatesHint} />
@@ -39,14 +41,19 @@ export function DuplicatesDialog() {
         />
       )}
       <p role="status">
-        {(!isReading || group) && formatMessage(t.duplicateGroups, { count: search.groups.value.length })}
+        {(group || end === 'complete') &&
+          formatMessage(t.duplicateGroups, { count: search.groups.value.length })}{' '}
+        {end === 'full' && formatMessage(t.duplicateLimit, { max: GROUPS_MAX })}
       </p>
       <p class="error" role="alert">
-        {search.error.value !== undefined && explain(search.error.value)}
+        {error !== undefined && formatMessage(t.duplicatesFailed, { reason: explain(error) })}
       </p>
       {group && <Group key={group} search={search} group={group} />}
       <div class="buttons">
         {isReading && <Button text={t.stop} onClick={() => search.stop()} />}
+        {(error !== undefined || (end === 'full' && !group)) && (
+          <Button text={t.tryAgain} variant="primary" onClick={() => void search.start()} />
+        )}
         <Button text={t.close} onClick={() => app.dialogs.close()} />
       </div>
     </Dialog>
@@ -94,7 +101,7 @@ function Group({ search, group }: { readonly search: DuplicateSearch; readonly g
         {error.value}
       </p>
       <div class="buttons">
-        <LinkButton text={t.skip} variant="first" onClick={() => search.skip(group)} />
+        <Button text={t.skip} variant="ghost first" onClick={() => search.skip(group)} />
         <Button text={t.keepAll} onClick={() => search.keepAll(group)} />
       </div>
     </div>

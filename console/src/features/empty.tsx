@@ -4,7 +4,6 @@ import { language } from '../language/language.ts';
 import { allTexts } from '../language/texts.ts';
 import { Explainer, type Explanation } from '../state/explanation.ts';
 import { Button } from '../ui/button.tsx';
-import { exampleFile } from './example-file.ts';
 import { useApp } from './use-app.ts';
 
 /** Shown instead of the table when there is no book to show. */
@@ -52,14 +51,12 @@ function NoBooks() {
   const { dialogs, session } = useApp();
   const t = allTexts.value;
   if (session.isReadOnly.value) return <p class="lead">{t.noBooks}</p>;
-  const importFiles = (files: readonly File[]) => dialogs.show({ kind: 'import', files });
   return (
     <>
       <p class="lead">{t.noBooks}</p>
       <p class="quiet">{t.noBooksHint}</p>
       <div class="buttons">
-        <Button text={t.importFile} onClick={() => importFiles([])} />
-        <Button text={t.importExample} onClick={() => importFiles([exampleFile()])} />
+        <Button text={t.importFile} onClick={() => dialogs.show({ kind: 'import', files: [] })} />
         <Button text={t.add} variant="primary" onClick={() => dialogs.show({ kind: 'book', id: 'new' })} />
       </div>
     </>

@@ -8,5 +8,8 @@ export { Empty } from './empty.tsx';
 export { FileDrop } from './file-drop.tsx';
 export { OpenedDialog } from './opened-dialog.tsx';
 export { PageMenu } from './page-menu.tsx';
+export { PrintedBooks, printBooks } from './printed-books.tsx';
 export { Reports } from './reports.tsx';
 export { SelectionBar } from './selection-bar.tsx';
+export { CellEditor } from './table/cell-editor.tsx';
+export { Divider } from './table/divider.tsx';

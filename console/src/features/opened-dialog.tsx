@@ -3,8 +3,8 @@ import { DuplicatesDialog } from './duplicates-dialog.tsx';
 import { FieldDialog } from './field-dialog.tsx';
 import { ExportDialog } from './files/export-dialog.tsx';
 import { ImportDialog } from './files/import-dialog.tsx';
-import { DeletedBooksDialog } from './history/deleted-books.tsx';
-import { OperationsDialog } from './operations-dialog.tsx';
+import { HistoryDialog } from './history/history.tsx';
+import { Question } from './question.tsx';
 import { ShortcutHelp } from './shortcut-help.tsx';
 import { useApp } from './use-app.ts';
 
@@ -22,10 +22,10 @@ export function OpenedDialog() {
       return <FieldDialog field={opened.field} />;
     case 'duplicates':
       return <DuplicatesDialog />;
-    case 'deleted':
-      return <DeletedBooksDialog />;
-    case 'operations':
-      return <OperationsDialog />;
+    case 'history':
+      return <HistoryDialog />;
+    case 'question':
+      return <Question {...opened} />;
     case 'shortcuts':
       return <ShortcutHelp />;
     default:

@@ -1,37 +1,47 @@
-import { texts } from '../language/texts.ts';
-import { LinkButton } from '../ui/button.tsx';
+import type { TargetedKeyboardEvent, TargetedToggleEvent } from 'preact';
+import { allTexts } from '../language/texts.ts';
 import { DensityMenu, LanguageMenu, ThemeMenu } from './preference-menus.tsx';
+import { printBooks } from './printed-books.tsx';
 import { useApp } from './use-app.ts';
 
-/** What is not needed every minute. */
+/** What is not needed every minute. Beside Tab, the arrow keys move the focus. */
 export function PageMenu() {
-  const { dialogs, session, history, isNarrow, preferences } = useApp();
+  const app = useApp();
+  const { dialogs, session, history, isNarrow, preferences } = app;
   const isReadOnly = session.isReadOnly.value;
-  const t = texts.value;
+  const t = allTexts.value;
   const { chart } = preferences;
   return (
     <>
-      <button type="button" class="link menu-button" popovertarget="menu">
+      <button type="button" class="button ghost menu-button" popovertarget="menu">
         {t.more}
       </button>
-      <div id="menu" class="menu card" popover="auto">
-        {isNarrow.value && (
-          <>
-            {!isReadOnly && entry(t.import, () => dialogs.show({ kind: 'import', files: [] }))}
-            {entry(t.export, () => dialogs.show({ kind: 'export', isSelection: false }))}
-          </>
-        )}
-        {!isReadOnly && entry(t.operations, () => dialogs.show({ kind: 'operations' }))}
-        {history.isKept.value && entry(t.recentlyDeleted, () => dialogs.show({ kind: 'deleted' }))}
+      {/* biome-ignore lint/a11y/useSemanticElements: a fieldset is no popover in all browsers */}
+      <div
+        id="menu"
+        class="menu card"
+        popover="auto"
+        role="group"
+        aria-label={t.more}
+        onToggle={focusFirst}
+        onKeyDown={moveFocus}
+      >
+        <h2>{t.menuData}</h2>
+        {!isReadOnly && entry(t.import, () => dialogs.show({ kind: 'import', files: [] }))}
+        {entry(t.export, () => dialogs.show({ kind: 'export', isSelection: false }))}
+        {entry(t.print, () => void printBooks(app), 'Ctrl + P')}
+        {history.isKept.value && entry(t.history, () => dialogs.show({ kind: 'history' }))}
         {!isReadOnly && entry(t.duplicates, () => dialogs.show({ kind: 'duplicates' }))}
+        <h2>{t.menuView}</h2>
         {entry(chart.value === 'shown' ? t.hideChart : t.showChart, () => {
           chart.value = chart.value === 'shown' ? 'hidden' : 'shown';
         })}
         <DensityMenu />
         <LanguageMenu />
         <ThemeMenu />
-        {!isNarrow.value && entry(t.shortcuts, () => dialogs.show({ kind: 'shortcuts' }))}
-        <a class="link" href="../docs">
+        {!isNarrow.value && entry(t.shortcuts, () => dialogs.show({ kind: 'shortcuts' }), 'Ctrl + /')}
+        <h2>{t.menuAccount}</h2>
+        <a class="button ghost" href="../docs">
           {t.apiPage}
         </a>
         {entry(t.signOut, () => session.signOut())}
@@ -40,6 +50,39 @@ export function PageMenu() {
   );
 }
 
-function entry(text: string, run: () => void) {
-  return <LinkButton text={text} popovertarget="menu" popovertargetaction="hide" onClick={run} />;
+function entry(text: string, run: () => void, keys?: string) {
+  return (
+    <button
+      type="button"
+      class="button ghost"
+      popovertarget="menu"
+      popovertargetaction="hide"
+      aria-keyshortcuts={keys?.replace(/ \+ /g, '+').replace('Ctrl', 'Control')}
+      data-keys={keys}
+      onClick={run}
+    >
+      {text}
+    </button>
+  );
+}
+
+const controlsOf = (menu: HTMLElement) => [...menu.querySelectorAll<HTMLElement>('button, select, a')];
+
+function focusFirst({ newState, currentTarget }: TargetedToggleEvent<HTMLElement>): void {
+  if (newState === 'open') controlsOf(currentTarget)[0]?.focus();
+}
+
+function moveFocus(event: TargetedKeyboardEvent<HTMLElement>): void {
+  const controls = controlsOf(event.currentTarget);
+  const index = controls.indexOf(document.activeElement as HTMLElement);
+  const moves: Readonly<Record<string, number>> = {
+    ArrowDown: index + 1,
+    ArrowUp: index - 1,
+    Home: 0,
+    End: controls.length - 1,
+  };
+  const next = moves[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  controls.at(next % controls.length)?.focus();
 }

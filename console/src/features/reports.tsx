@@ -1,5 +1,5 @@
 import { useSignalEffect } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Book } from '../../../src/client/index.ts';
 import { formatMessage } from '../language/format.ts';
 import { allTexts, explain } from '../language/texts.ts';
@@ -9,6 +9,7 @@ import { Follower } from '../state/follower.ts';
 import type { Operation, Report } from '../state/operations.ts';
 import type { Failure } from '../state/selection.ts';
 import type { Toast } from '../state/toasts.ts';
+import { returnFocus } from '../ui/dialog.tsx';
 import { visibleText } from '../ui/visible-text.ts';
 import { useApp } from './use-app.ts';
 
@@ -25,6 +26,13 @@ export function Reports() {
     const { value: report } = app.operations.report;
     app.toasts.show(report && toastOf(app, report));
   });
+  const isRunning = useRef(false);
+  useSignalEffect(() => {
+    const wasRunning = isRunning.current;
+    isRunning.current = app.operations.progress.value !== undefined;
+    // The button that had the focus was replaced by the progress.
+    if (wasRunning && !isRunning.current) setTimeout(() => returnFocus(null));
+  });
   useSignalEffect(() => {
     const failed = app.cells.failed.value.at(-1);
     if (!failed) return;
@@ -34,6 +42,7 @@ export function Reports() {
     else
       app.toasts.show({
         text: () => allTexts.value.notSaved,
+        isError: true,
         actions: [{ label: () => allTexts.value.continueEditing, run: open }],
       });
   });
@@ -47,7 +56,13 @@ function toastOf({ operations, list, address }: App, report: Report): Toast | un
       done.length > 0 && nameOfOperation(operation),
       isRenumbered && allTexts.value.renumbered,
       failures.length > 0 && explainFailures(failures),
-      error !== undefined && formatMessage(allTexts.value.commandFailed, { reason: explain(error) }),
+      error !== undefined &&
+        formatMessage(
+          done.length + left.length > 1 ? allTexts.value.commandFailed : allTexts.value.notStored,
+          {
+            reason: explain(error),
+          },
+        ),
     ]
       .filter(Boolean)
       .join(' ');
@@ -65,7 +80,7 @@ function toastOf({ operations, list, address }: App, report: Report): Toast | un
       run: () => (address.isSearch.value ? address.showNewest() : void list.reveal(added)),
     },
   ].filter((action) => typeof action === 'object');
-  return text() === '' ? undefined : { text, actions };
+  return text() === '' ? undefined : { text, actions, isError: error !== undefined || failures.length > 0 };
 }
 
 /** What an operation has done, or that it is undone. */
@@ -97,9 +112,11 @@ export function explainFailure({ reason }: Failure): string {
   return typeof reason === 'string' ? allTexts.value.failures[reason] : explain(reason);
 }
 
-function quote({ title }: Book): string {
+function cut(text: string): string {
+  return text.length <= NAME_LENGTH_MAX ? text : `${text.slice(0, NAME_LENGTH_MAX - 1).trimEnd()}…`;
+}
+
+export function quote({ title }: Book): string {
   const { noTitle, quotedWord } = allTexts.value;
-  return title === ''
-    ? noTitle
-    : formatMessage(quotedWord, { word: visibleText(title).slice(0, NAME_LENGTH_MAX) });
+  return title === '' ? noTitle : formatMessage(quotedWord, { word: cut(visibleText(title)) });
 }

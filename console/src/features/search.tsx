@@ -12,36 +12,26 @@ import { useApp } from './use-app.ts';
 /** The delay between the last key and the search. */
 const DEBOUNCE_MS = 100;
 
-/** The toolbar, which stays in view. On a narrow screen, the years and the order are below it when they are wanted. */
+/** The search and its filters. On a narrow screen, the years and the order are in a popover below the bar. */
 export function Search() {
   const { isNarrow, address } = useApp();
-  const isOpen = useSignal(false);
   const { from, to } = address.view.value;
-  const hasYears = from !== undefined || to !== undefined;
-  const isUnfolded = isOpen.value || hasYears;
-  const t = texts.value;
+  const isFiltered = from !== undefined || to !== undefined;
   return (
     <search>
-      <div class="toolbar">
-        <SearchField />
-        {isNarrow.value ? (
-          <button
-            type="button"
-            class="button"
-            aria-expanded={isUnfolded}
-            onClick={() => (isOpen.value = !isOpen.value)}
-          >
-            {t.filter}
+      <SearchField />
+      {isNarrow.value ? (
+        <>
+          <button type="button" class={`button ghost ${isFiltered ? 'active' : ''}`} popovertarget="filters">
+            {texts.value.filter}
           </button>
-        ) : (
-          <Years />
-        )}
-      </div>
-      {isNarrow.value && isUnfolded && (
-        <div class="filters">
-          <Years />
-          <SortMenu />
-        </div>
+          <div id="filters" class="menu card" popover="auto">
+            <Years />
+            <SortMenu />
+          </div>
+        </>
+      ) : (
+        <Years />
       )}
     </search>
   );
@@ -101,8 +91,8 @@ function SearchField() {
     return list.at(row)?.id === book.id ? row : undefined;
   }
 
-  /** Shows a place. @param isFocused whether its book gets the focus, as nothing else is typed */
-  function goTo([, sign = '', text = '']: readonly string[], isFocused: boolean): void {
+  /** Shows a place. @param leave is called when its book gets the focus; undefined while the user may be typing */
+  function goTo([, sign = '', text = '']: readonly string[], leave: (() => void) | undefined): void {
     const isByNumber = columnOf(address.view.value.sort) === 'id';
     address.show({ q: '', ...(sign === '/' && isByNumber && text !== '' && { sort: 'title' }) }, 'type');
     if (text === '') return;
@@ -110,7 +100,10 @@ function SearchField() {
       const row = await find(sign, text, abort);
       abort.throwIfAborted();
       if (row === undefined) isNowhere.value = true;
-      else list.target.value = { row, isFocused, isFirst: true };
+      else {
+        list.target.value = { row, isFocused: leave !== undefined, isFirst: true };
+        leave?.();
+      }
     });
   }
 
@@ -122,13 +115,13 @@ function SearchField() {
       <QueryField
         id="search"
         name="q"
-        hint={texts.value.searchHint}
+        hint={texts.value.search}
         read={(text) => (PLACE.test(text) || hasTooManyWords(text) ? undefined : { q: text })}
-        onApply={(text, isSubmitted) => {
+        onApply={(text, isSubmitted, clear) => {
           const place = PLACE.exec(text);
           cancel.current();
           isNowhere.value = false;
-          if (place) goTo(place, isSubmitted);
+          if (place) goTo(place, isSubmitted ? clear : undefined);
         }}
         explain={(text) => {
           if (hasTooManyWords(text)) return formatMessage(texts.value.tooManyWords, { max: WORDS_MAX });
@@ -176,7 +169,8 @@ interface QueryFieldProps {
   readonly read: (text: string) => Partial<View> | undefined;
   /** What is wrong with a text; '' if nothing is. */
   readonly explain: (text: string) => string;
-  readonly onApply?: (text: string, isSubmitted: boolean) => void;
+  /** @param clear removes the text */
+  readonly onApply?: (text: string, isSubmitted: boolean, clear: () => void) => void;
 }
 
 /** A field whose text is applied to the view shortly after it is typed. */
@@ -199,7 +193,7 @@ function QueryField({ id, name, hint, read, explain, onApply }: QueryFieldProps)
     timer.current = undefined;
     const changes = read(text.value);
     if (changes) address.show(changes, 'type');
-    onApply?.(text.value, isSubmitted);
+    onApply?.(text.value, isSubmitted, () => (text.value = ''));
   }
 
   const problem = explain(text.value);

@@ -2,7 +2,7 @@ import { formatMessage } from '../language/format.ts';
 import { formatNumber } from '../language/language.ts';
 import { allTexts, explain } from '../language/texts.ts';
 import { OPERATION_BOOKS_MAX, type Progress } from '../state/operations.ts';
-import { LinkButton } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
 import { BookText } from './book-text.tsx';
 import { explainFailure } from './reports.tsx';
@@ -25,7 +25,8 @@ export function SelectionBar() {
     <section class="selection" aria-label={t.selection}>
       <strong>{formatMessage(t.selected, { count })}</strong>
       {list.total.value !== undefined && count < list.total.value && (
-        <LinkButton
+        <Button
+          variant="ghost"
           text={formatMessage(t.selectAllBooks, { count: list.total.value })}
           onClick={() => selection.all()}
         />
@@ -34,22 +35,34 @@ export function SelectionBar() {
         <span class="quiet">{formatMessage(t.tooManySelected, { max: OPERATION_BOOKS_MAX })}</span>
       ) : (
         <>
-          <LinkButton text={t.setAuthor} onClick={() => dialogs.show({ kind: 'field', field: 'author' })} />
-          <LinkButton text={t.setYear} onClick={() => dialogs.show({ kind: 'field', field: 'year' })} />
+          <Button
+            variant="ghost"
+            text={t.setAuthor}
+            onClick={() => dialogs.show({ kind: 'field', field: 'author' })}
+          />
+          <Button
+            variant="ghost"
+            text={t.setYear}
+            onClick={() => dialogs.show({ kind: 'field', field: 'year' })}
+          />
         </>
       )}
-      <LinkButton text={t.export} onClick={() => dialogs.show({ kind: 'export', isSelection: true })} />
+      <Button
+        variant="ghost"
+        text={t.export}
+        onClick={() => dialogs.show({ kind: 'export', isSelection: true })}
+      />
       {!isTooMany && !isReadOnly && (
-        <LinkButton
+        <Button
           text={t.delete}
-          variant="danger"
+          variant="ghost danger"
           onClick={runAndFocus(() => operations.runSelected('deleted', () => undefined))}
         />
       )}
-      <LinkButton
+      <Button
         text="✕"
         aria-label={t.clearSelection}
-        variant="last"
+        variant="ghost last"
         onClick={runAndFocus(() => selection.clear())}
       />
       {error !== undefined && (
@@ -101,7 +114,7 @@ function RunningOperation({ step, done, total: max }: Progress) {
       <strong>{t.steps[step]}</strong>
       <progress value={done} max={max} aria-label={t.steps[step]} />
       <span>{formatMessage(t.progress, { done: formatNumber(done), total: formatNumber(max) })}</span>
-      <LinkButton text={t.stop} variant="last" onClick={() => operations.stop()} />
+      <Button text={t.stop} variant="ghost last" onClick={() => operations.stop()} />
     </section>
   );
 }

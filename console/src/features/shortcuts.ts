@@ -1,6 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { App } from '../state/app.ts';
 import { focusBooks } from '../ui/dialog.tsx';
+import { later } from './later-code.ts';
 import { useApp } from './use-app.ts';
 
 /** Handles the keys of the page. None of them is a character alone, which assistive technologies may type (WCAG 2.1.4). */
@@ -16,13 +17,15 @@ export function useShortcuts(): void {
 }
 
 /** In fields, keys are text, except for the arrows, which move the focus from the search to the books. @returns whether it did something */
-function handleKey({ dialogs, selection, operations, session }: App, event: KeyboardEvent): boolean {
+function handleKey(app: App, event: KeyboardEvent): boolean {
+  const { dialogs, selection, operations, session } = app;
   const { target, key, ctrlKey, metaKey, shiftKey, altKey } = event;
   if (!(target instanceof Element) || altKey || document.querySelector('dialog[open], :popover-open'))
     return false;
   const isCommand = ctrlKey || metaKey;
   if (isCommand && key.toLowerCase() === 'k')
     (document.getElementById('search') as HTMLInputElement).select();
+  else if (isCommand && key.toLowerCase() === 'p' && !shiftKey) void later.value?.printBooks(app);
   else if (isCommand && key === '/') dialogs.show({ kind: 'shortcuts' });
   else if (key === 'Insert' && !isCommand && !shiftKey) dialogs.show({ kind: 'book', id: 'new' });
   else if ((key === 'ArrowDown' || key === 'ArrowUp') && isBesideTable(target)) focusBooks();

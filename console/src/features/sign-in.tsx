@@ -4,9 +4,8 @@ import { BookkeepingError, type Login, RefusedError } from '../../../src/client/
 import { formatMessage } from '../language/format.ts';
 import type { Texts } from '../language/language.ts';
 import { texts } from '../language/texts.ts';
-import { LinkButton } from '../ui/button.tsx';
+import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { LanguageMenu, ThemeMenu } from './preference-menus.tsx';
 import { useApp } from './use-app.ts';
 
 export function SignInPage() {
@@ -21,10 +20,6 @@ export function SignInPage() {
         <p class="quiet">{t.signInHint}</p>
         <SignInForm />
       </main>
-      <footer>
-        <LanguageMenu />
-        <ThemeMenu />
-      </footer>
     </div>
   );
 }
@@ -38,7 +33,7 @@ export function SignInAgain() {
       <h2>{t.signInAgain}</h2>
       <p class="quiet">{t.signInAgainHint}</p>
       <SignInForm />
-      <LinkButton text={t.signOutInstead} onClick={() => session.signOut()} />
+      <Button variant="ghost" text={t.signOutInstead} onClick={() => session.signOut()} />
     </Dialog>
   );
 }
@@ -109,7 +104,7 @@ function SignInForm() {
         </div>
         <button
           type="button"
-          class="link"
+          class="button ghost"
           aria-pressed={isShown.value}
           aria-describedby="password-label"
           onClick={() => {

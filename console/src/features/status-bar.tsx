@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { formatMessage } from '../language/format.ts';
-import { texts } from '../language/texts.ts';
-import { LinkButton } from '../ui/button.tsx';
+import { allTexts, texts } from '../language/texts.ts';
+import { Button } from '../ui/button.tsx';
 import { focusBooks } from '../ui/dialog.tsx';
 import { useApp } from './use-app.ts';
 
@@ -21,23 +21,37 @@ export function StatusBar({ children }: { readonly children: ComponentChildren }
   );
 }
 
-/** The number of matches, of all books, and of those that are new and not in the list. */
+/** The rows in view, the number of matches, of all books, and of those that are new and not in the list. */
 function BookCount() {
-  const { list, found, history, address } = useApp();
+  const { list, found, history, address, cells, operations, session } = useApp();
   const t = texts.value;
   const { value: count } = list.total;
   const { value: total } = found.all;
   const { value: newBooks } = history.newBooks;
+  const { first, last } = list.inView.value;
   return (
     <>
-      <p class="count" role="status">
-        {count !== undefined &&
-          (address.isSearch.value && total !== undefined && list.error.value === undefined
-            ? formatMessage(t.countOf, { count, total: Math.max(count, total) })
-            : formatMessage(t.count, { count }))}
-      </p>
+      <div class="place">
+        <p class={address.isSearch.value ? 'count' : 'count visually-hidden'} role="status">
+          {count !== undefined &&
+            (address.isSearch.value && total !== undefined && list.error.value === undefined
+              ? formatMessage(t.countOf, { count, total: Math.max(count, total) })
+              : formatMessage(t.count, { count }))}
+        </p>
+        <p aria-hidden="true">
+          {count !== undefined && count > 0 && list.error.value === undefined && (
+            <span>{formatMessage(t.rowsInView, { first: first + 1, last: last + 1, count })}</span>
+          )}
+          {!session.isReadOnly.value && (
+            <span class="quiet">
+              {cells.saving.value.length > 0 || operations.progress.value ? t.saving : t.saved}
+            </span>
+          )}
+        </p>
+      </div>
       {newBooks > 0 && (
-        <LinkButton
+        <Button
+          variant="ghost"
           text={formatMessage(t.showNewBooks, { count: newBooks })}
           onClick={() => {
             void list.reload();
@@ -67,11 +81,12 @@ function ToastBox() {
       onFocusOut={pause(false)}
     >
       {toast && (
-        <div class="toast">
+        <div class={toast.isError ? 'toast failed' : 'toast'}>
           <p>{toast.text()}</p>
           {toast.actions?.map(({ label, run }) => (
-            <LinkButton
+            <Button
               key={label()}
+              variant="ghost"
               text={label()}
               onClick={() => {
                 toasts.show(undefined);
@@ -81,6 +96,17 @@ function ToastBox() {
               }}
             />
           ))}
+          {toast.isError && (
+            <Button
+              text="✕"
+              aria-label={allTexts.value.closeMessage}
+              variant="ghost"
+              onClick={() => {
+                toasts.show(undefined);
+                focusBooks({ preventScroll: true });
+              }}
+            />
+          )}
         </div>
       )}
     </div>

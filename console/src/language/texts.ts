@@ -59,13 +59,23 @@ export function formatYear(year: number): string {
   return year < 0 ? formatMessage(texts.value.beforeCommonEra, { year: String(-year) }) : String(year);
 }
 
+/** How much of what searches and orders need the service has prepared, if an error is that it has not all of it. */
+export function preparedPercent(error: unknown): string | undefined {
+  if (!(error instanceof RefusedError) || error.status !== 503) return undefined;
+  return /(\d+)\s*(?:%|percent)/.exec(error.detail ?? '')?.[1];
+}
+
 /** The message for the error of a call. */
 export function explain(error: unknown): string {
   const { errors, signInErrors } = texts.value;
   if (error instanceof NoResponseError)
     return error.reason === 'timeout' ? errors.timeout : signInErrors.unreachable;
   if (!(error instanceof RefusedError)) return errors.defect;
-  if (error.status >= 500) return error.status === 503 ? errors.unavailable : errors.defect;
+  const percent = preparedPercent(error);
+  if (percent !== undefined) return formatMessage(errors.preparing, { percent });
+  if (error.status === 503)
+    return error.detail ? formatMessage(errors.unavailableAs, { reason: error.detail }) : errors.unavailable;
+  if (error.status >= 500) return errors.defect;
   if (error.status === 401) return errors.tokenRejected;
   if (error.status === 429) return signInErrors.throttled;
   return error.status === 413 ? errors.tooLong : errors.rejected;

@@ -50,7 +50,11 @@ export class Address implements ShownView {
   /** Closes the dialog of a book: by going back, if opening it added a history entry. */
   closeBook(): void {
     this.mayCloseBook = () => true;
-    if ((history.state as EntryState | null)?.hasOpened) history.back();
-    else this.show({ book: undefined }, 'replace');
+    if (!(history.state as EntryState | null)?.hasOpened) this.show({ book: undefined }, 'replace');
+    // At once: going back takes time, in which another click would go back once more.
+    else if (this.view.value.book !== undefined) {
+      this.view.value = { ...this.view.value, book: undefined };
+      history.back();
+    }
   }
 }

@@ -35,7 +35,7 @@ export class App {
   /** Says why leaving the page loses something; each may. */
   readonly unsaved = new Set<() => boolean>([
     () => this.operations.progress.value !== undefined,
-    () => this.cells.failed.value.length > 0,
+    () => this.cells.failed.value.length + this.cells.saving.value.length > 0,
   ]);
 
   constructor() {

@@ -67,6 +67,8 @@ export class BookList {
   readonly target = signal<
     { readonly row: number; readonly isFocused: boolean; readonly isFirst: boolean } | undefined
   >(undefined);
+  /** The first and the last row in view. */
+  readonly inView = signal({ first: 0, last: 0 });
   loaded = new LoadedPages();
   readonly #client: BookClient;
   readonly #address: ShownView;

@@ -1,11 +1,5 @@
 import { batch } from '@preact/signals';
-import {
-  type Book,
-  type BookClient,
-  type BookFields,
-  RefusedError,
-  type VersionedBook,
-} from '../../../src/client/index.ts';
+import { type Book, type BookClient, type BookFields, RefusedError } from '../../../src/client/index.ts';
 import { FIELDS } from '../../../src/formats/row.ts';
 import { bookOf, type Change } from './book-list.ts';
 import { entityTag } from './entity-tag.ts';
@@ -21,9 +15,6 @@ const REQUEST_BYTES_MAX = 1_000_000;
 
 /** More than an element without its texts. */
 const ELEMENT_BYTES = 90;
-
-/** Calls in flight; browsers open 6 connections, and other calls need some. */
-const CONCURRENCY = 4;
 
 /** Gets what became of a change: the change with the book as it was stored, or why it was not made. */
 export type Report = (change: Change, result: Change | Failure) => void;
@@ -88,34 +79,48 @@ export class BookWriter {
     );
   }
 
-  /** Stores deleted books again, each by a request. @returns those that the history does not have */
+  /** Stores deleted books again. @returns those that the history does not have */
   async #restore(changes: readonly Change[], report: Report, stop?: AbortSignal): Promise<readonly Change[]> {
     const unknown: Change[] = [];
-    const restore = async (change: Change) => {
-      const book = bookOf(change);
-      try {
-        const restored = await this.#client.restore(book.id);
-        if (restored) report(change, { before: undefined, after: await this.#withFields(restored, book) });
-        else unknown.push(change);
-      } catch (error) {
-        if (!(error instanceof RefusedError && error.status === 409)) throw error;
-        report(change, { book, reason: 'changed' });
-      }
-    };
-    const queue = untilStopped(changes, stop);
-    const restoreAll = async () => {
-      for (const change of queue) await restore(change);
-    };
-    const calls = await Promise.allSettled(Array.from({ length: CONCURRENCY }, restoreAll));
-    for (const call of calls) if (call.status === 'rejected') throw call.reason;
+    /** The books that are not as wanted: a restored book is as it was deleted, which may be later. */
+    const different: Update[] = [];
+    await inRequests(
+      changes,
+      stop,
+      async (part) => {
+        const restored = await this.#client.restoreMany(part.map((change) => bookOf(change).id));
+        batch(() => {
+          for (const [index, change] of part.entries()) {
+            const [wanted, before] = [bookOf(change), restored[index] ?? bookOf(change)];
+            if (isSame<BookFields>(before, wanted)) report(change, { before: undefined, after: before });
+            else different.push({ change, before, after: wanted, ifMatch: entityTag(before) });
+          }
+        });
+      },
+      async (change, refusal) => {
+        const book = bookOf(change);
+        const isThere = refusal.status === 409;
+        const now = isThere ? await this.#client.find(book.id) : undefined;
+        if (refusal.status === 404) unknown.push(change);
+        // An earlier attempt, without a response, has restored it.
+        else if (now && isSame<BookFields>(now, book)) report(change, { before: undefined, after: now });
+        else report(change, { book, reason: isThere ? 'changed' : refusal });
+        return [];
+      },
+    );
+    await inRequests(
+      different,
+      undefined,
+      (part) =>
+        this.#update(part, (change, result) =>
+          report(change, 'reason' in result ? result : { before: undefined, after: result.after }),
+        ),
+      async ({ change, before }) => {
+        report(change, { book: before, reason: 'changed' });
+        return [];
+      },
+    );
     return unknown;
-  }
-
-  /** Changes a restored book to what it was some time before its deletion. */
-  async #withFields(restored: VersionedBook, { title, author, year }: Book): Promise<Book> {
-    const fields = { title, author, year };
-    if (isSame<BookFields>(restored, fields)) return restored;
-    return (await this.#client.update(restored.id, fields, { ifMatch: restored.etag ?? '' })) ?? restored;
   }
 
   async #create(changes: readonly Change[], report: Report): Promise<void> {
@@ -164,14 +169,6 @@ export class BookWriter {
     const merged = after && merge(after);
     if (merged && isSame(merged, now)) return { before: merge(before), after: now };
     return { change, before: now, after: merged, ifMatch: etag };
-  }
-}
-
-/** Ends for all of its readers when one of them throws. */
-function* untilStopped<Item>(items: readonly Item[], stop: AbortSignal | undefined): Generator<Item, void> {
-  for (const item of items) {
-    if (stop?.aborted) return;
-    yield item;
   }
 }
 

@@ -15,33 +15,53 @@ export class CellEdits {
   readonly open = signal<CellEdit | undefined>(undefined);
   /** The edits that could not be saved, to be continued in the dialog. */
   readonly failed = signal<readonly EditSession[]>([]);
-  readonly #app: BookWriting;
   /** The edits that are being saved; their cells show the new texts. */
-  readonly #saving = signal<readonly CellEdit[]>([]);
+  readonly saving = signal<readonly CellEdit[]>([]);
+  readonly #app: BookWriting;
 
   constructor(app: BookWriting) {
     this.#app = app;
   }
 
-  /** Opens a cell for editing. Its book is loaded only when it is saved. @param text typed instead of the present one */
-  edit(book: Book, field: Field, text?: string): void {
+  /**
+   * Opens a cell for editing. Its book is loaded only when it is saved.
+   *
+   * @param book undefined for a new one, whose cells are saved together
+   * @param text typed instead of the present one
+   */
+  edit(book: Book | undefined, field: Field, text?: string): void {
     const { value: left } = this.open;
-    if (left && !this.save()) this.#fail(left.session);
-    const session = new EditSession(this.#app, book.id, this.shown(book));
+    const isContinued = !book && left?.session.id === 'new';
+    if (left && !isContinued && !this.save()) this.#fail(left.session);
+    const session = isContinued
+      ? left.session
+      : new EditSession(this.#app, book?.id ?? 'new', book && this.shown(book));
     if (text !== undefined) session.draft.value = { ...session.draft.value, [field]: text };
     this.open.value = { field, session };
   }
 
   /** The edit of this cell, if it is open. */
-  of(book: Book | undefined, field: string): CellEdit | undefined {
+  of(id: EditSession['id'] | undefined, field: string): CellEdit | undefined {
     const { value: edit } = this.open;
-    return edit?.session.id === book?.id && edit?.field === field ? edit : undefined;
+    return edit?.session.id === id && edit?.field === field ? edit : undefined;
+  }
+
+  isSaving(id: EditSession['id'] | undefined, field: string): boolean {
+    return this.saving.value.some((edit) => edit.session.id === id && edit.field === field);
+  }
+
+  /** The new book whose cells are being edited; undefined if there is none. */
+  get newBook(): Book | undefined {
+    const { value: edit } = this.open;
+    if (edit?.session.id !== 'new') return undefined;
+    const { value: draft } = edit.session.draft;
+    return { ...draft, id: 0, year: yearOf(draft) ?? 0 };
   }
 
   /** A book with the texts that are being saved. */
   shown(book: Book): Book {
     const shown = { ...book };
-    for (const { field, session } of this.#saving.value) {
+    for (const { field, session } of this.saving.value) {
       const { value: draft } = session.draft;
       if (session.id !== book.id) continue;
       if (field === 'year') shown.year = yearOf(draft) ?? book.year;
@@ -54,9 +74,10 @@ export class CellEdits {
   save(): boolean {
     const { value: edit } = this.open;
     if (!edit) return true;
-    if (edit.session.problem) return false;
+    const { isUnchanged, problem } = edit.session;
+    if (problem && !isUnchanged) return false;
     this.open.value = undefined;
-    if (!edit.session.isUnchanged) void this.#save(edit);
+    if (!isUnchanged) void this.#save(edit);
     return true;
   }
 
@@ -74,9 +95,9 @@ export class CellEdits {
 
   async #save(edit: CellEdit): Promise<void> {
     const { session } = edit;
-    this.#saving.value = [...this.#saving.value, edit];
+    this.saving.value = [...this.saving.value, edit];
     await session.save();
-    this.#saving.value = this.#saving.value.filter((other) => other !== edit);
+    this.saving.value = this.saving.value.filter((other) => other !== edit);
     if (session.state.value.kind !== 'saved') this.#fail(session);
   }
 

@@ -7,10 +7,17 @@ export type OpenDialog =
   | { readonly kind: 'import'; readonly files: readonly File[] }
   | { readonly kind: 'export'; readonly isSelection: boolean }
   | { readonly kind: 'field'; readonly field: 'author' | 'year' }
-  | { readonly kind: 'duplicates' | 'deleted' | 'operations' | 'shortcuts' };
+  | { readonly kind: 'duplicates' | 'history' | 'shortcuts' }
+  /** A question whose answer is yes if the user chooses the button. */
+  | {
+      readonly kind: 'question';
+      readonly text: string;
+      readonly yes: string;
+      readonly answer: (isYes: boolean) => void;
+    };
 
 /** The dialogs of a read-only session. */
-const READING: readonly OpenDialog['kind'][] = ['book', 'export', 'deleted', 'shortcuts'];
+const READING: readonly OpenDialog['kind'][] = ['book', 'export', 'history', 'shortcuts'];
 
 /** Says which dialog is open; at most one is. */
 export class Dialogs {
@@ -37,6 +44,11 @@ export class Dialogs {
   show(dialog: OpenDialog): void {
     if (dialog.kind === 'book') this.#address.show({ book: dialog.id });
     else this.#other.value = dialog;
+  }
+
+  /** Asks a question. @param yes the button of the answer yes */
+  ask(text: string, yes: string): Promise<boolean> {
+    return new Promise((answer) => this.show({ kind: 'question', text, yes, answer }));
   }
 
   /** Closes the dialog without a question. */

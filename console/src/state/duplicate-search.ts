@@ -6,7 +6,7 @@ import type { Operations, Report } from './operations.ts';
 import { readStored } from './preferences.ts';
 
 /** The search ends at this number of groups; it can be repeated when they are decided. */
-const GROUPS_MAX = 1_000;
+export const GROUPS_MAX = 1_000;
 
 /** The groups of different books, by the numbers of their books. */
 const STORED_KEPT = 'kept-duplicates';
@@ -19,6 +19,8 @@ export class DuplicateSearch {
   readonly total = signal<number | undefined>(undefined);
   readonly isReading = signal(false);
   readonly error = signal<unknown>(undefined);
+  /** How the search ended: with all groups, or with the most that it finds; undefined if it runs, was stopped or failed. */
+  readonly end = signal<'complete' | 'full' | undefined>(undefined);
   readonly #app: { readonly list: BookList; readonly operations: Operations };
   #controller = new AbortController();
 
@@ -30,6 +32,9 @@ export class DuplicateSearch {
     this.#controller = new AbortController();
     const { signal: abort } = this.#controller;
     this.isReading.value = true;
+    this.groups.value = [];
+    this.read.value = 0;
+    this.end.value = this.error.value = undefined;
     try {
       this.total.value = await this.#app.list.count({}, abort);
       const kept = new Set(readStored<string[]>(STORED_KEPT, []));
@@ -38,6 +43,7 @@ export class DuplicateSearch {
         this.groups.value = [...this.groups.value, group];
         if (this.groups.value.length === GROUPS_MAX) break;
       }
+      this.end.value = this.groups.value.length === GROUPS_MAX ? 'full' : 'complete';
     } catch (error) {
       if (!abort.aborted) this.error.value = error;
     } finally {

@@ -13,8 +13,6 @@ export type OperationKind = 'added' | 'edited' | 'deleted' | 'imported' | 'resto
 /** What the user has done, and can undo and do again. */
 export interface Operation {
   readonly kind: OperationKind;
-  /** In milliseconds since 1970. */
-  readonly at: number;
   /** What has become of the books; not yet all of those of an import that runs. */
   readonly changes: readonly Change[];
   readonly isUndone: boolean;
@@ -49,11 +47,13 @@ export interface Report {
 }
 
 /**
- * The operations of this session, the last one at the end. Each is a list of changes; its inverse is the same list with
- * `before` and `after` exchanged. A book that another user has changed since is left as it is.
+ * The operations of this session. Each is a list of changes; its inverse is the same list with `before` and `after` exchanged.
+ * A book that another user has changed since is left as it is.
  */
 export class Operations {
-  readonly all = signal<readonly Operation[]>([]);
+  /** Those that can be undone, the last one at the end; then those that were undone, the last of which is done again first. */
+  readonly done = signal<readonly Operation[]>([]);
+  readonly undone = signal<readonly Operation[]>([]);
   readonly progress = signal<Progress | undefined>(undefined);
   /** The error that ended the last operation before all books were done. */
   readonly error = signal<unknown>(undefined);
@@ -76,7 +76,7 @@ export class Operations {
     effect(() => {
       if (app.isSignedIn.value) return;
       this.stop();
-      this.all.value = [];
+      this.done.value = this.undone.value = [];
       this.report.value = undefined;
     });
   }
@@ -92,17 +92,13 @@ export class Operations {
     return this.#inTurn((stop) => this.#run(kind, changes, stop));
   }
 
-  /** Changes the selected books, or the given one if none is selected. @param change what becomes of a book */
-  async runSelected(
-    kind: OperationKind,
-    change: (book: Book) => Book | undefined,
-    book?: Book,
-  ): Promise<void> {
+  /** Changes the selected books. @param change what becomes of a book */
+  async runSelected(kind: OperationKind, change: (book: Book) => Book | undefined): Promise<void> {
     const { list, selection } = this.#app;
     const total = selection.count.value;
-    if (total > OPERATION_BOOKS_MAX || (total > 0 && this.progress.value)) return;
+    if (total === 0 || total > OPERATION_BOOKS_MAX || this.progress.value) return;
     // Those that are selected now, not in its turn.
-    const selected = total > 0 ? selection.pages(this.#controller.signal) : [book ? [book] : []];
+    const selected = selection.pages(this.#controller.signal);
     await this.#inTurn(async (stop) => {
       const books: Book[] = [];
       const isRead = await this.#attempt('reading', total, stop, async () => {
@@ -112,7 +108,8 @@ export class Operations {
         }
       });
       if (!isRead) return;
-      if (total > 0) selection.clear();
+      // What is changed stays selected for the next command.
+      if (kind === 'deleted') selection.clear();
       const loaded = list.loaded.byId();
       const current = books.map((each) => loaded.get(each.id) ?? each);
       await this.#run(
@@ -141,26 +138,19 @@ export class Operations {
 
   /** Replaces an import that continues, if it is not the first time. @returns the operation with its present changes */
   extend(operation: Operation | undefined, changes: readonly Change[]): Operation {
-    const extended = { kind: 'imported', at: Date.now(), changes, isUndone: false } as const;
-    this.all.value = [...this.all.value.filter((other) => other !== operation), extended];
+    const extended = { kind: 'imported', changes, isUndone: false } as const;
+    this.#keep(extended, operation);
     return extended;
   }
 
   /** Undoes the last operation that is not undone. */
   undo(): Promise<void> {
-    return this.#inTurn((stop) =>
-      this.#reverse(
-        this.all.value.findLast(({ isUndone }) => !isUndone),
-        stop,
-      ),
-    );
+    return this.#inTurn((stop) => this.#reverse(this.done.value.at(-1), stop));
   }
 
-  /** Does the first operation after those that are not undone again. */
+  /** Does again what was undone last. After another operation, there is nothing to do again. */
   redo(): Promise<void> {
-    return this.#inTurn((stop) =>
-      this.#reverse(this.all.value[this.all.value.findLastIndex(({ isUndone }) => !isUndone) + 1], stop),
-    );
+    return this.#inTurn((stop) => this.#reverse(this.undone.value.at(-1), stop));
   }
 
   /** Undoes an operation, or does an undone one again. */
@@ -174,25 +164,34 @@ export class Operations {
 
   /** Adds what was done as an operation. */
   #add(kind: OperationKind, result: Omit<Report, 'operation'>): Report {
-    const operation = { kind, at: Date.now(), changes: result.done, isUndone: false };
-    if (result.done.length > 0) this.all.value = [...this.all.value, operation];
+    const operation = { kind, changes: result.done, isUndone: false };
+    if (result.done.length > 0) this.#keep(operation);
     const report = { operation, ...result };
     this.report.value = report;
     return report;
   }
 
+  /** Adds an operation, or replaces one. */
+  #keep(operation: Operation, replaced?: Operation): void {
+    this.done.value = [...this.done.value.filter((other) => other !== replaced), operation];
+    this.undone.value = [];
+  }
+
   async #reverse(operation: Operation | undefined, stop: AbortSignal): Promise<void> {
-    if (!operation) return;
-    const isRedo = operation.isUndone;
-    const index = this.all.value.indexOf(operation);
-    // It has been reversed meanwhile.
-    if (index < 0) return;
+    const isRedo = operation?.isUndone;
+    const [from, to] = isRedo ? [this.undone, this.done] : [this.done, this.undone];
+    const index = operation ? from.value.indexOf(operation) : -1;
+    // It may have been reversed meanwhile.
+    if (!operation || index < 0) return;
     const orient = (changes: readonly Change[]) => (isRedo ? changes : inverseOf(changes));
     const result = await this.#perform(isRedo ? 'writing' : 'undoing', orient(operation.changes), stop);
     const { done, left } = result;
     const reversed = { ...operation, changes: orient(done), isUndone: !isRedo };
     const rest = left.length > 0 ? [{ ...operation, changes: orient(left) }] : [];
-    if (done.length > 0) this.all.value = this.all.value.toSpliced(index, 1, ...rest, reversed);
+    if (done.length > 0) {
+      from.value = from.value.toSpliced(index, 1, ...rest);
+      to.value = [...to.value, reversed];
+    }
     this.report.value = { operation: reversed, ...result };
   }
 
@@ -229,8 +228,8 @@ export class Operations {
   #renumber(numbers: ReadonlyMap<number, number>): boolean {
     const isNew = [...numbers].some(([before, after]) => before !== after && before !== 0);
     const renumbered = (book: Book | undefined) => book && { ...book, id: numbers.get(book.id) ?? book.id };
-    if (isNew)
-      this.all.value = this.all.value.map((operation) => ({
+    for (const list of isNew ? [this.done, this.undone] : [])
+      list.value = list.value.map((operation) => ({
         ...operation,
         changes: operation.changes.map(({ before, after }) => ({
           before: renumbered(before),
@@ -241,12 +240,19 @@ export class Operations {
   }
 
   async #show(done: readonly Change[], failures: readonly Failure[], left: readonly Book[]): Promise<void> {
-    const changed = failures.flatMap(({ now }) => (now ? [{ before: now, after: now }] : []));
-    const isPlaced = done.some(({ before, after }) => !before && after);
+    const current = failures.flatMap(({ now }) => (now ? [{ before: now, after: now }] : []));
+    const loaded = this.#app.list.loaded.byId();
+    const deleted = done.flatMap(({ before, after }) => (before && !after ? [before] : []));
+    // What changes places, and is not loaded, is read and counted anew.
+    const isPlaced =
+      done.some(({ before, after }) => !before && after) || deleted.some(({ id }) => !loaded.has(id));
     batch(() => {
-      this.#app.list.apply([...done, ...changed]);
-      const deleted = done.flatMap(({ before, after }) => (before && !after ? [before] : []));
+      this.#app.list.apply([...done, ...current]);
       this.#app.selection.set(deleted, false);
+      const changed = done.flatMap(({ after }) => after ?? []);
+      // What is left stays selected alone.
+      if (failures.length + left.length > 0) this.#app.selection.set(changed, false);
+      else this.#app.selection.update(changed);
       if (left.length + failures.length > 1 || this.#app.selection.count.value > 0)
         this.#app.selection.set([...failures.map(({ book }) => book), ...left], true);
       this.#app.selection.failures.value = new Map(failures.map((failure) => [failure.book.id, failure]));

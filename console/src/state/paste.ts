@@ -1,5 +1,5 @@
 import { FIELDS, type Field } from '../../../src/formats/row.ts';
-import type { BookList } from './book-list.ts';
+import type { BookList, Change } from './book-list.ts';
 import { readYear } from './fields.ts';
 import type { Operations } from './operations.ts';
 
@@ -26,13 +26,15 @@ export function cellsOf(text: string): string[][] {
 /**
  * Writes cells over those of the list, from a row and a field on; rows after the last book are new books.
  *
- * @returns why nothing was changed; undefined when it was
+ * @param mayReplace is asked before several books lose texts, with their number
+ * @returns why nothing was changed; undefined when it was, or when the user did not want it
  */
 export async function paste(
   { list, operations }: { readonly list: BookList; readonly operations: Operations },
   row: number,
   field: Field,
   text: string,
+  mayReplace: (books: number) => Promise<boolean>,
 ): Promise<PasteProblem | undefined> {
   const cells = cellsOf(text);
   const fields = FIELDS.slice(FIELDS.indexOf(field));
@@ -41,7 +43,7 @@ export async function paste(
   const isLoaded =
     !loaded.includes(undefined) || (list.total.value === list.loaded.end && list.loaded.isAtEnd);
   const books = isLoaded ? loaded : await list.readRows(row, row + cells.length);
-  const changes = [];
+  const changes: Change[] = [];
   for (const [index, line] of cells.entries()) {
     if (line.length > fields.length) return { kind: 'columns' };
     const before = books[index];
@@ -57,6 +59,13 @@ export async function paste(
     }
     changes.push({ before, after });
   }
-  await operations.run('edited', changes);
+  const replaced = changes.filter(isFilled).length;
+  if (cells.length > 1 && replaced > 0 && !(await mayReplace(replaced))) return undefined;
+  await operations.run(books.some(Boolean) ? 'edited' : 'added', changes);
   return undefined;
+}
+
+/** Whether a change replaces a text or a year. */
+function isFilled({ before, after }: Change): boolean {
+  return before !== undefined && FIELDS.some((name) => before[name] && before[name] !== after?.[name]);
 }

@@ -30,21 +30,20 @@ export function readStored<Value>(name: string, fallback: Value): Value {
 }
 
 export type Theme = 'system' | 'light' | 'dark';
-export type Density = 'comfortable' | 'compact';
+export type Density = 'compact' | 'comfortable';
 
 /** How the user wants the page to look. */
 export class Preferences {
   readonly theme = keepChoice(signal<Theme>('system'), 'theme', ['system', 'light', 'dark'], 'system');
   /** The height of the rows. */
-  readonly density = keepChoice(
-    signal<Density>('comfortable'),
-    'density',
-    ['comfortable', 'compact'],
-    'comfortable',
-  );
+  readonly density = keepChoice(signal<Density>('compact'), 'density', ['compact', 'comfortable'], 'compact');
   readonly chart = keepChoice(signal<'hidden' | 'shown'>('hidden'), 'chart', ['hidden', 'shown'], 'hidden');
 
+  /** The percentage of the width of titles and authors that the titles have. */
+  readonly titleShare = signal(readStored('title-share', 60));
+
   constructor() {
+    effect(() => localStorage.setItem('title-share', String(this.titleShare.value)));
     effect(() => {
       const { theme, density } = this;
       Object.assign(document.documentElement.dataset, { theme: theme.value, density: density.value });

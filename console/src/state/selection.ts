@@ -71,6 +71,11 @@ export class Selection {
     if (changes === this.#changes.value) this.set(books, true);
   }
 
+  /** Takes over later versions of selected books. */
+  update(books: readonly Book[]): void {
+    for (const book of books) if (this.#books.has(book.id)) this.#books.set(book.id, book);
+  }
+
   all(): void {
     this.#books.clear();
     this.#isInverse = true;

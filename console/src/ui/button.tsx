@@ -5,19 +5,10 @@ interface ButtonProps extends Omit<ButtonHTMLAttributes, 'class'> {
   readonly variant?: string;
 }
 
-/** A button with a border, or filled: `is="primary"`. */
+/** A button with a border, filled (`primary`), or without both (`ghost`). */
 export function Button({ text, variant = '', ...others }: ButtonProps) {
   return (
     <button type="button" class={`button ${variant}`} {...others}>
-      {text}
-    </button>
-  );
-}
-
-/** A button that looks like a link. */
-export function LinkButton({ text, variant = '', ...others }: ButtonProps) {
-  return (
-    <button type="button" class={`link ${variant}`} {...others}>
       {text}
     </button>
   );

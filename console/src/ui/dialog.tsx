@@ -40,7 +40,8 @@ export function Dialog({ label, onDismiss, class: name = '', children }: DialogP
       }}
       // In browsers, a second Esc closes any dialog.
       onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
-      onPointerDown={(event) => event.target === event.currentTarget && onDismiss?.()}
+      // Not for the second click of a double click, whose first one has opened the dialog.
+      onMouseDown={(event) => event.target === event.currentTarget && event.detail < 2 && onDismiss?.()}
     >
       <div class="dialog-body">{children}</div>
     </dialog>
@@ -76,11 +77,11 @@ export function StepHeading({ text, id, note }: StepHeadingProps) {
 }
 
 /** Returns the focus to the element that had it, or to the books, unless another element has it. */
-function returnFocus(before: Element | null): void {
+export function returnFocus(before: Element | null): void {
   if (document.activeElement !== document.body) return;
-  if (before?.isConnected && before instanceof HTMLElement && before !== document.body)
-    before.focus({ preventScroll: true });
-  else focusBooks({ preventScroll: true });
+  // An entry of the menu is no longer displayed.
+  if (before instanceof HTMLElement && before.checkVisibility()) before.focus({ preventScroll: true });
+  if (document.activeElement === document.body) focusBooks({ preventScroll: true });
 }
 
 /** Moves the focus to the table, whose last focused cell gets it. */

@@ -2,9 +2,9 @@ import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { allTexts, explain } from '../../language/texts.ts';
 import { EditSession } from '../../state/edit-session.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Dialog, StepHeading } from '../../ui/dialog.tsx';
-import { BookHistory } from '../history/book-history.tsx';
+import { History } from '../history/history.tsx';
 import { useApp } from '../use-app.ts';
 import { BookForm, Leaving } from './book-form.tsx';
 import { Conflict } from './conflict.tsx';
@@ -59,20 +59,19 @@ export function BookDialog({ id }: { readonly id: number | 'new' }) {
   }, [state]);
 
   const openHistory = () => (isHistory.value = true);
+  const closeHistory = () => {
+    isHistory.value = false;
+    // It may have been restored.
+    if (state.kind === 'missing' && session.isUnchanged) void session.load();
+  };
   return (
     <Dialog
       label={id === 'new' ? t.add : user.isReadOnly.value ? t.book : t.editBook}
-      onDismiss={isHistory.value ? () => (isHistory.value = false) : dismiss}
+      onDismiss={isHistory.value ? closeHistory : dismiss}
       class={isHistory.value || state.kind === 'conflict' ? 'wide' : ''}
     >
       {isHistory.value && id !== 'new' ? (
-        <BookHistory
-          id={id}
-          onClose={(isRestored) => {
-            isHistory.value = false;
-            if (isRestored) dialogs.close();
-          }}
-        />
+        <History id={id} closeText={t.back} onClose={closeHistory} />
       ) : state.kind === 'conflict' ? (
         <Conflict edit={session} theirs={state.theirs} />
       ) : state.kind === 'missing' ? (
@@ -123,7 +122,7 @@ function Missing({ edit, onHistory }: { edit: EditSession; onHistory: () => void
     <>
       <StepHeading text={t.bookMissing} note={hasChanges ? t.bookMissingEdited : t.bookMissingHint} />
       <div class="buttons">
-        {history.isKept.value && <LinkButton text={t.history} variant="first" onClick={onHistory} />}
+        {history.isKept.value && <Button text={t.history} variant="ghost first" onClick={onHistory} />}
         <Button text={t.close} onClick={() => dialogs.close()} />
         {hasChanges && <Button text={t.saveAsNew} variant="primary" onClick={() => edit.becomeNew()} />}
       </div>

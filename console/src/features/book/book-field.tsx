@@ -10,21 +10,20 @@ import { useApp } from '../use-app.ts';
 interface BookFieldProps {
   readonly name: Field;
   readonly draft: Signal<FormFields>;
-  readonly hint?: string;
+  /** Called for Enter. */
   readonly submit: (event: Event) => void;
 }
 
 /**
- * A field of a form. A text may have several lines: Shift+Enter inserts a line break, Enter saves. An author on one line is
- * suggested.
+ * A field of a form. A text may have several lines: Shift+Enter inserts a line break. An author on one line is suggested.
  */
-export function BookField({ name, draft, hint, submit }: BookFieldProps) {
+export function BookField({ name, draft, submit }: BookFieldProps) {
   const isReadOnly = useApp().session.isReadOnly.value;
   const t = allTexts.value;
   const text = draft.value[name];
   const isSuggested = useRef(name === 'author' && !isReadOnly && hasSuggestions(text)).current;
   const isInvalid = name === 'year' && yearOf(draft.value) === undefined;
-  const shownHint = name === 'year' ? hintOfYear(yearOf(draft.value), isReadOnly) : hint;
+  const hint = name === 'year' ? hintOfYear(yearOf(draft.value), isReadOnly) : undefined;
   const props = {
     id: `book-${name}`,
     name,
@@ -33,7 +32,10 @@ export function BookField({ name, draft, hint, submit }: BookFieldProps) {
     readOnly: isReadOnly,
     value: text,
     'aria-invalid': isInvalid,
-    'aria-describedby': shownHint && `${name}-hint`,
+    'aria-describedby': hint && `${name}-hint`,
+    onKeyDown(event: KeyboardEvent) {
+      if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
+    },
     onInput({ currentTarget }: TargetedInputEvent<HTMLInputElement | HTMLTextAreaElement>) {
       draft.value = { ...draft.value, [name]: currentTarget.value };
     },
@@ -44,18 +46,12 @@ export function BookField({ name, draft, hint, submit }: BookFieldProps) {
       {name === 'year' || isSuggested ? (
         <input {...props} list={isSuggested ? 'authors' : undefined} />
       ) : (
-        <textarea
-          {...props}
-          rows={1}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event);
-          }}
-        />
+        <textarea {...props} rows={1} />
       )}
       {isSuggested && <AuthorSuggestions id="authors" text={text} />}
-      {shownHint !== undefined && (
+      {hint !== undefined && (
         <p id={`${name}-hint`} class={isInvalid ? 'hint error' : 'hint'}>
-          {shownHint}
+          {hint}
         </p>
       )}
     </div>

@@ -1,10 +1,10 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { FIELDS } from '../../../../src/formats/row.ts';
+import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { StepHeading } from '../../ui/dialog.tsx';
 import { useApp } from '../use-app.ts';
 import { BookField } from './book-field.tsx';
@@ -40,6 +40,17 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
     else onSave(isAnother);
   }
 
+  /** Enter saves. In a new book, it goes to the next field, if there is one. */
+  function handleEnter(event: Event): void {
+    const { name } = event.currentTarget as HTMLInputElement;
+    const next = FIELDS[FIELDS.indexOf(name as Field) + 1];
+    if (base || isReadOnly || !next) save(event);
+    else {
+      event.preventDefault();
+      focus(next);
+    }
+  }
+
   function remove(): void {
     if (!base) return;
     dialogs.close();
@@ -50,7 +61,7 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
     <form ref={form} class="book-form" onSubmit={save} aria-busy={isSaving}>
       <StepHeading text={isReadOnly ? t.book : base ? t.editBook : t.add} id={base?.id} />
       {FIELDS.map((name) => (
-        <BookField key={name} name={name} draft={draft} submit={save} />
+        <BookField key={name} name={name} draft={draft} submit={handleEnter} />
       ))}
       <p class="hint" role="status">
         {edit.otherChange.value && t.otherChange[edit.otherChange.value]}
@@ -64,8 +75,8 @@ export function BookForm({ edit, isLeaving, onCancel, onHistory, onSave }: BookF
         <Leaving onStay={onCancel} />
       ) : (
         <div class="buttons">
-          {base && !isReadOnly && <LinkButton text={t.delete} variant="first danger" onClick={remove} />}
-          {base && history.isKept.value && <LinkButton text={t.history} onClick={onHistory} />}
+          {base && !isReadOnly && <Button text={t.delete} variant="ghost first danger" onClick={remove} />}
+          {base && history.isKept.value && <Button variant="ghost" text={t.history} onClick={onHistory} />}
           <Button text={isReadOnly ? t.close : t.cancel} onClick={onCancel} />
           {!base && <Button text={t.saveAndAddAnother} onClick={(event) => save(event, true)} />}
           {!isReadOnly && (

@@ -1,7 +1,7 @@
 import { allTexts } from '../../language/texts.ts';
 import type { EditSession } from '../../state/edit-session.ts';
 import type { FormFields } from '../../state/fields.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { StepHeading } from '../../ui/dialog.tsx';
 import { States } from '../states.tsx';
 
@@ -18,7 +18,7 @@ export function Conflict({ edit, theirs }: { edit: EditSession; theirs: FormFiel
         ]}
       />
       <div class="buttons">
-        <LinkButton text={t.continueEditing} variant="first" onClick={() => edit.continueEditing()} />
+        <Button text={t.continueEditing} variant="ghost first" onClick={() => edit.continueEditing()} />
         <Button text={t.keepMine} onClick={() => void edit.save()} />
         <Button text={t.takeTheirs} onClick={() => void edit.save(theirs)} />
       </div>

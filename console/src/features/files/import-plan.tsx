@@ -1,7 +1,7 @@
 import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import type { FileImport } from '../../state/files/file-import.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { useApp } from '../use-app.ts';
 import type { ImportStepProps } from './choose-file.tsx';
 import { InvalidRows } from './invalid-rows.tsx';
@@ -40,7 +40,7 @@ export function ImportPlan({ choice, fileImport }: ImportStepProps) {
         {check && check.valid > 0 && <ExistingBooksOption fileImport={fileImport} />}
       </div>
       <div class="buttons">
-        <LinkButton text={t.chooseAnother} variant="first" onClick={() => choice.close()} />
+        <Button text={t.chooseAnother} variant="ghost first" onClick={() => choice.close()} />
         <Button text={t.cancel} onClick={() => dialogs.close()} />
         <Button
           text={formatMessage(t.startImport, { count: fileImport.total.value })}
@@ -77,7 +77,9 @@ function ExistingBooksOption({ fileImport }: { fileImport: FileImport }) {
               ? count > 0 && formatMessage(t.existing, { count })
               : t.searchingExisting)}
       </p>
-      {skips && error && <LinkButton text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />}
+      {skips && error && (
+        <Button variant="ghost" text={t.tryAgain} onClick={() => fileImport.skipExisting(true)} />
+      )}
     </div>
   );
 }

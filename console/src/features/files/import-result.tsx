@@ -2,7 +2,7 @@ import { formatMessage } from '../../language/format.ts';
 import { allTexts, explain } from '../../language/texts.ts';
 import { UnreadableFileError } from '../../state/files/file-bytes.ts';
 import type { FileImport } from '../../state/files/file-import.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { useApp } from '../use-app.ts';
 import type { ImportStepProps } from './choose-file.tsx';
 import { InvalidRows } from './invalid-rows.tsx';
@@ -22,7 +22,7 @@ export function ImportResult({ choice, fileImport }: ImportStepProps) {
       </div>
       <InvalidRows fileImport={fileImport} />
       <div class="buttons">
-        <LinkButton text={t.chooseAnother} variant="first" onClick={() => choice.close()} />
+        <Button text={t.chooseAnother} variant="ghost first" onClick={() => choice.close()} />
         {operation && operation.changes.length > 0 && (
           <Button
             text={t.undoImport}

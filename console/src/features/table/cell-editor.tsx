@@ -1,3 +1,4 @@
+import type { TargetedFocusEvent } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { texts } from '../../language/texts.ts';
 import type { CellEdit } from '../../state/cell-edits.ts';
@@ -10,11 +11,13 @@ interface CellEditorProps {
 }
 
 /** The field in a cell that is being edited. */
-export function CellEditor({ edit: { field, session }, onKeyDown }: CellEditorProps) {
+export function CellEditor({ edit, onKeyDown }: CellEditorProps) {
+  const { field, session } = edit;
   const { cells } = useApp();
   const t = texts.value;
   const input = useRef<HTMLInputElement & HTMLTextAreaElement>(null);
-  const { draft, problem } = session;
+  const { draft } = session;
+  const problem = session.isUnchanged ? undefined : session.problem;
   const text = draft.value[field];
   const isSuggested = useRef(field === 'author' && hasSuggestions(text)).current;
   const isTyped = useRef(!session.isUnchanged).current;
@@ -28,7 +31,13 @@ export function CellEditor({ edit: { field, session }, onKeyDown }: CellEditorPr
   }, []);
 
   function saveIfOpen(): void {
-    if (cells.open.peek()?.session === session) cells.save();
+    if (cells.open.peek() === edit) cells.save();
+  }
+
+  /** The cells of a new book are saved together, when the focus leaves its row. */
+  function handleBlur({ currentTarget, relatedTarget }: TargetedFocusEvent<HTMLElement>): void {
+    const row = (relatedTarget as Element | null)?.closest('.row');
+    if (session.id !== 'new' || !row?.contains(currentTarget)) saveIfOpen();
   }
 
   const props = {
@@ -43,7 +52,7 @@ export function CellEditor({ edit: { field, session }, onKeyDown }: CellEditorPr
       draft.value = { ...draft.value, [field]: currentTarget.value };
     },
     onKeyDown,
-    onBlur: saveIfOpen,
+    onBlur: handleBlur,
   } as const;
   return (
     <>

@@ -10,6 +10,8 @@ interface Place {
 
 interface KeptTable {
   readonly app: App;
+  /** The id of the book of a row; 0 for the row of a new book. */
+  readonly idAt: (row: number) => number | undefined;
   readonly body: { readonly current: HTMLElement | null };
   readonly rowHeight: Signal<number>;
   readonly active: Signal<{ readonly row: number; readonly column: number }>;
@@ -28,14 +30,14 @@ const DISTANCE_MAX = 1_000;
  * @returns a function to call after each change and each scroll, with the height of the list above the window
  */
 export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
-  const { app, body, rowHeight, active, anchor, focusActive, scrollBy } = table;
+  const { app, idAt, body, rowHeight, active, anchor, focusActive, scrollBy } = table;
   const places = useRef<{ query?: string; top?: Place | undefined; focus?: Place | undefined }>({});
   return (hiddenHeight) => {
     const query = app.address.query.peek();
     const { top, focus } = places.current.query === query ? places.current : {};
-    const scrolled = distanceOf(app, top);
+    const scrolled = distanceOf(idAt, top);
     if (scrolled !== 0) scrollBy(scrolled * rowHeight.peek());
-    const moved = distanceOf(app, focus);
+    const moved = distanceOf(idAt, focus);
     if (focus && moved !== 0) {
       active.value = { ...active.peek(), row: focus.row + moved };
       anchor.current += moved;
@@ -45,24 +47,26 @@ export function useKeptPlace(table: KeptTable): (hiddenHeight: number) => void {
     const topRow = Math.ceil(hiddenHeight / rowHeight.peek()) + scrolled;
     places.current = {
       query,
-      top: hiddenHeight > 0 ? placeAt(app, topRow) : undefined,
-      focus: placeAt(app, active.peek().row),
+      top: hiddenHeight > 0 ? placeAt(idAt, topRow) : undefined,
+      focus: placeAt(idAt, active.peek().row),
     };
   };
 }
 
-function placeAt({ list }: App, row: number): Place | undefined {
-  const book = row < 0 ? undefined : list.at(row);
-  return book && { id: book.id, row };
+type IdAt = KeptTable['idAt'];
+
+function placeAt(idAt: IdAt, row: number): Place | undefined {
+  const id = row < 0 ? undefined : idAt(row);
+  return id === undefined ? undefined : { id, row };
 }
 
 /** The number of rows by which a book has moved; 0 when it is no longer near. */
-function distanceOf({ list }: App, place: Place | undefined): number {
+function distanceOf(idAt: IdAt, place: Place | undefined): number {
   if (!place) return 0;
   const { id, row } = place;
   for (let distance = 0; distance <= DISTANCE_MAX; distance++) {
-    if (list.at(row + distance)?.id === id) return distance;
-    if (row >= distance && list.at(row - distance)?.id === id) return -distance;
+    if (idAt(row + distance) === id) return distance;
+    if (row >= distance && idAt(row - distance) === id) return -distance;
   }
   return 0;
 }

@@ -20,17 +20,17 @@ const shown = (name: string) => document.querySelector<HTMLElement>(name);
 const bottomOf = (name: string) => shown(name)?.getBoundingClientRect().bottom ?? 0;
 const heightOf = (name: string) => shown(name)?.offsetHeight ?? 0;
 
-/** The part of the window between the head of the table, which is below the toolbar, and the bar at the lower edge. */
+/** The part of the window between the head of the table, which is below the bar at the top, and the bar at the lower edge. */
 export function rowArea(): { upper: number; lower: number } {
   return {
-    upper: Math.max(bottomOf('.toolbar'), bottomOf('.head')),
+    upper: Math.max(bottomOf('.top'), bottomOf('.head')),
     lower: shown('.bottom')?.getBoundingClientRect().top ?? innerHeight,
   };
 }
 
-/** The height of the toolbar and of the head of the table, which stay in view. */
+/** The height of the bar at the top and of the head of the table, which stay in view. */
 export function headHeight(): number {
-  return heightOf('.toolbar') + heightOf('.head');
+  return heightOf('.top') + heightOf('.head');
 }
 
 interface ElementRef {

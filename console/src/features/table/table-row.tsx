@@ -6,8 +6,8 @@ import { COLUMNS, directionOf, nextSort } from '../../state/sort.ts';
 import { writeView } from '../../state/view.ts';
 import { visibleText } from '../../ui/visible-text.ts';
 import { BookText, YearText } from '../book-text.tsx';
+import { later } from '../later-code.ts';
 import { useApp } from '../use-app.ts';
-import { CellEditor } from './cell-editor.tsx';
 
 /** The cells of a row, in order. */
 export const CELLS = ['select', ...COLUMNS] as const;
@@ -23,6 +23,8 @@ interface RowProps {
   readonly index: number;
   readonly top: number;
   readonly book: Book | undefined;
+  /** Whether it is the empty row after the last book. */
+  readonly isNew: boolean;
   /** The cell that Tab moves the focus to, if it is in this row. */
   readonly activeColumn: number | undefined;
   readonly onClick: (event: MouseEvent) => void;
@@ -30,19 +32,20 @@ interface RowProps {
   readonly onEditorKey: (event: KeyboardEvent) => void;
 }
 
-/** A book, or a placeholder while it is loaded. */
+/** A book, a placeholder while it is loaded, or the place of a new book. */
 export function TableRow(row: RowProps) {
   const { cells, selection, address } = useApp();
   const t = texts.value;
-  const { index, top, onClick } = row;
+  const { index, top, isNew, onClick } = row;
   const book = row.book && cells.shown(row.book);
+  const shown = isNew ? cells.newBook : book;
   const failure = book && selection.failures.value.get(book.id);
   const tabIndexOf = (name: CellName) => (row.activeColumn === CELLS.indexOf(name) ? 0 : -1);
   const href = writeView({ ...address.view.value, book: book?.id });
   return (
     <div
       role="row"
-      class={`row ${book ? '' : 'loading'} ${failure ? 'failed' : ''}`}
+      class={`row ${isNew ? 'new' : book ? '' : 'loading'} ${failure ? 'failed' : ''}`}
       aria-rowindex={index + 2}
       aria-selected={book ? selection.has(book) : false}
       data-index={index}
@@ -78,36 +81,47 @@ export function TableRow(row: RowProps) {
         )}
       </Cell>
       <Cell name="title" row={row}>
+        {shown && <BookText text={shown.title} absent={t.noTitle} />}
+        {isNew && !shown && <span class="absent">{t.newBook}</span>}
         {book && (
-          <a href={href} tabIndex={-1}>
-            <BookText text={book.title} absent={t.noTitle} />
-          </a>
+          // Without text, which is not a part of the title.
+          <button
+            type="button"
+            class="open button ghost"
+            tabIndex={-1}
+            aria-label={t.open}
+            data-text={t.open}
+          />
         )}
       </Cell>
       <Cell name="author" row={row}>
-        {book && <BookText text={book.author} absent={t.noAuthor} />}
+        {shown && <BookText text={shown.author} absent={isNew ? '' : t.noAuthor} />}
       </Cell>
       <Cell name="year" row={row}>
-        {book && <YearText year={book.year} />}
+        {shown && <YearText year={shown.year} />}
       </Cell>
     </div>
   );
 }
 
 /** A cell. The control of the first two is focused instead, and so is an editor. */
-function Cell({ name, row: { book, activeColumn, onEditorKey }, children }: CellProps) {
+function Cell({ name, row: { book, isNew, activeColumn, onEditorKey }, children }: CellProps) {
   const { cells } = useApp();
+  const { value: code } = later;
   const column = CELLS.indexOf(name);
-  const edit = cells.of(book, name);
+  const id = isNew ? 'new' : book?.id;
+  const edit = cells.of(id, name);
+  const isSaving = !isNew && cells.isSaving(id, name);
   const hasControl = edit || (book && (name === 'select' || name === 'id'));
   return (
     <div
       role="gridcell"
-      class={`cell ${name} ${edit ? 'editing' : ''}`}
+      class={`cell ${name} ${edit ? 'editing' : ''} ${isSaving ? 'saving' : ''}`}
+      title={isSaving ? texts.value.saving : undefined}
       aria-colindex={column + 1}
       tabIndex={hasControl ? undefined : column === activeColumn ? 0 : -1}
     >
-      {edit ? <CellEditor edit={edit} onKeyDown={onEditorKey} /> : children}
+      {edit && code ? <code.CellEditor edit={edit} onKeyDown={onEditorKey} /> : children}
     </div>
   );
 }
@@ -115,6 +129,7 @@ function Cell({ name, row: { book, activeColumn, onEditorKey }, children }: Cell
 /** The names of the columns; a click sorts by the column. */
 export function TableHead() {
   const { address, list, selection } = useApp();
+  const { value: code } = later;
   const t = texts.value;
   const { sort } = address.view.value;
   const count = selection.count.value;
@@ -149,6 +164,7 @@ export function TableHead() {
                   <span aria-hidden="true">{direction === 'ascending' ? '↑' : '↓'}</span>
                 )}
               </button>
+              {column === 'author' && code && <code.Divider />}
             </div>
           );
         })}

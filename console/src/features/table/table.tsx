@@ -2,9 +2,10 @@ import { effect, untracked, useComputed, useSignal, useSignalEffect } from '@pre
 import { useEffect, useRef } from 'preact/hooks';
 import { FIELDS, type Field } from '../../../../src/formats/row.ts';
 import { formatMessage } from '../../language/format.ts';
-import { texts } from '../../language/texts.ts';
+import { allTexts, texts } from '../../language/texts.ts';
 import { neighbour } from '../../state/cell-edits.ts';
 import { textOf, textOfField } from '../../state/fields.ts';
+import { OPERATION_BOOKS_MAX } from '../../state/operations.ts';
 import { type RowRange, visibleRows } from '../../state/visible-rows.ts';
 import { useApp } from '../use-app.ts';
 import { useKeptPlace } from './kept-place.ts';
@@ -49,10 +50,29 @@ export function Table() {
   const active = useSignal(START);
   /** The row at which Shift starts a range. */
   const anchor = useRef(0);
-  const count = list.rowCount;
+  /** Whether there is an empty row after the last book. */
+  const hasNewRow = useComputed(
+    () =>
+      !isReadOnly.value &&
+      !address.isSearch.value &&
+      address.view.value.sort === 'id' &&
+      list.total.value !== undefined,
+  );
+  const count = useComputed(() => list.rowCount.value + Number(hasNewRow.value));
+  const isNewRow = (row: number) => hasNewRow.value && row === count.value - 1;
+  const idAt = (row: number) => (isNewRow(row) ? 0 : list.at(row)?.id);
   const scroll = useListScroll(grid, body, count, draw);
   const { rowHeight } = scroll;
-  const kept = { app, body, rowHeight, active, anchor, focusActive: keepFocus, scrollBy: scroll.scrollBy };
+  const kept = {
+    app,
+    idAt,
+    body,
+    rowHeight,
+    active,
+    anchor,
+    focusActive: keepFocus,
+    scrollBy: scroll.scrollBy,
+  };
   const keepPlace = useKeptPlace(kept);
 
   function draw(): void {
@@ -60,7 +80,14 @@ export function Table() {
     const { start, end } = visibleRows(top, innerHeight, rowHeight.value, count.value);
     if (start !== drawn.value.start || end !== drawn.value.end) drawn.value = { start, end };
     list.loadRows(start, end);
-    keepPlace(rowArea().upper - top);
+    const { upper, lower } = rowArea();
+    const [first, last] = [upper, lower].map((edge) => (edge - top) / rowHeight.value);
+    const shown = {
+      first: Math.max(0, Math.floor(first ?? 0)),
+      last: Math.min(Math.ceil(last ?? 0), list.rowCount.value) - 1,
+    };
+    if (JSON.stringify(shown) !== JSON.stringify(list.inView.peek())) list.inView.value = shown;
+    keepPlace(upper - top);
   }
 
   // At once, and not after the next frame as with `useSignalEffect`, so that the focus is known before its row disappears.
@@ -140,7 +167,7 @@ export function Table() {
     const moveCell = CELL_MOVES[key];
     if (event.altKey || event.isComposing) return;
     if (event.ctrlKey || event.metaKey) {
-      if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : count.value - 1, column);
+      if (key === 'Home' || key === 'End') move(key === 'Home' ? 0 : list.rowCount.value - 1, column);
       else return;
     } else if (moveRow) {
       const { upper, lower } = rowArea();
@@ -153,16 +180,33 @@ export function Table() {
       const last = columns.length - 1;
       const index = Math.min(Math.max(moveCell(columns.indexOf(column), last), 0), last);
       move(row, columns[index] ?? column);
-    } else if (!book) return;
-    else if (key === ' ' && !(event.target as Element).matches('input'))
+    } else if (!book && !isNewRow(row)) return;
+    else if (key === ' ' && book && !(event.target as Element).matches('input'))
       selection.set([book], !selection.has(book));
     else if (key === 'F2' || (key === 'Enter' && !(event.target as Element).matches('a, input')))
       edit(row, column);
-    else if (key === 'Delete' && !isReadOnly.value)
-      void operations.runSelected('deleted', () => undefined, book);
-    else if (key.length === 1 && fieldOf(column)) edit(row, column, key);
+    else if ((key === 'Delete' || key === 'Backspace') && !isReadOnly.value) {
+      if (book && fieldOf(column)) empty(row, column);
+      else if (key === 'Delete') deleteSelected();
+    } else if (key.length === 1 && fieldOf(column)) edit(row, column, key);
     else return;
     event.preventDefault();
+  }
+
+  /** Empties a cell, in which the reason is shown if it must not be empty. */
+  function empty(row: number, column: number): void {
+    edit(row, column, '');
+    if (cells.save()) move(row, column);
+  }
+
+  function deleteSelected(): void {
+    if (selection.count.value <= OPERATION_BOOKS_MAX) void operations.runSelected('deleted', () => undefined);
+    else {
+      app.toasts.show({
+        text: () => formatMessage(allTexts.value.tooManySelected, { max: OPERATION_BOOKS_MAX }),
+        isError: true,
+      });
+    }
   }
 
   /** Opens a cell of the table for editing, in the first columns the title; in a read-only session, the book. @param text typed instead of the present one */
@@ -173,7 +217,7 @@ export function Table() {
       if (book && text === undefined) app.dialogs.show({ kind: 'book', id: book.id });
       return;
     }
-    if (book) cells.edit(book, field, text);
+    if (book || isNewRow(row)) cells.edit(book, field, text);
     move(row, CELLS.indexOf(field));
   }
 
@@ -187,11 +231,13 @@ export function Table() {
     if (key === 'Escape') cells.close();
     else if (key !== 'Tab' && (key !== 'Enter' || shiftKey)) return;
     event.preventDefault();
-    if (!cells.save()) return;
     const next = neighbour(open.field, shiftKey ? -1 : 1);
+    // The cells of a new book are saved together.
+    const isContinued = key === 'Tab' && isNewRow(row) && next.rows === 0;
+    if (!isContinued && !cells.save()) return;
     const isInTable = row + next.rows >= 0 && row + next.rows < count.value;
     if (key === 'Tab' && isInTable) edit(row + next.rows, CELLS.indexOf(next.field));
-    else move(row, column);
+    else move(row, isNewRow(row) ? START.column : column);
   }
 
   /** Whether the focus is on a cell that is not being edited. */
@@ -209,7 +255,7 @@ export function Table() {
     const book = list.at(row);
     const books = selection.loaded();
     event.preventDefault();
-    if (books.length < selection.count.value) app.toasts.show({ text: () => texts.value.tooManyToCopy });
+    if (books.length < selection.count.value) app.toasts.show({ text: () => allTexts.value.tooManyToCopy });
     else if (books.length > 0) event.clipboardData?.setData('text/plain', textOf(books));
     else if (book) event.clipboardData?.setData('text/plain', textOfField(book, fieldOf(column) ?? 'title'));
   }
@@ -220,14 +266,16 @@ export function Table() {
     event.preventDefault();
     const { row, column } = active.value;
     void import('../../state/paste.ts').then(async ({ paste, PASTED_ROWS_MAX }) => {
-      const problem = await paste(app, row, fieldOf(column) ?? 'title', text);
+      const mayReplace = (books: number) =>
+        app.dialogs.ask(formatMessage(allTexts.value.pasteQuestion, { count: books }), allTexts.value.paste);
+      const problem = await paste(app, row, fieldOf(column) ?? 'title', text, mayReplace);
       if (!problem) return;
-      const { rows, columns, year } = texts.value.pasteProblems;
+      const { rows, columns, year } = allTexts.value.pasteProblems;
       const message = () =>
         problem.kind === 'year'
           ? formatMessage(year, { value: problem.value })
           : formatMessage(problem.kind === 'rows' ? rows : columns, { max: PASTED_ROWS_MAX });
-      app.toasts.show({ text: message });
+      app.toasts.show({ text: message, isError: true });
     });
   }
 
@@ -244,8 +292,11 @@ export function Table() {
     const target = event.target as Element;
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey;
     const isOpened =
-      target.closest('a') !== null || ((app.isNarrow.value || app.isTouched.value) && !cells.open.value);
+      target.closest('a, .open') !== null ||
+      ((app.isNarrow.value || app.isTouched.value) && !cells.open.value);
     if (target.closest('a')) event.preventDefault();
+    if (isNewRow(row) && (app.isNarrow.value || app.isTouched.value))
+      app.dialogs.show({ kind: 'book', id: 'new' });
     if (!book || target.closest('.editing')) return;
     if (event.shiftKey) void selection.setRange(anchor.current, row);
     else if (target.closest('.select') || !isPlain) selection.set([book], !selection.has(book));
@@ -268,7 +319,11 @@ export function Table() {
     <div
       ref={grid}
       class={list.error.value === undefined ? 'table' : 'table outdated'}
-      style={{ '--digits': digits }}
+      style={{
+        '--digits': digits,
+        '--title': `${app.preferences.titleShare.value}fr`,
+        '--author': `${100 - app.preferences.titleShare.value}fr`,
+      }}
       role="grid"
       aria-label={texts.value.books}
       aria-rowcount={count.value + 1}
@@ -301,6 +356,7 @@ export function Table() {
             index={index}
             top={topOf(index)}
             book={list.at(index)}
+            isNew={isNewRow(index)}
             activeColumn={index === activeRow ? activeColumn : undefined}
             onClick={(event) => clickRow(index, event)}
             onEdit={(column) => edit(index, column)}

@@ -4,8 +4,10 @@ import { mediaTypeOf, writeBooks } from '../../../../src/formats/rendering.ts';
 import type { BookList } from '../book-list.ts';
 import type { Selection } from '../selection.ts';
 import { queryOf, type ShownView } from '../view.ts';
-import { BOM } from './report.ts';
 import { download } from './save-file.ts';
+
+/** The byte-order mark by which spreadsheet programs recognize UTF-8. */
+const BOM = '\uFEFF';
 
 interface ExportedBooks {
   readonly address: ShownView;

@@ -33,8 +33,8 @@ export interface InvalidRow {
   readonly error: RowError;
 }
 
-/** The number of errors that a check keeps; the report has all of them. */
-export const ERRORS_SHOWN_MAX = 100;
+/** The number of errors that a check keeps. */
+export const ERRORS_SHOWN_MAX = 1_000;
 
 /**
  * Checks every row of a file.

@@ -1,0 +1,207 @@
+import { computed, signal } from '@preact/signals';
+import {
+  type Book,
+  type BookChange,
+  type BookClient,
+  type BookFields,
+  RefusedError,
+} from '../../../src/client/index.ts';
+import type { Change } from './book-list.ts';
+import { isSame } from './fields.ts';
+import { OPERATION_BOOKS_MAX, type Operations, type Report } from './operations.ts';
+
+/** Each step reads at least as many lines, if there are, but not more than as many changes. */
+const LINES_MIN = 30;
+const STEP_CHANGES_MAX = 20_000;
+/** What is read before the lines are shown. */
+const PAGE_CHANGES = 1_000;
+/** The longest time between two changes of one command. */
+const PAUSE_MS = 2_000;
+/** The states of books that are read at once. */
+const CONCURRENCY = 5;
+
+/** Changes of one type, of different books and soon after each other, as a command for many books makes them; the last is first. */
+export type ChangeGroup = readonly [BookChange, ...BookChange[]];
+
+/** Groups changes, of which the last is first. */
+export function groupChanges(changes: readonly BookChange[]): ChangeGroup[] {
+  const groups: [BookChange, ...BookChange[]][] = [];
+  let ids = new Set<number>();
+  for (const change of changes) {
+    const group = groups.at(-1);
+    const later = group?.at(-1);
+    const isNext =
+      later?.type === change.type &&
+      Date.parse(later.at) - Date.parse(change.at) <= PAUSE_MS &&
+      !ids.has(change.book.id) &&
+      ids.size < OPERATION_BOOKS_MAX;
+    if (group && isNext) group.push(change);
+    else groups.push([change]);
+    ids = isNext ? ids.add(change.book.id) : new Set([change.book.id]);
+  }
+  return groups;
+}
+
+/** What has happened to all books, or to one, the last change first, as far as it is read. */
+export class PastChanges {
+  readonly state = signal<'loading' | 'more' | 'complete' | 'failed'>('loading');
+  readonly error = signal<unknown>(undefined);
+  readonly changes = signal<readonly BookChange[]>([]);
+  readonly groups = computed(() => {
+    const { value: changes } = this.changes;
+    return this.#id === undefined ? groupChanges(changes) : changes.map((change): ChangeGroup => [change]);
+  });
+  /** The changes of each book, the last one first. */
+  readonly #ofBooks = computed(() => Map.groupBy(this.changes.value, ({ book }) => book.id));
+  readonly #client: BookClient;
+  readonly #operations: Operations;
+  readonly #id: number | undefined;
+  #controller = new AbortController();
+  #iterator: AsyncIterator<BookChange> | undefined;
+
+  /** @param id of the book; undefined for all books */
+  constructor(app: { readonly client: BookClient; readonly operations: Operations }, id?: number) {
+    this.#client = app.client;
+    this.#operations = app.operations;
+    this.#id = id;
+  }
+
+  /** Reads the first step, which replaces what is shown. */
+  load(): Promise<void> {
+    this.close();
+    this.#controller = new AbortController();
+    this.#iterator = this.#read();
+    return this.#add([]);
+  }
+
+  /** Reads the next step. */
+  more(): Promise<void> {
+    return this.#add(this.changes.value);
+  }
+
+  /** Reads what has happened since. */
+  async refresh(): Promise<void> {
+    const [last] = this.changes.value;
+    if (!last || this.state.value === 'loading') return this.load();
+    const { signal: abort } = this.#controller;
+    const later: BookChange[] = [];
+    try {
+      for await (const change of this.#read()) {
+        if (change.cursor === last.cursor) break;
+        if (later.push(change) > STEP_CHANGES_MAX) return this.load();
+      }
+      // Another call may have been faster.
+      if (!abort.aborted && this.changes.value[0] === last)
+        this.changes.value = [...later, ...this.changes.value];
+    } catch {
+      // The next change is another occasion.
+    }
+  }
+
+  close(): void {
+    this.#controller.abort();
+  }
+
+  /** Whether a group may have further changes, which are not read yet. */
+  isOpen(group: ChangeGroup): boolean {
+    return this.state.value !== 'complete' && group === this.groups.value.at(-1);
+  }
+
+  /** Whether the book is as a change has left it. */
+  isNow({ type, book }: BookChange): boolean {
+    const [last] = this.#ofBooks.value.get(book.id) ?? [];
+    return (
+      last !== undefined &&
+      (type === 'deleted') === (last.type === 'deleted') &&
+      isSame<BookFields>(last.book, book)
+    );
+  }
+
+  /** Whether a change can be undone: {@link isNow}. A book to which more has happened was not just added. */
+  canUndo(change: BookChange): boolean {
+    const [last] = this.#ofBooks.value.get(change.book.id) ?? [];
+    return this.isNow(change) && (change.type !== 'created' || change === last);
+  }
+
+  /** What a book was before a change; undefined when it was not there, or nothing is known. */
+  async before(change: BookChange): Promise<Book | undefined> {
+    if (change.type === 'created') return undefined;
+    if (change.type === 'deleted') return change.book;
+    const { id } = change.book;
+    const known = this.#ofBooks.value.get(id) ?? [];
+    const index = known.findIndex(({ cursor }) => cursor === change.cursor);
+    if (known[index + 1]) return known[index + 1]?.book;
+    const { value } = await this.#client
+      .history(id, { after: change.cursor, signal: this.#controller.signal })
+      .next();
+    return (value as BookChange | undefined)?.book;
+  }
+
+  /** Undoes the changes of a group, where books are as they have left them. */
+  async undo(group: ChangeGroup): Promise<Report> {
+    const [{ cursor, type }] = group;
+    let whole = group;
+    while (this.isOpen(whole) && this.state.value === 'more') {
+      await this.more();
+      whole = this.groups.value.find(([first]) => first.cursor === cursor) ?? group;
+    }
+    const undone: Change[] = [];
+    const queue = whole.filter((change) => this.canUndo(change)).values();
+    const addAll = async () => {
+      for (const change of queue) {
+        const { book } = change;
+        const before = await this.before(change);
+        if (type === 'created') undone.push({ before: book, after: undefined });
+        else if (before)
+          undone.push({ before: type === 'deleted' ? undefined : book, after: { ...before, id: book.id } });
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, addAll));
+    return this.#operations.run(UNDOING[type], undone);
+  }
+
+  /** Makes a book what it was after a change. */
+  restore({ book }: BookChange): Promise<Report> {
+    const [last] = this.#ofBooks.value.get(book.id) ?? [];
+    const before = last?.type === 'deleted' ? undefined : last?.book;
+    return this.#operations.run('restored', [{ before, after: book }]);
+  }
+
+  #read(): AsyncIterableIterator<BookChange> {
+    const { signal: abort } = this.#controller;
+    return this.#id === undefined
+      ? this.#client.lastChanges({ signal: abort })
+      : this.#client.history(this.#id, { signal: abort });
+  }
+
+  async #add(before: readonly BookChange[]): Promise<void> {
+    const { signal: abort } = this.#controller;
+    const linesMin = LINES_MIN + (before.length === 0 ? 0 : this.groups.value.length);
+    const changes = [...before];
+    this.state.value = 'loading';
+    try {
+      let isEnd = false;
+      while (!isEnd) {
+        const { length } = changes;
+        while (changes.length < length + PAGE_CHANGES && !isEnd) {
+          const { done, value } = (await this.#iterator?.next()) ?? { done: true };
+          isEnd = done === true;
+          if (!done) changes.push(value);
+        }
+        if (abort.aborted) return;
+        this.changes.value = [...changes];
+        if (this.groups.value.length > linesMin || changes.length >= before.length + STEP_CHANGES_MAX) break;
+      }
+      this.state.value = isEnd ? 'complete' : 'more';
+    } catch (error) {
+      if (abort.aborted) return;
+      // Nothing is known of the book.
+      const isUnknown = error instanceof RefusedError && error.status === 404;
+      if (!isUnknown) this.error.value = error;
+      this.state.value = isUnknown ? 'complete' : 'failed';
+    }
+  }
+}
+
+/** What undoing a change does. */
+const UNDOING = { created: 'deleted', updated: 'edited', deleted: 'restored' } as const;
