@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { YEAR_MAX } from '../../src/book/book.ts';
+import { openHistory } from '../../src/history/open-history.ts';
 import { parseStoreAddress } from '../../src/store/address.ts';
 import { BOOKKEEPING, runCommand } from '../../testkit/command.ts';
 import { createFolder } from '../../testkit/folder.ts';
@@ -134,41 +136,70 @@ describe('docs/migrating.md', { concurrency: 2 }, () => {
     assert.deepEqual(new Set(engines), new Set(['postgres', 'sqlite']));
   });
 
-  test('uses a table of GORM, and removes everything that was added', async () => {
-    await using folder = await createFolder();
-    await using database = await createDatabase();
-    await database.query(
-      'create table books (id bigserial primary key, title text, author text, year bigint)',
-    );
-    await database.query("insert into books (title, year) values ('The Iliad', -750)");
-    const schema = `select table_name, column_name, column_default, is_nullable from information_schema.columns
-      where table_schema = 'public' order by 1, ordinal_position`;
-    const made = await database.query(schema);
-    const { hostname, port, username, password, pathname } = new URL(database.url);
-    const words = `host=${hostname} user=${username} password=${password} dbname=${pathname.slice(1)} port=${port} sslmode=disable TimeZone=UTC`;
-    const secrets = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2' };
-    const { code, stdout } = await runCommand(['check'], {
-      folder: folder.path,
-      variables: { ...secrets, DB_URL: words },
-    });
-    assert.match(stdout, /^configuration: ok\nstore: ok; [^\n]* 1 book\n$/);
-    assert.equal(code, 0);
-    assert.deepEqual(await database.query(schema), made);
+  test('uses a table of GORM, and removes everything that was added, also to a partition', async () => {
+    for (const isPartitioned of [false, true]) {
+      await using folder = await createFolder();
+      await using database = await createDatabase();
+      await database.query(
+        `create table books (id bigserial primary key, title text, author text, year bigint) ${isPartitioned ? 'partition by range (id)' : ''}`,
+      );
+      if (isPartitioned) await database.query('create table books_1 partition of books default');
+      await database.query("insert into books (title, year) values ('The Iliad', -750)");
+      const objects = `
+        select 'column' as kind, table_name || '.' || column_name || coalesce(column_default, '') as name
+          from information_schema.columns where table_schema = 'public'
+        union all select 'relation', relname from pg_class where relnamespace = 'public'::regnamespace
+        union all select 'constraint', conname from pg_constraint where connamespace = 'public'::regnamespace
+        union all select 'function', proname from pg_proc where pronamespace = 'public'::regnamespace
+        union all select 'trigger', tgname from pg_trigger where not tgisinternal
+        order by 1, 2`;
+      const made = await database.query(objects);
+      const { hostname, port, username, password, pathname } = new URL(database.url);
+      const words = `host=${hostname} user=${username} password=${password} dbname=${pathname.slice(1)} port=${port} sslmode=disable TimeZone=UTC`;
+      const variables = { SECRET_TOKEN: 'k'.repeat(32), AUTH_PASSWORD: 'hunter2', DB_URL: words };
+      const { code, stdout } = await runCommand(['check'], { folder: folder.path, variables });
+      assert.match(stdout, /^configuration: ok\nstore: ok; [^\n]* 1 book\n$/);
+      assert.equal(code, 0);
+      assert.deepEqual(await database.query(objects), made);
 
-    {
-      await using store = await openStoreAt(words);
-      const all = { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
-      assert.equal((await store.search(all, 10)).count, 1);
+      await useEverything(words, 90);
+      assert.ok((await database.query(objects)).length > made.length + 20);
+      const [, , sql = ''] = blocksUnder('From the Go service', 'sql');
+      await database.query(sql);
+      assert.deepEqual(await database.query(objects), made);
     }
-    const changed = await database.query(schema);
-    assert.notDeepEqual(changed, made);
-    const [, , sql = ''] = blocksUnder('From the Go service', 'sql');
-    await database.query(sql);
-    assert.deepEqual(await database.query(schema), made);
-    const functions = await database.query(
-      `select proname from pg_proc where pronamespace = 'public'::regnamespace`,
-    );
-    const triggers = await database.query('select tgname from pg_trigger where not tgisinternal');
-    assert.deepEqual([functions, triggers], [[], []]);
+  });
+
+  test('uses a file of GORM, and removes everything that was added', async () => {
+    for (const days of [undefined, 90]) {
+      await using folder = await createFolder();
+      const path = join(folder.path, 'books.db');
+      using database = new DatabaseSync(path);
+      database.exec(
+        'create table books (id integer primary key autoincrement, title text, author text, year integer)',
+      );
+      database.exec("insert into books (title, year) values ('The Iliad', -750)");
+      const objects = () => database.prepare('select type, name, sql from sqlite_schema order by 1, 2').all();
+      const made = objects();
+      await useEverything(`sqlite:${path}`, days);
+      assert.ok(objects().length > made.length + 6);
+      const [, , , sql = ''] = blocksUnder('From the Go service', 'sql');
+      database.exec(sql);
+      assert.deepEqual(objects(), made);
+      assert.ok(readText(GUIDE).includes('delete the file `books.db-search`'));
+      assert.deepEqual(
+        (await readdir(folder.path)).filter((name) => !/^books\.db(-wal|-shm|-search)?$/.test(name)),
+        [],
+      );
+    }
   });
 });
+
+/** Makes the service add all its tables, triggers and functions to a store. @param days of the history, unless it is off */
+async function useEverything(dbUrl: string, days: number | undefined): Promise<void> {
+  await using store = await openStoreAt(dbUrl);
+  const history = await openHistory(store.connection, days);
+  const all = { sort: 'title', isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
+  assert.equal((await store.search(all, 10)).count, 1);
+  await history?.[Symbol.asyncDispose]();
+}

@@ -3,7 +3,7 @@ import * as schemas from './schemas.ts';
 
 type Schema = schemas.Schema;
 
-/** An endpoint. Its route in `server.ts` has it as Fastify's `schema`; `/openapi.json` is made of all of them. */
+/** An endpoint. Its route has it as Fastify's `config`, from which `/openapi.json` is made; nothing is validated by it. */
 export interface Operation {
   readonly tag: 'Tokens' | 'Books' | 'Health';
   readonly summary: string;
