@@ -336,6 +336,20 @@ describe('The search index in SQLite', () => {
     });
   }
 
+  test('has its orders again after many changes, which are applied without them', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    const odysseys = Array.from({ length: 3_000 }, (_, year) => ({ ...ODYSSEY, year }));
+    for (const expected of [3_000, 6_000]) {
+      await createMany(store, odysseys);
+      assert.equal(await count(store, 'odyssey'), expected);
+      using index = new DatabaseSync(indexOf(path), { readOnly: true });
+      const orders = "select count(*) as count from sqlite_schema where name like 'by_%'";
+      assert.equal(index.prepare(orders).get()?.count, 3);
+    }
+  });
+
   test('is damaged: the log says so once, and searches go on', async () => {
     await using folder = await createFolder();
     const path = await storeWithIndex(folder.path);

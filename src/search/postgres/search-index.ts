@@ -21,8 +21,8 @@ const SEARCH_PAUSE_MS = 100;
 const CLOSE_WAITS_MS = 1_000;
 /** The pause between transactions in the background, for other users of the database. */
 const PAUSE_MS = 5;
-/** The time from a write of this process until its changes are applied, with all writes in between. */
-const WRITE_DELAY_MS = 20;
+/** The time from a write of this process until its changes are applied, with all writes in between: many at a time cost less. */
+const WRITE_DELAY_MS = 200;
 /** The interval at which changes of other programs are applied. */
 const POLL_MS = 1_000;
 

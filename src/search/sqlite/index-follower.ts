@@ -8,8 +8,8 @@ const INDEX_THREAD = new URL('./index-thread.ts', import.meta.url);
 
 /** The interval of polls for writes of other programs. */
 const POLL_MS = 250;
-/** The time from a write of this process until a step, which serves all writes in between. */
-const WRITE_DELAY_MS = 20;
+/** The time from a write of this process until a step, which serves all writes in between: many at a time cost less. */
+const WRITE_DELAY_MS = 200;
 /** The pause after a step that has failed. */
 const RETRY_MS = 1_000;
 

@@ -14,7 +14,16 @@ import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connecti
 import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { IndexFile } from './index-file.ts';
-import { DROP_TABLES, type IndexState, ORDERS, percentOf, SELECT_STATE, TABLES, VERSION } from './schema.ts';
+import {
+  DROP_ORDERS,
+  DROP_TABLES,
+  type IndexState,
+  ORDERS,
+  percentOf,
+  SELECT_STATE,
+  TABLES,
+  VERSION,
+} from './schema.ts';
 
 /** The longest step: other processes, and the end of this one, wait for it. */
 const STEP_MS = 200;
@@ -87,7 +96,7 @@ export class IndexUpdater {
       let state = this.#readState();
       const last = this.#ofStore.last.get() as unknown as LogPosition;
       if (state?.isComplete && state.position === last.position && state.nonce === last.nonce) return CURRENT;
-      if (!state || !this.#canFollow(state, last)) state = this.#empty(database, last);
+      if (!state || !this.#canFollow(database, state, last)) state = this.#empty(database, last);
       const isCurrent = this.#advance(database, state, last, performance.now() + STEP_MS);
       const { position, nonce, isComplete, builtTo, done, total } = state;
       this.#statements.save.run(position, nonce, isComplete, builtTo, done, total);
@@ -134,12 +143,18 @@ export class IndexUpdater {
     }
   }
 
-  #canFollow(state: IndexState, last: LogPosition): boolean {
+  #canFollow(database: DatabaseSync, state: IndexState, last: LogPosition): boolean {
     const row = this.#ofStore.place.get(state.position) as unknown as PlaceRow;
     if (faultOfFollower(state, toPlace(row)) !== undefined) return false;
-    // Many changes cost more with the orders in place than building anew.
-    const { books } = this.#statements.size.get() as { books: number };
-    return !state.isComplete || last.position - state.position <= Math.max(MANY_CHANGES, books / 2);
+    const backlog = last.position - state.position;
+    if (backlog < MANY_CHANGES) return true;
+    // About as many as there are books, as ids ascend; counting them takes long.
+    const { highest: books } = this.#statements.highest.get() as { highest: number };
+    // As many changes as books cost more than building anew.
+    if (state.isComplete && backlog > 2 * books) return false;
+    // With the orders in place, a change costs several times as much as without; they are created again at the end.
+    if (backlog > books * MANY_PART) for (const drop of DROP_ORDERS) database.exec(drop);
+    return true;
   }
 
   /** Empties the index, which has nothing of the books after a change. */
@@ -230,7 +245,9 @@ export class IndexUpdater {
 const CURRENT: Progress = { isCurrent: true, percent: 100 };
 /** Before all ids. */
 const FIRST = -Number.MAX_VALUE;
-const MANY_CHANGES = 20_000;
+/** From this number of changes, and this part of the books in the index, on, they are many. */
+const MANY_CHANGES = 2_000;
+const MANY_PART = 0.05;
 
 interface StoredBook extends Book {
   readonly bytes: number;
@@ -261,7 +278,6 @@ function prepareIndex(index: DatabaseSync) {
       index,
       'update state set position = ?, nonce = ?, is_complete = ?, built_to = ?, done = ?, total = ?',
     ),
-    size: index.prepare('select count(*) as books from book_search'),
     highest: index.prepare(`select coalesce(max(id), ${FIRST}) as highest from book_search`),
     remove: prepareWrite(index, 'delete from book_search where id = ?'),
     removeWords: prepareWrite(index, 'delete from book_words where rowid = ?'),

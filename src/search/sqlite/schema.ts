@@ -47,9 +47,9 @@ export const DROP_TABLES = ['state', 'book_search', 'book_words', 'book_trigrams
   .join(' ');
 
 /** Created when the index has all books: sorting them once is several times faster than inserting each. */
-export const ORDERS = ['title_key', 'author_key', 'year'].map(
-  (column) => `create index if not exists by_${column} on book_search (${column})`,
-);
+const KEYS = ['title_key', 'author_key', 'year'];
+export const ORDERS = KEYS.map((key) => `create index if not exists by_${key} on book_search (${key})`);
+export const DROP_ORDERS = KEYS.map((key) => `drop index if exists by_${key}`);
 
 export interface IndexState {
   readonly version: string;
