@@ -43,7 +43,7 @@ export async function openHistory(
   }
 }
 
-const LIST_THREAD = new URL('./read-thread.ts', import.meta.url);
+const READ_THREAD = new URL('./read-thread.ts', import.meta.url);
 const WRITE_THREAD = new URL('./write-thread.ts', import.meta.url);
 
 /** Threads read and write changes; the main thread reads the position of the last one. */
@@ -64,8 +64,8 @@ class SqliteHistory implements BookHistory {
   constructor(path: string, database: DatabaseSync, observer: StoreObserver | undefined) {
     this.lost = this.#lost.promise;
     this.#database = database;
-    this.#reader = new LazyThread(LIST_THREAD, path, 'history thread', observer);
-    this.#writer = new LazyThread(WRITE_THREAD, path, 'restore thread', observer);
+    this.#reader = new LazyThread(READ_THREAD, path, 'history read thread', observer);
+    this.#writer = new LazyThread(WRITE_THREAD, path, 'history write thread', observer);
     const options = { ...BATCH_LIMITS, observer };
     const read = (request: ChangeRequest) => this.#reader.send(request);
     this.#reads = new BatchQueue((requests) => readChangePages(requests, read), {
@@ -126,7 +126,7 @@ class SqliteHistory implements BookHistory {
     const written = await this.#writer.send(write);
     if (!('lost' in written)) return written;
     this.#lost.resolve(written.lost);
-    throw new StoreUnavailable('lost');
+    throw new StoreUnavailable('writes may be lost');
   }
 
   /** Removes old changes in small steps. */

@@ -51,7 +51,7 @@ export class SearchIndex {
   #progress = { done: 0, total: 0 };
 
   /**
-   * @param searchPool the connections of the searches, which give up a lost server in time
+   * @param searchPool the connections of the searches, which give up an unreachable server in time
    * @param pool those that update the index in the background
    */
   constructor(searchPool: ConnectionPool, pool: ConnectionPool, part: DegradablePart) {

@@ -39,12 +39,12 @@ export function isReadOnly(error: unknown): boolean {
 }
 
 /** Whether the connection broke, the server closed it, or the server did not respond. */
-export function isConnectionLost(error: unknown): boolean {
+export function isConnectionBroken(error: unknown): boolean {
   if (reasonOf(error) === NO_CONNECTION_FREE) return false;
   return sqlState(error) === undefined ? isConnectionError(error) : hasState(error, /^(08|57P)/);
 }
 
-/** Whether a statement failed, without effect, because a pooler lost it or mixed up its name; or {@link isOutdatedPlan}. */
+/** Whether a statement failed, without effect, because a pooler does not have it or has another one of its name; or {@link isOutdatedPlan}. */
 export function isPreparedStatementRejected(error: unknown): boolean {
   return hasState(error, /^(26000|42P05|0A000)$/);
 }
@@ -65,7 +65,7 @@ export function reasonOf(error: unknown): string {
   if (code !== undefined) return code;
   // The driver's own errors have only a text.
   const text = error instanceof Error ? error.message : '';
-  return DRIVER_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection lost';
+  return DRIVER_ERRORS.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection broken';
 }
 
 export const NO_TLS = 'no TLS';

@@ -42,7 +42,8 @@ class SqliteBookStore implements OpenStore {
 
   constructor(path: string, writer: WriteThread, finder: DatabaseSync, observer: StoreObserver | undefined) {
     this.connection = { engine: 'sqlite', path };
-    this.lost = writer.lost;
+    // After a failure of the thread, nobody knows what it has committed.
+    this.lost = writer.failed;
     this.#writer = writer;
     this.#reader = new LazyThread(LIST_THREAD, path, 'list thread', observer);
     this.#finder = finder;

@@ -53,7 +53,7 @@ const RECORD_TABLE = `
 /** Applies and records the missing migrations. Call it in a write transaction, which also excludes other processes. */
 export function migrate(database: DatabaseSync, migrations = MIGRATIONS): void {
   const recorded = readVersion(database, migrations);
-  // If the table of books was dropped, all migrations are applied again; the log may have what was lost.
+  // If the table of books was dropped, all migrations are applied again, except the one that empties the log: it may have the books.
   const version = hasTable(database, 'books') ? recorded : 0;
   if (version === migrations.length) return;
   database.exec(RECORD_TABLE);

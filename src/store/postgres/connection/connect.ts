@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { Client, type ClientBase, type ClientConfig, types } from 'pg';
 import { StoreNotReady } from '../../errors.ts';
-import { isConnectionLost, isReadOnly, NO_TLS, reasonOf, sqlState } from '../errors.ts';
+import { isConnectionBroken, isReadOnly, NO_TLS, reasonOf, sqlState } from '../errors.ts';
 import type { Conninfo } from './conninfo.ts';
 import { applySettings, StandbyServer } from './session-settings.ts';
 import { explainFailure } from './start-failure.ts';
@@ -9,7 +9,7 @@ import { tlsModes } from './tls-modes.ts';
 
 /** The time for the server to close a connection after its last message; an unreachable one never does. */
 const CLOSE_MS = 1_000;
-/** The kernel asks after this time whether the server is still there, and then ten times, once a second: so it notices a loss after 20 s. */
+/** The kernel asks after this time whether the server is still there, and then ten times, once a second: so it notices a broken connection after 20 s. */
 const KEEP_ALIVE_MS = 10_000;
 /** Preparing may scan all rows of a large adopted table. */
 const PREPARE_TIMEOUT_MS = 300_000;
@@ -25,18 +25,18 @@ export class Server {
 
   /** Prepares a new connection. @throws StandbyServer, or what the driver throws */
   async onConnect(client: ClientBase, statementTimeoutMs: number): Promise<void> {
-    // The pool does not listen to a connection that is in use or closing; its loss also rejects its query.
+    // The pool does not listen to a connection that is in use or closing; an error of it also rejects its query.
     client.on('error', () => {});
     closeInTime(client);
     await applySettings(client, statementTimeoutMs);
   }
 
   onError(error: unknown): void {
-    if (isConnectionLost(error) || isReadOnly(error)) this.#failedMs = performance.now();
+    if (isConnectionBroken(error) || isReadOnly(error)) this.#failedMs = performance.now();
   }
 
   /**
-   * Whether a connection that has been idle since then is probably lost, too, or leads to a former primary: when one fails at
+   * Whether a connection that has been idle since then is probably broken, too, or leads to a former primary: when one fails at
    * second 5, those that are idle since second 3 are not used again, and those that were in use until second 6 are.
    */
   isOutdated(idleSinceMs: number): boolean {

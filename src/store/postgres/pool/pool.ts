@@ -60,7 +60,7 @@ export class ConnectionPool {
       // oxlint-disable-next-line typescript/no-misused-promises -- the pool awaits it, though its type says void
       onConnect: (client) => server.onConnect(client, statementTimeoutMs),
     });
-    // A lost idle connection is replaced at the next call; without a listener its error would end the process.
+    // An idle connection that breaks is replaced at the next call; without a listener its error would end the process.
     this.#pool.on('error', () => {});
   }
 

@@ -10,27 +10,29 @@ import { StoreLost } from '../files/file-guard.ts';
 
 /** A thread with its own connection, as seen from the main thread. It responds in the order of the requests. */
 export class ThreadClient<Request, Response> {
-  /** Resolves with the reason, in one line, when the thread ends by itself or reports that the store is lost. */
-  readonly lost: Promise<string>;
+  /** Resolves with the reason, in one line, when the thread fails or reports that writes may be lost. It then gets no requests. */
+  readonly failed: Promise<string>;
   readonly #thread: Worker;
-  readonly #ended: Promise<unknown>;
+  readonly #exited: Promise<unknown>;
   readonly #pending: PromiseWithResolvers<Response>[] = [];
   #isClosed = false;
 
   private constructor(thread: Worker) {
-    const lost = Promise.withResolvers<string>();
-    this.lost = lost.promise;
+    const failed = Promise.withResolvers<string>();
+    this.failed = failed.promise;
     this.#thread = thread;
-    this.#ended = new Promise((resolve) => thread.once('exit', resolve));
-    thread.on('error', (error: Error) => lost.resolve(`a thread of the store has failed: ${error.message}`));
+    this.#exited = new Promise((resolve) => thread.once('exit', resolve));
+    thread.on('error', (error: Error) =>
+      failed.resolve(`a thread of the store has failed: ${error.message}`),
+    );
     thread.on('message', (message: Message<Response>) => {
-      if ('lost' in message) lost.resolve(message.lost);
+      if ('lost' in message) failed.resolve(message.lost);
       else if ('response' in message) this.#pending.shift()?.resolve(message.response);
       else this.#pending.shift()?.reject(toError(message.failure));
     });
-    void this.lost.then(() => {
+    void this.failed.then(() => {
       this.#isClosed = true;
-      for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('lost'));
+      for (const { reject } of this.#pending.splice(0)) reject(new StoreUnavailable('a thread has failed'));
     });
   }
 
@@ -62,7 +64,7 @@ export class ThreadClient<Request, Response> {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#thread.postMessage(CLOSE);
-    await this.#ended;
+    await this.#exited;
   }
 }
 
@@ -94,7 +96,7 @@ export class LazyThread<Request, Response> {
   async #start(): Promise<ThreadClient<Request, Response>> {
     try {
       const thread = await ThreadClient.start<Request, Response>(this.#module, this.#path);
-      void thread.lost.then((reason) => {
+      void thread.failed.then((reason) => {
         this.#part.report(new Error(reason));
         this.#thread = undefined;
       });
@@ -183,6 +185,7 @@ const CLOSE = null;
 type Message<Response> =
   | { readonly response: Response }
   | { readonly failure: Failure }
+  /** Why acknowledged writes may be lost. */
   | { readonly lost: string };
 
 /** An error between threads, where objects lose their classes. */
