@@ -171,7 +171,9 @@ export class IndexUpdater {
 
   /** @returns whether the index is complete: it then has all books of the snapshot */
   #advance(database: DatabaseSync, state: IndexState, last: LogPosition, deadline: number): boolean {
-    if (state.isComplete) Object.assign(state, { done: 0, total: last.position - state.position });
+    if (state.isComplete) state.done = 0;
+    // Meanwhile, others may have followed.
+    if (state.builtTo === null) state.total = state.done + last.position - state.position;
     state.isComplete = 0;
     if (!this.#apply(state, last, deadline) || !this.#build(state, deadline)) return false;
     for (const order of ORDERS) {
