@@ -17,20 +17,20 @@ import { type InvalidBooks, readBooks, readUpdates } from './many-books.ts';
 export class BookHandlers {
   readonly #store: BookStore;
   readonly #bodies: BodyReader;
-  readonly #unread: MemoryBudget;
+  readonly #unreadBudget: MemoryBudget;
   readonly #turnMs: number;
   /** Resolves when all requests for many books are processed that run one after the other. */
   #lastInTurn: Promise<unknown> = Promise.resolve();
   #lastOutage: StoreUnavailable | undefined;
 
   /**
-   * @param unread the memory of responses that clients have not read yet
+   * @param unreadBudget the memory of responses that clients have not read yet
    * @param turnMs the longest wait of a request for many books for others
    */
-  constructor(store: BookStore, bodies: BodyReader, unread: MemoryBudget, turnMs: number) {
+  constructor(store: BookStore, bodies: BodyReader, unreadBudget: MemoryBudget, turnMs: number) {
     this.#store = store;
     this.#bodies = bodies;
-    this.#unread = unread;
+    this.#unreadBudget = unreadBudget;
     this.#turnMs = turnMs;
   }
 
@@ -69,10 +69,10 @@ export class BookHandlers {
       const updates = await readUpdates(body);
       if (!('json' in updates)) return invalidElement(updates);
       // A short body may get a long response, so there must be memory for one.
-      const response = new Reservation(this.#unread, reply.raw);
-      if (!response.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
+      const reservation = new Reservation(this.#unreadBudget, reply.raw);
+      if (!reservation.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
       const result = await this.#store.updateMany(updates.json);
-      response.resize('fault' in result ? 0 : result.reduce((sum, { length }) => sum + length, 0));
+      reservation.resize('fault' in result ? 0 : result.reduce((sum, { length }) => sum + length, 0));
       if (!('fault' in result)) return { outcome: 'booksUpdated', json: toArray(result) };
       if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
       const outcome = result.fault === 'absent' ? 'bookNotFound' : 'preconditionFailed';

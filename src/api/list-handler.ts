@@ -19,40 +19,43 @@ const LATER_PAGE_BOOKS_MIN = 50;
 /** GET /books: all books in order of id. */
 export class ListHandler {
   readonly #store: BookStore;
-  readonly #unread: MemoryBudget;
-  /** The memory that a list reserves at first: the length of the last one, so that not more lists start than can finish. */
-  #listBytes = 0;
+  readonly #unreadBudget: MemoryBudget;
+  /**
+   * The length of the last list, at most {@link LIST_BYTES_MAX}. A list reserves it before its first page, so that not more lists
+   * start than can finish: of long lists, 128 in a budget of 32 MiB.
+   */
+  #lastListBytes = 0;
 
-  /** @param unread the memory of responses that clients have not read yet */
-  constructor(store: BookStore, unread: MemoryBudget) {
+  /** @param unreadBudget the memory of responses that clients have not read yet */
+  constructor(store: BookStore, unreadBudget: MemoryBudget) {
     this.#store = store;
-    this.#unread = unread;
+    this.#unreadBudget = unreadBudget;
   }
 
   readonly handle = async ({ method }: FastifyRequest, reply: FastifyReply): Promise<HttpResult> => {
-    const unread = new Reservation(this.#unread, reply.raw);
-    if (!unread.tryResize(this.#listBytes)) return { outcome: 'serviceUnavailable' };
+    const reservation = new Reservation(this.#unreadBudget, reply.raw);
+    if (!reservation.tryResize(this.#lastListBytes)) return { outcome: 'serviceUnavailable' };
     // The first page is read before the headers are sent, so that an unavailable store is still a 503.
     const first = await this.#store.list(undefined, FIRST_PAGE_BOOKS_MAX);
-    if (!unread.tryResize(Math.max(this.#listBytes, first.json.length)))
+    if (!reservation.tryResize(Math.max(this.#lastListBytes, first.json.length)))
       return { outcome: 'serviceUnavailable' };
     if (first.last === undefined) {
       this.#rememberLength(first.json.length);
       return { outcome: 'booksRetrieved', json: toArray([first.json]) };
     }
-    const json = method === 'HEAD' ? noContent() : streamArray(this.#allPages(first, unread));
+    const json = method === 'HEAD' ? noContent() : streamArray(this.#allPages(first, reservation));
     return { outcome: 'booksRetrieved', json };
   };
 
   /** While the client reads a page, the store reads the next one. */
-  async *#allPages(first: BookPage, unread: Reservation): AsyncGenerator<Uint8Array> {
+  async *#allPages(first: BookPage, reservation: Reservation): AsyncGenerator<Uint8Array> {
     let page = first;
     let limit = FIRST_PAGE_BOOKS_MAX;
     let { length } = first.json;
     while (page.last !== undefined) {
       const { json, last } = page;
       limit = nextLimit(limit, json.length);
-      const next = this.#readAfter(last, limit, json.length, unread);
+      const next = this.#readAfter(last, limit, json.length, reservation);
       next.catch(() => {}); // The client may disconnect before the generator awaits it.
       yield json;
       page = await next;
@@ -62,19 +65,20 @@ export class ListHandler {
     this.#rememberLength(length);
   }
 
+  /** @param bytesBefore the length of the page that the client reads meanwhile */
   async #readAfter(
     after: number,
     limit: number,
     bytesBefore: number,
-    unread: Reservation,
+    reservation: Reservation,
   ): Promise<BookPage> {
     const page = await this.#store.list(after, limit);
-    unread.resize(Math.max(this.#listBytes, bytesBefore + page.json.length));
+    reservation.resize(Math.max(this.#lastListBytes, bytesBefore + page.json.length));
     return page;
   }
 
   #rememberLength(listBytes: number): void {
-    this.#listBytes = Math.min(LIST_BYTES_MAX, listBytes);
+    this.#lastListBytes = Math.min(LIST_BYTES_MAX, listBytes);
   }
 }
 

@@ -29,10 +29,10 @@ export function createServer(options: ServerOptions) {
   });
   const bodies = new BodyReader(limits.bodyBytes, limits.bodyBytesAtOnce);
   const logins = new BodyReader(limits.bodyBytes, limits.loginBytesAtOnce);
-  const unread = new MemoryBudget(limits.unreadBytesAtOnce);
+  const unreadBudget = new MemoryBudget(limits.unreadBytesAtOnce);
   const tokenHandlers = new TokenHandlers(options.tokens, options.credentials, options.throttle, logins);
-  const books = new BookHandlers(store, bodies, unread, limits.turnMs);
-  const lists = new ListHandler(store, unread);
+  const books = new BookHandlers(store, bodies, unreadBudget, limits.turnMs);
+  const lists = new ListHandler(store, unreadBudget);
   const health = new HealthHandlers(store, () => server.connections.isStopping);
 
   const { app } = server;
@@ -48,7 +48,7 @@ export function createServer(options: ServerOptions) {
     connections: server.connections,
     protect,
     bodies,
-    unread,
+    unreadBudget,
     searchMs: limits.searchMs,
     listBooks: lists.handle,
     onWritten: (written) =>
@@ -84,7 +84,7 @@ export function createServer(options: ServerOptions) {
       connections: server.connections.counts,
       heldBytes: {
         bodies: bodies.budget.bytesHeld + logins.budget.bytesHeld,
-        responses: unread.bytesHeld,
+        responses: unreadBudget.bytesHeld,
       },
       logins: tokenHandlers.logins,
     }),
@@ -101,7 +101,7 @@ export interface Core {
   readonly protect: { readonly onRequest: TokenHandlers['authenticate'] };
   readonly bodies: BodyReader;
   /** The memory of responses that clients have not read yet. */
-  readonly unread: MemoryBudget;
+  readonly unreadBudget: MemoryBudget;
   /** The time until the response to a search begins, and then until its next part. */
   readonly searchMs: number;
   /** GET /books without a query. */

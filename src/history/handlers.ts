@@ -36,14 +36,14 @@ export class HistoryHandlers {
   readonly #history: BookHistory;
   readonly #followers: Followers;
   readonly #bodies: BodyReader;
-  readonly #unread: MemoryBudget;
+  readonly #unreadBudget: MemoryBudget;
 
-  /** @param unread the memory of responses that clients have not read yet */
-  constructor(history: BookHistory, followers: Followers, bodies: BodyReader, unread: MemoryBudget) {
+  /** @param unreadBudget the memory of responses that clients have not read yet */
+  constructor(history: BookHistory, followers: Followers, bodies: BodyReader, unreadBudget: MemoryBudget) {
     this.#history = history;
     this.#followers = followers;
     this.#bodies = bodies;
-    this.#unread = unread;
+    this.#unreadBudget = unreadBudget;
   }
 
   /** GET /changes */
@@ -82,11 +82,11 @@ export class HistoryHandlers {
       const ids = readIds(body);
       if ('detail' in ids) return invalidElement(ids);
       // A short body may get a long response, so there must be memory for one.
-      const response = new Reservation(this.#unread, reply.raw);
-      if (!response.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
+      const reservation = new Reservation(this.#unreadBudget, reply.raw);
+      if (!reservation.tryResize(UPDATED_BYTES_MAX)) return { outcome: 'serviceUnavailable' };
       const result = await this.#history.restoreMany(ids);
       const json = 'fault' in result ? NO_BYTES : utf8.encode(JSON.stringify(result));
-      response.resize(json.length);
+      reservation.resize(json.length);
       if (!('fault' in result)) return { outcome: 'booksRestored', json: [json] };
       if (result.fault === 'too long') return { outcome: 'payloadTooLarge' };
       const outcome = result.fault === 'absent' ? 'bookNotFound' : 'bookExists';
@@ -153,8 +153,8 @@ export class HistoryHandlers {
     headers: Record<string, string>,
   ): HttpResult {
     const content = jsonOf(outcome, changes);
-    const unread = new Reservation(this.#unread, raw);
-    return unread.tryResize(content.length)
+    const reservation = new Reservation(this.#unreadBudget, raw);
+    return reservation.tryResize(content.length)
       ? { outcome, content, headers }
       : { outcome: 'serviceUnavailable' };
   }

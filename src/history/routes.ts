@@ -7,9 +7,9 @@ import { operations } from './operations.ts';
 
 /** Adds the routes of the history to a server. @returns its metrics */
 export function serveHistory(core: Core, history: BookHistory): readonly Gauge[] {
-  const { app, connections, protect, bodies, unread, onWritten } = core;
+  const { app, connections, protect, bodies, unreadBudget, onWritten } = core;
   const followers = new Followers(history);
-  const handlers = new HistoryHandlers(history, followers, bodies, unread);
+  const handlers = new HistoryHandlers(history, followers, bodies, unreadBudget);
   const { followChanges, listDeletedBooks, readHistory, restoreBook, restoreBooks } = operations;
   app.get('/changes', { ...protect, config: followChanges }, respondWith(handlers.follow));
   app.get('/books/deleted', { ...protect, config: listDeletedBooks }, respondWith(handlers.listDeleted));

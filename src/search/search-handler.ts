@@ -38,11 +38,11 @@ export class SearchHandler {
     this.count++;
     reply.raw.once('close', () => this.count--);
     const search = new TimedSearch(this.#search, list.query, reply, this.#core.searchMs);
-    const unread = new Reservation(this.#core.unread, reply.raw);
+    const reservation = new Reservation(this.#core.unreadBudget, reply.raw);
     const headers = list.isCounted ? await countMatches(search, list) : {};
     // As in the whole list, an unavailable store is still a 503.
     const first = await search.next(list.limit ?? Number.MAX_SAFE_INTEGER, list.after);
-    if (!unread.tryResize(2 * first.json.length)) return { outcome: 'serviceUnavailable' };
+    if (!reservation.tryResize(2 * first.json.length)) return { outcome: 'serviceUnavailable' };
     if (list.limit !== undefined || first.more === 'no') {
       const json = toArray([first.json]);
       if (first.more === 'no' || !first.last) return { outcome: 'booksRetrieved', json, headers };
@@ -50,7 +50,8 @@ export class SearchHandler {
       const link = `</books?${next}>; rel="next"`;
       return { outcome: 'booksRetrieved', json, headers: { ...headers, link } };
     }
-    const json = request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, unread));
+    const json =
+      request.method === 'HEAD' ? noContent() : streamArray(allMatches(search, first, reservation));
     return { outcome: 'booksRetrieved', json, headers };
   }
 }
@@ -68,10 +69,10 @@ async function countMatches(search: TimedSearch, { query, after, isFrom }: ListR
 async function* allMatches(
   search: TimedSearch,
   first: SearchPage,
-  unread: Reservation,
+  reservation: Reservation,
 ): AsyncGenerator<Uint8Array> {
   for (let page = first; ; page = await search.next(Number.MAX_SAFE_INTEGER, page.last)) {
-    unread.resize(page.json.length);
+    reservation.resize(page.json.length);
     yield page.json;
     if (page.more === 'no') return;
     search.restartWait();

@@ -4,7 +4,10 @@ import { TAG_DIGITS } from '../../book/entity-tag.ts';
 import { KEY_LIFETIME_SECONDS } from '../idempotency.ts';
 import { REMOVAL_MAX } from '../limits.ts';
 
-/** The statements on books. */
+/**
+ * The statements on books. Their sessions plan without sequential scans, and without JIT (connection/session-settings.ts says why):
+ * the server reads all rows only for what has no index to use. So a new statement needs an index for its condition.
+ */
 
 export interface Statement {
   /** The name of the prepared statement; without it the statement is not prepared. */
