@@ -13,6 +13,8 @@ let service: Service;
 before(async () => {
   [pages, service] = await Promise.all([ConsolePages.start(), startService()]);
   await store(service, manyBooks(BOOKS));
+  // Until the index is built.
+  while ((await service.fetch('GET', '/books?sort=title&limit=1')).status === 503);
 });
 after(() => Promise.all([pages[Symbol.asyncDispose](), service[Symbol.asyncDispose]()]));
 

@@ -29,7 +29,7 @@ test('A user adds books one after another, corrects one, deletes one and undoes 
   const { page, service } = (await pages.openConsole(context)) ?? {};
   if (!page || !service) return;
   await button(page, 'Add a book').click();
-  await field(page, 'Title').press('Enter');
+  await field(page, 'Year').press('Enter');
   await page.getByText('Enter a title or an author.').waitFor();
   await field(page, 'Title').fill('Middlemarch II');
   await field(page, 'Author').fill('george');
@@ -43,6 +43,11 @@ test('A user adds books one after another, corrects one, deletes one and undoes 
   await waitForCount(page, '44 books');
   assert.equal(await field(page, 'Title').inputValue(), '');
   await page.keyboard.type('Orlando');
+  // Enter goes to the next field, and saves in the last one.
+  for (const next of ['author', 'year']) {
+    await page.keyboard.press('Enter');
+    await page.locator(`dialog [name=${next}]:focus`).waitFor();
+  }
   await page.keyboard.press('Enter');
   await noDialog(page);
   await waitForCount(page, '45 books');
@@ -169,7 +174,7 @@ test('All functions can be used with the keyboard, and no letter alone is a comm
   await page.keyboard.press('Insert');
   await page.locator('dialog [name=title]:focus').waitFor();
   await page.keyboard.type('Austen 1');
-  await page.keyboard.press('Enter');
+  for (let fields = 0; fields < 3; fields++) await page.keyboard.press('Enter');
   await noDialog(page);
   await waitForCount(page, '5 books');
   await page.keyboard.press('ControlOrMeta+Z');
@@ -262,18 +267,20 @@ test('A deletion of a book that another user has changed is not done; one that f
     (await pages.openConsole(context, { expectedMessages: failedRequests(412, 500) })) ?? {};
   if (!page || !service) return;
   await service.fetch('PUT', `/book/${EMMA}`, '{"year":1900}');
-  await rowOf(page, 'Emma').locator('.author').click();
+  await rowOf(page, 'Emma').getByRole('checkbox').click();
   await page.keyboard.press('Delete');
   await page.getByText('“Emma” was changed by another user.').waitFor();
   await rowOf(page, 'Emma').getByText('1900').waitFor();
+  await page.keyboard.press('Escape');
   await page.route('**/books', (route) =>
     route.request().method() === 'PATCH'
       ? route.fulfill({ status: 500, json: { status: 500, message: 'Internal server error', data: null } })
       : route.continue(),
   );
-  await rowOf(page, 'The Iliad').locator('.author').click();
+  await rowOf(page, 'The Iliad').getByRole('checkbox').click();
   await page.keyboard.press('Delete');
-  await page.getByText('Not all books are done.').waitFor();
+  // Stays until it is closed.
+  await page.locator('.toast').getByText('Not saved yet.').waitFor();
   await waitForCount(page, '43 books');
   await page.unroute('**/books');
   await button(page, 'Try again').click();

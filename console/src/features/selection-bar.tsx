@@ -67,7 +67,7 @@ export function SelectionBar() {
       />
       {error !== undefined && (
         <p class="error" role="alert">
-          {formatMessage(t.commandFailed, { reason: explain(error) })}
+          {formatMessage(count > 1 ? t.commandFailed : t.notStored, { reason: explain(error) })}
         </p>
       )}
       <FailureList />

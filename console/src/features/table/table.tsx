@@ -83,8 +83,8 @@ export function Table() {
     const { upper, lower } = rowArea();
     const [first, last] = [upper, lower].map((edge) => (edge - top) / rowHeight.value);
     const shown = {
-      first: Math.max(0, Math.floor(first ?? 0)),
-      last: Math.min(Math.ceil(last ?? 0), list.rowCount.value) - 1,
+      first: Math.max(0, Math.round(first ?? 0)),
+      last: Math.min(Math.round(last ?? 0), list.rowCount.value) - 1,
     };
     if (JSON.stringify(shown) !== JSON.stringify(list.inView.peek())) list.inView.value = shown;
     keepPlace(upper - top);
