@@ -90,7 +90,7 @@ export async function spawnServer(place: Place, flags: readonly string[]): Promi
 }
 
 /** The options of PostgreSQL's processes. */
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   readonly uid?: number;

@@ -33,13 +33,6 @@ export function resetPeakMemory(pid: number): void {
   for (const member of processTree(pid)) writeFileSync(`/proc/${member}/clear_refs`, '5');
 }
 
-/** What they have caused to be written to the disk so far, in bytes (proc_pid_io(5)). */
-export function readWrittenBytes(pid: number): number {
-  return sum(processTree(pid), (member) =>
-    Number(/^write_bytes: ([0-9]+)$/m.exec(readFileSync(`/proc/${member}/io`, 'utf8'))?.[1]),
-  );
-}
-
 const QUIET_INTERVAL_MS = 60;
 const QUIET_TIMEOUT_MS = 15_000;
 

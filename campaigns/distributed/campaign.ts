@@ -33,12 +33,12 @@ const CREATORS = 8;
 const DOWN_MS = 2_000;
 
 /** The extent of its parts. */
-export interface Extent extends RateOptions {
+interface Extent extends RateOptions {
   /** The number of books that the additions use. */
   readonly additions: number;
 }
 
-export async function runDistributed(
+async function runDistributed(
   { rounds, seed, report, cluster }: CampaignOptions,
   extent: Extent,
 ): Promise<Figures> {

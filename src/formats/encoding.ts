@@ -3,7 +3,7 @@ import { concat } from './row.ts';
 export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 /** The length of the longest byte-order mark. */
-export const BOM_BYTES = 3;
+const BOM_BYTES = 3;
 
 export function encodingOfBom([first, second, third]: Uint8Array): Encoding | undefined {
   if (first === 0xff && second === 0xfe) return 'utf-16le';

@@ -63,7 +63,7 @@ export async function* writeBooks(
 }
 
 /** Renders a CSV record (RFC 4180). Texts that spreadsheet programs would run as formulas are escaped. */
-export function csvRecord(cells: readonly (string | number)[]): string {
+function csvRecord(cells: readonly (string | number)[]): string {
   return `${cells.map(csvCell).join(',')}\r\n`;
 }
 

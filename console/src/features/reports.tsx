@@ -84,7 +84,7 @@ function toastOf({ operations, list, address }: App, report: Report): Toast | un
 }
 
 /** What an operation has done, or that it is undone. */
-export function nameOfOperation({ kind, changes, isUndone }: Operation): string {
+function nameOfOperation({ kind, changes, isUndone }: Operation): string {
   const t = allTexts.value;
   const [first] = changes;
   const books =

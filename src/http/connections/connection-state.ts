@@ -9,7 +9,7 @@ export interface Connection extends Duplex {
 }
 
 /** The parser of a connection, a property that Node does not document. */
-export interface Parser {
+interface Parser {
   readonly constructor: { readonly kOnMessageBegin: number };
   /** Called for the headers of each request. @returns 0, or an error */
   onIncoming: (request: IncomingMessage, keepAlive: boolean) => number;

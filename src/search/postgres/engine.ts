@@ -44,7 +44,7 @@ export class PostgresSearchEngine implements SearchEngine {
 }
 
 /** The snapshot of a transaction. */
-export class PostgresSnapshot implements Snapshot {
+class PostgresSnapshot implements Snapshot {
   readonly books: string;
   readonly dialect = POSTGRES_DIALECT;
   readonly #client: PoolClient;

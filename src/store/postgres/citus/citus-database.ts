@@ -266,8 +266,3 @@ const DRAW_IDS: sql.Statement = {
 };
 
 const SELECT_NONE: sql.Statement = { name: 'find none', text: 'select id from books where false' };
-
-/** Renders books by their ids, on the shards that have them. */
-export const RENDER_SHARDS: sql.Statement = {
-  text: sql.RENDER.text.replace('where books.id', 'where books.id = any($1::bigint[]) and books.id'),
-};
