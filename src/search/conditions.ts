@@ -2,9 +2,9 @@
 
 import { YEAR_MAX } from '../book/book.ts';
 import type { BookPosition, BookQuery, SortKey } from './book-search.ts';
-import type { Dialect } from './engine.ts';
 import type { Needles } from './folding.ts';
 import { type Condition, Parameters } from './parameters.ts';
+import type { Dialect } from './snapshot.ts';
 
 /** The condition on fields that are compared as stored, not as folded texts; the other filters are `Needles`. */
 export function fieldCondition({ yearFrom, yearTo }: BookQuery, parameters: Parameters): string {

@@ -10,10 +10,10 @@ import {
   textCondition,
   where,
 } from './conditions.ts';
-import type { AccessPath, Match, Row, Snapshot } from './engine.ts';
 import type { Needles } from './folding.ts';
 import { PageBuilder, sumCounts } from './page-builder.ts';
 import { type Condition, Parameters } from './parameters.ts';
+import type { AccessPath, Match, Row, Snapshot } from './snapshot.ts';
 import type { UnselectivePaths } from './unselective-paths.ts';
 
 /** The most candidates that a statement sorts, and the most books that it compares in order, for a page or a count. */

@@ -1,5 +1,5 @@
 import type { BookCount, BookPosition, SearchPage } from './book-search.ts';
-import type { Match } from './engine.ts';
+import type { Match } from './snapshot.ts';
 
 /** The most books of a page: the maximum of `limit`, as a page is of one moment, and so of one call. */
 export const SEARCH_BOOKS_MAX = 1_000;

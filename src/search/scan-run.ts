@@ -1,8 +1,8 @@
 import { StoreUnavailable } from '../book/book-store.ts';
 import type { BookCount, BookPosition, BookQuery } from './book-search.ts';
-import type { Match, ReadBook, ReadBooks } from './engine.ts';
 import { compareSortKeys, isMatch, type Needles, sortKeyOf } from './folding.ts';
 import { PageBuilder, SEARCH_BOOKS_MAX, sumCounts } from './page-builder.ts';
+import type { Match, ReadBook, ReadBooks } from './snapshot.ts';
 
 /** The most books among which one call sorts; it reads all of them. */
 const SORTED_MAX = 200_000;

@@ -1,18 +1,18 @@
 import type { BookCount, BookPosition, BookQuery, SearchPage } from './book-search.ts';
 import { hasFieldCondition } from './conditions.ts';
-import type { SearchEngine, Snapshot } from './engine.ts';
 import { needlesOf } from './folding.ts';
 import { IndexedRun } from './indexed-run.ts';
 import { ScanRun } from './scan-run.ts';
+import type { Snapshot, Snapshots } from './snapshot.ts';
 import { UnselectivePaths } from './unselective-paths.ts';
 
-/** Searches by the index of an engine, or in a store without one by reading all books. */
+/** Searches by the index, or in a store without one by reading all books. */
 export class Searcher {
-  readonly #engine: SearchEngine;
+  readonly #snapshots: Snapshots;
   readonly #unselective = new UnselectivePaths();
 
-  constructor(engine: SearchEngine) {
-    this.#engine = engine;
+  constructor(snapshots: Snapshots) {
+    this.#snapshots = snapshots;
   }
 
   search(query: BookQuery, limit: number, after?: BookPosition): Promise<SearchPage> {
@@ -28,7 +28,7 @@ export class Searcher {
   }
 
   close(): Promise<void> {
-    return this.#engine.close();
+    return this.#snapshots.close();
   }
 
   #run<Result>(
@@ -37,7 +37,7 @@ export class Searcher {
   ): Promise<Result> {
     const needles = needlesOf(query);
     const needsIndex = query.sort !== 'id' || needles !== undefined || hasFieldCondition(query);
-    return this.#engine.run(needsIndex, (snapshot) =>
+    return this.#snapshots.run(needsIndex, (snapshot) =>
       call(
         snapshot.readBooks
           ? new ScanRun(query, needles, snapshot.readBooks)

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPosition, BookQuery } from '../../src/search/book-search.ts';
-import type { ReadBook, ReadBooks } from '../../src/search/engine.ts';
 import { needlesOf } from '../../src/search/folding.ts';
 import { ScanRun } from '../../src/search/scan-run.ts';
+import type { ReadBook, ReadBooks } from '../../src/search/snapshot.ts';
 import { expectedBooks, type Parameters } from '../../testkit/search-reference.ts';
 
 const ALL = { yearFrom: -YEAR_MAX, yearTo: YEAR_MAX };

@@ -1,8 +1,8 @@
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import type { BookQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
-import type { AccessPath, Dialect } from '../engine.ts';
 import type { Needles } from '../folding.ts';
+import type { AccessPath, Dialect } from '../snapshot.ts';
 import { AUTHOR_LOWER, TITLE_LOWER } from './stored-lower.ts';
 import { neededTrigramsOf } from './trigrams.ts';
 

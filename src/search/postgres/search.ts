@@ -5,9 +5,9 @@ import { openPools, type PoolLimits } from '../../store/postgres/pool/pool.ts';
 import type { BookCount, BookPosition, BookQuery, BookSearch, SearchPage } from '../book-search.ts';
 import { INDEX_WAITS_MS, IndexBehind, notPrepared } from '../index-wait.ts';
 import { Searcher } from '../searcher.ts';
-import { PostgresSearchEngine } from './engine.ts';
-import { ScanEngine } from './scan-engine.ts';
+import { ScanSnapshots } from './scan-snapshots.ts';
 import { SearchIndex } from './search-index.ts';
+import { PostgresSnapshots } from './snapshots.ts';
 
 const POOLS = {
   /** For searches, so that they do not occupy the connections for single books. */
@@ -31,7 +31,7 @@ export class PostgresSearch implements BookSearch {
     if (canHaveTriggers)
       this.#index = new SearchIndex(searches, updates, new DegradablePart('search index', observer));
     this.#searcher = new Searcher(
-      this.#index ? new PostgresSearchEngine(searches, this.#index) : new ScanEngine(searches),
+      this.#index ? new PostgresSnapshots(searches, this.#index) : new ScanSnapshots(searches),
     );
     this.#limiter = new ConcurrencyLimiter('search', POOLS.searches.connectionsMax, observer);
     void this.#index?.follow();

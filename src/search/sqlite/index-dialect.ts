@@ -1,8 +1,8 @@
 import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
 import type { BookQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
-import type { AccessPath, Dialect } from '../engine.ts';
 import type { Needles } from '../folding.ts';
+import type { AccessPath, Dialect } from '../snapshot.ts';
 import { trigramsQueryOf, wordsQueryOf } from './trigrams.ts';
 
 export const SQLITE_DIALECT: Dialect = {

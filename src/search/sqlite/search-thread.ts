@@ -3,9 +3,9 @@ import { openConnection } from '../../store/sqlite/files/connection.ts';
 import { serveRequests } from '../../store/sqlite/threads/thread-client.ts';
 import type { BookCount, BookPosition, BookQuery, SearchPage } from '../book-search.ts';
 import { Searcher } from '../searcher.ts';
-import { IndexDamaged, SqliteSearchEngine } from './engine.ts';
 import { UnusableIndex } from './index-file.ts';
 import { BehindTarget } from './index-reader.ts';
+import { IndexDamaged, SqliteSnapshots } from './snapshots.ts';
 
 export interface SearchRequest {
   readonly query: BookQuery;
@@ -22,11 +22,11 @@ export type SearchResponse =
   | { readonly unusable: string };
 
 await serveRequests<SearchRequest, SearchResponse>(async (path) => {
-  const engine = new SqliteSearchEngine(await openConnection(path));
-  const searcher = new Searcher(engine);
+  const snapshots = new SqliteSnapshots(await openConnection(path));
+  const searcher = new Searcher(snapshots);
   return {
     async handle({ query, after, limit, target }) {
-      engine.target = target;
+      snapshots.target = target;
       try {
         const found = await (limit === 'count'
           ? searcher.count(query, after)

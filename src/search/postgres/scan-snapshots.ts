@@ -4,17 +4,17 @@ import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { exact, HAS_EXACT_ID, TEXT_BYTES } from '../../store/postgres/sql.ts';
 import type { BookPosition, BookQuery, SearchPage } from '../book-search.ts';
 import { afterCondition, fieldCondition, orderOf } from '../conditions.ts';
-import type { ReadBook, Row, SearchEngine, Snapshot } from '../engine.ts';
 import { COMPARED_LENGTH } from '../folding.ts';
 import { Parameters } from '../parameters.ts';
+import type { ReadBook, Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { POSTGRES_DIALECT } from './index-dialect.ts';
 import { BEGIN } from './schema.ts';
 
 /** The most books that a statement reads: one on all servers of a distributed table costs as much as reading thousands. */
 const BOOKS_AT_ONCE = 5_000;
 
-/** Searches in a table that cannot have the triggers of an index: reads the books of each search. */
-export class ScanEngine implements SearchEngine {
+/** Snapshots of a table that cannot have the triggers of an index: each search reads the books. */
+export class ScanSnapshots implements Snapshots {
   readonly #pool: ConnectionPool;
 
   constructor(pool: ConnectionPool) {

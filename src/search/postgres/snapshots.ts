@@ -3,13 +3,13 @@ import { isUnsupported, toStoreError } from '../../store/postgres/errors.ts';
 import { type ConnectionPool, retry } from '../../store/postgres/pool/pool.ts';
 import { RENDER } from '../../store/postgres/sql.ts';
 import type { SearchPage } from '../book-search.ts';
-import type { Row, SearchEngine, Snapshot } from '../engine.ts';
 import type { Parameters } from '../parameters.ts';
+import type { Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { POSTGRES_DIALECT } from './index-dialect.ts';
 import { BEGIN } from './schema.ts';
 import type { SearchIndex } from './search-index.ts';
 
-export class PostgresSearchEngine implements SearchEngine {
+export class PostgresSnapshots implements Snapshots {
   readonly #pool: ConnectionPool;
   readonly #index: SearchIndex;
 

@@ -3,8 +3,8 @@ import type { BookPosition, BookQuery, SearchPage } from './book-search.ts';
 import type { Needles } from './folding.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The part of a search that depends on the engine: statements over the search index. */
-export interface SearchEngine {
+/** The snapshots of a store, which each engine takes in its own way. */
+export interface Snapshots {
   /**
    * Runs one call of a search on a snapshot that has every write acknowledged before; if something fails, perhaps twice.
    *

@@ -4,9 +4,9 @@ import { isUnusable, toStoreError } from '../../store/sqlite/errors.ts';
 import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
 import type { BookQuery, SearchPage } from '../book-search.ts';
 import { hasFieldCondition } from '../conditions.ts';
-import type { Row, SearchEngine, Snapshot } from '../engine.ts';
 import type { Needles } from '../folding.ts';
 import type { Parameters } from '../parameters.ts';
+import type { Row, Snapshot, Snapshots } from '../snapshot.ts';
 import { SQLITE_DIALECT } from './index-dialect.ts';
 import { IndexReader } from './index-reader.ts';
 import { areExact, wordsQueryOf } from './trigrams.ts';
@@ -16,8 +16,8 @@ const STATEMENTS_MAX = 100;
 /** A search has found the index damaged. */
 export class IndexDamaged extends Error {}
 
-/** Searches in the index; lists by id alone are read from the books. */
-export class SqliteSearchEngine implements SearchEngine {
+/** Snapshots of the index; for lists by id alone, of the books. */
+export class SqliteSnapshots implements Snapshots {
   readonly #store: DatabaseSync;
   readonly #index: IndexReader;
   /** The last change that the next search must see; undefined for the last one that there is. */
