@@ -5,9 +5,8 @@ export function writeChangeCursor({ position, nonce }: ChangeCursor): string {
   return `${position}-${nonce.toString(36)}`;
 }
 
-/** @returns `removed` for a cursor of version 0.1; undefined when the text is no cursor */
-export function readChangeCursor(text: string): ChangeCursor | 'removed' | undefined {
-  if (/^[0-9a-f]{16}[.](0|[1-9][0-9]*)$/.test(text)) return 'removed';
+/** @returns undefined when the text is no cursor */
+export function readChangeCursor(text: string): ChangeCursor | undefined {
   const [, digits = '', nonceDigits = ''] = /^(0|[1-9][0-9]{0,15})-([0-9a-z]{1,11})$/.exec(text) ?? [];
   const cursor = { position: Number(digits), nonce: Number.parseInt(nonceDigits, 36) };
   const isExact = Number.isSafeInteger(cursor.position) && Number.isSafeInteger(cursor.nonce);

@@ -53,7 +53,6 @@ export class HistoryHandlers {
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { given, cursor, limit } = query;
     if (given.get('order') === 'desc') return this.#listLastFirst(request, reply, { isLastFirst: true });
-    if (cursor === 'removed') return FAULTS.removed;
 
     const after = cursor === NOW ? await this.#history.last() : cursor;
     let page = await this.#history.read({ after, limit });
@@ -132,7 +131,7 @@ export class HistoryHandlers {
     const query = readQuery(target, historyParameters);
     if (query instanceof Invalid) return { outcome: 'invalidQuery', detail: query.detail };
     const { cursor: after, limit } = query;
-    if (after === NOW || after === 'removed') return { outcome: 'invalidQuery', detail: NO_CURSOR };
+    if (after === NOW) return { outcome: 'invalidQuery', detail: NO_CURSOR };
     const { id, isOfDeleted } = listed;
     const page = await this.#history.read({ ...listed, after, limit });
     if (typeof page === 'string') return FAULTS[page];

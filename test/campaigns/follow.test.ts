@@ -4,6 +4,7 @@ import type { EngineName } from '../../campaigns/campaign.ts';
 import { campaign, run } from '../../campaigns/follow/campaign.ts';
 import { Violation } from '../../campaigns/follow/follower.ts';
 import { RefusedError } from '../../src/client/index.ts';
+import { definitionsOf } from '../../src/history/postgres/recorder.ts';
 
 const options = { seed: Date.now() % 1_000_000, report: () => {} };
 
@@ -16,8 +17,10 @@ for (const engine of campaign.engines) {
 
 /** On SQLite: followers are not told what was removed. */
 const HIDE = 'update book_history set removed = 0, removed_nonce = 0;';
-/** The service does not notice what was altered. */
-const UNNOTICED = 'update book_history set catalog = book_history_catalog()';
+/** A start of the service does not notice what was altered. */
+const UNNOTICED = `
+    set search_path = pg_catalog, pg_temp;
+    update public.book_history set definitions = ${definitionsOf('public')}`;
 
 /** SQL that breaks the log of changes. */
 const FAULTS: Readonly<Record<EngineName, Readonly<Record<string, (dbUrl: string) => string>>>> = {

@@ -83,6 +83,7 @@ for (const engine of engines) {
         'after=1',
         'limit=1&limit=1',
         `after=${ofOther}`,
+        `after=0123456789abcdef.${position}`,
         `after=${position}-0${nonce}`,
         `after=${position}-${nonce.toUpperCase()}-`,
         `after=${Number(position) + 1_000}-${nonce}`,
@@ -100,10 +101,8 @@ for (const engine of engines) {
       }
       await create(service, 2);
       await query(dbUrl, `delete from ${LOGS[engine.name]}`);
-      for (const after of [cursor, `0123456789abcdef.${position}`]) {
-        const { status, message } = await read(service, `/changes?after=${after}`);
-        assert.deepEqual([status, message], [410, 'Changes no longer kept']);
-      }
+      const { status, message } = await read(service, `/changes?after=${cursor}`);
+      assert.deepEqual([status, message], [410, 'Changes no longer kept']);
       const present = await read(service, '/changes');
       assert.deepEqual(present.data, []);
       assert.deepEqual((await read(service, present.next)).status, 200);

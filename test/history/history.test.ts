@@ -383,41 +383,6 @@ function suite(engine: Engine): void {
     assert.deepEqual(describeChanges(await readAll(history)), ['created 3 Dune 1965']);
   });
 
-  test('ends with what the books are when other triggers change them again', async () => {
-    await using address = await engine.createAddress();
-    await using opened = await openWithHistory(address.dbUrl);
-    const { store, history } = opened;
-    for (const statement of TRIGGERS_OF_USERS[engine.name]) await query(address.dbUrl, statement);
-    await store.create(DUNE);
-    await store.create({ ...DUNE, year: 1 });
-    await store.update(2, { year: 0 });
-    await store.create({ ...DUNE, year: -1 });
-    await store.delete(3);
-    await store.create({ ...DUNE, year: 0 });
-    await store.update(1, { title: 'Emma' });
-    const replica = new Map<number, Book>();
-    for (const { type, book } of await readAll(history)) {
-      if (type === 'deleted') replica.delete(book.id);
-      else replica.set(book.id, book);
-    }
-    const books = await listBooks(store);
-    assert.deepEqual(
-      books.map(({ id, title, year }) => [id, title, year]),
-      [
-        [1, 'EMMA', 1965],
-        [3, 'KEPT', -1],
-      ],
-    );
-    assert.deepEqual(
-      [...replica.values()].toSorted((one, other) => one.id - other.id),
-      books,
-    );
-    assert.deepEqual(
-      (await deletedBooks(history)).map((change) => change.slice(0, 9)),
-      ['deleted 4', 'deleted 2'],
-    );
-  });
-
   for (const trigger of ['insert', 'update', 'delete']) {
     test(`is put right at the next start when the trigger of ${trigger} was dropped, and followers begin anew`, async () => {
       await using address = await engine.createAddress();
@@ -464,31 +429,6 @@ function suite(engine: Engine): void {
     }
   });
 }
-
-/** Those of other programs: they write titles in capitals, delete books of the year 0, and keep books before it. */
-const TRIGGERS_OF_USERS = {
-  SQLite: [
-    'create trigger inserted after insert on books begin update books set title = upper(title) where id = new.id; end',
-    `create trigger updated after update on books when new.title <> upper(new.title)
-    begin update books set title = upper(title) where id = new.id; end`,
-    'create trigger insert_0 after insert on books when new.year = 0 begin delete from books where id = new.id; end',
-    'create trigger update_0 after update on books when new.year = 0 begin delete from books where id = new.id; end',
-    `create trigger kept after delete on books when old.year < 0
-    begin insert into books (id, title, author, year) values (old.id, 'kept', old.author, old.year); end`,
-  ],
-  PostgreSQL: [
-    `create function change_again() returns trigger language plpgsql as $$
-    begin
-      if tg_op = 'DELETE' then
-        if old.year < 0 then insert into books values (old.id, 'kept', old.author, old.year); end if;
-      elsif new.year = 0 then delete from books where id = new.id;
-      else update books set title = upper(title) where id = new.id and title <> upper(title);
-      end if;
-      return null;
-    end $$`,
-    'create trigger again after insert or update or delete on books for each row execute function change_again()',
-  ],
-};
 
 const AGED = {
   SQLite: '(unixepoch() - 86401) * 1000',

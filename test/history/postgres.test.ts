@@ -6,10 +6,11 @@ import type { BookHistory, ChangeCursor } from '../../src/history/book-history.t
 import { openHistory } from '../../src/history/open-history.ts';
 import { statementOf } from '../../src/history/postgres/statements.ts';
 import type { StoreConnection } from '../../src/store/engine.ts';
+import { StoreNotReady } from '../../src/store/errors.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { connect as connectTo } from '../../src/store/postgres/connection/connect.ts';
 import { parseConninfo } from '../../src/store/postgres/connection/conninfo.ts';
-import { createDatabase, startCluster } from '../../testkit/postgres.ts';
+import { createDatabase, createUser, startCluster } from '../../testkit/postgres.ts';
 import { addStandby } from '../../testkit/standby.ts';
 import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
 import {
@@ -21,7 +22,6 @@ import {
   readPage,
   whenAvailable,
 } from './stores.ts';
-import { VERSION_0_1_0 } from './version-0.1.0.ts';
 
 async function openClient({ url }: { readonly url: string }): Promise<Client & AsyncDisposable> {
   const client = new Client(url);
@@ -29,31 +29,24 @@ async function openClient({ url }: { readonly url: string }): Promise<Client & A
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() });
 }
 
-/** An observer that collects the failures of the history. */
+/** An observer that collects the failures of removals. */
 function observe(): { observer: StoreObserver; failures: (FailureCause | undefined)[] } {
   const failures: (FailureCause | undefined)[] = [];
   const observer: StoreObserver = {
     operation: () => () => {},
-    part: (name) => (cause) => void (name === 'history' && failures.push(cause)),
+    part: (name) => (cause) => void (name === 'maintenance of the history' && failures.push(cause)),
     pool: () => {},
   };
   return { observer, failures };
 }
 
-async function assertUnavailable(history: BookHistory): Promise<void> {
-  for (const call of [
-    () => history.last(),
-    () => history.read({ limit: 9 }),
-    () => history.read({ limit: 9, id: 1 }),
-    () => history.read({ limit: 9, isOfDeleted: true }),
-    () => history.restore(1),
-  ])
-    await assert.rejects(call, { name: 'StoreUnavailable' });
-}
-
-/** Resolves when the history is available, and a follower at the cursor is told that changes are missing. */
-async function assertGap(history: BookHistory, before: ChangeCursor): Promise<void> {
-  assert.equal(await whenAvailable(() => history.read({ limit: 9, after: before })), 'removed');
+/** Asserts that a start of the history is rejected. */
+async function assertNotReady(url: string, reason: RegExp): Promise<void> {
+  const connection = await connect(url);
+  await assert.rejects(
+    openHistory(connection, 90),
+    (error) => error instanceof StoreNotReady && reason.test(error.message),
+  );
 }
 
 const insert = (id: number, table = 'books') =>
@@ -197,78 +190,56 @@ describe('The history on PostgreSQL: order', () => {
 });
 
 describe('The history on PostgreSQL: gaps', () => {
-  /** What makes changes be missed, and what ends that. */
-  const INTERFERENCES: Readonly<Record<string, readonly [before: string, after: string]>> = {
-    'triggers are disabled for a time': [
-      'alter table books disable trigger user',
-      'alter table books enable trigger user',
-    ],
-    'one trigger is disabled': ['alter table books disable trigger book_history_insert', ''],
-    'one trigger fires only in replicas': [
-      'alter table books enable replica trigger book_history_insert',
-      '',
-    ],
-    'triggers are replaced for a time': [
-      'drop trigger book_history_insert on books',
-      `create trigger book_history_insert after insert on books referencing new table as added
-        for each statement execute function record_book_history()`,
-    ],
-    'the function is another one for a time': [
-      `alter function record_book_history() rename to kept;
-       create function record_book_history() returns trigger language plpgsql as 'begin return null; end';
-       create or replace trigger book_history_insert after insert on books execute function record_book_history()`,
-      `drop trigger book_history_insert on books; drop function record_book_history();
-       alter function kept() rename to record_book_history;
-       create trigger book_history_insert after insert on books referencing new table as added
-         for each statement execute function record_book_history()`,
-    ],
-    'the table of changes is restored in an older state': [
-      'create table saved as select * from book_history_changes',
-      `drop table book_history_changes;
+  /** What other programs do while no service runs. */
+  const INTERFERENCES: Readonly<Record<string, string>> = {
+    'triggers are disabled': 'alter table books disable trigger user',
+    'one trigger is disabled': 'alter table books disable trigger book_history_insert',
+    'one trigger fires only in replicas': 'alter table books enable replica trigger book_history_insert',
+    'a trigger is dropped': 'drop trigger book_history_insert on books',
+    'a trigger is another one': `create or replace trigger book_history_insert after insert on books
+        for each row execute function record_book_history()`,
+    'the function is another one': `create or replace function record_book_history() returns trigger language plpgsql
+        as 'begin return null; end'`,
+    'the table of changes is restored in an older state': `
+       create table saved as select * from book_history_changes;
+       drop table book_history_changes;
        create table book_history_changes (note bigint primary key default nextval('book_history_note'), id bigint not null,
-         type text not null, at timestamptz not null default clock_timestamp(), title text not null, author text not null,
-         year bigint not null, nonce bigint not null default 0);
+         nonce bigint not null default 0, type text not null, at timestamptz not null default clock_timestamp(),
+         title text not null, author text not null, year bigint not null);
        insert into book_history_changes select * from saved`,
-    ],
-    'the rows of changes are restored in an older state': [
-      'create table saved as select * from book_history_changes',
-      'delete from book_history_changes; insert into book_history_changes select * from saved',
-    ],
-    'the table of changes is emptied': ['', 'truncate book_history_changes'],
-    'the state and the sequence are dropped': [
-      '',
+    'the table of changes is emptied': 'truncate book_history_changes',
+    'the state and the sequence are dropped':
       'drop table book_history_changes, book_history; drop sequence book_history_note',
-    ],
-    'the state is deleted': ['', 'delete from book_history'],
-    'the index is dropped': ['', 'drop index book_history_by_book'],
-    'a column is dropped': ['', 'alter table book_history drop column recorder'],
-    'the sequence is dropped': ['', 'drop sequence book_history_note cascade'],
-    'the type of a column is changed by an expression': [
-      '',
-      `alter table books alter title type text using title || ''`,
-    ],
+    'the state is deleted': 'delete from book_history',
+    'the index is dropped': 'drop index book_history_by_book',
+    'the random numbers are no longer random': 'alter table book_history_changes alter nonce set default 7',
+    'the sequence is dropped': 'drop sequence book_history_note cascade',
   };
-  for (const [name, [before, after]] of Object.entries(INTERFERENCES)) {
-    test(`is put right when ${name}, and followers begin anew`, async () => {
+  for (const [name, interference] of Object.entries(INTERFERENCES)) {
+    test(`is put right by the next start when ${name}, and followers begin anew`, async () => {
       await using database = await createDatabase();
+      let cursor: ChangeCursor;
+      {
+        await using opened = await openWithHistory(database.url);
+        await createMany(opened.store, [DUNE, DUNE]);
+        cursor = await opened.history.last();
+      }
+      await database.query(interference);
       await using opened = await openWithHistory(database.url);
       const { store, history } = opened;
-      await createMany(store, [DUNE, DUNE]);
-      const cursor = await history.last();
-      if (before) await database.query(before);
-      await store.create(DUNE);
-      if (after) await database.query(after);
-      const result = await whenAvailable(() => history.read({ limit: 9, after: cursor }));
+      const result = await history.read({ limit: 9, after: cursor });
       assert.ok(result === 'removed' || result === 'unknown', JSON.stringify(result));
       const { position } = await history.last();
       await store.create(DUNE);
       await store.update(1, { year: 7 });
       await store.delete(2);
       assert.deepEqual(describeChanges(await readAll(history)), [
-        'created 4 Dune 1965',
+        'created 3 Dune 1965',
         'updated 1 Dune 7',
         'deleted 2 Dune 1965',
       ]);
+      const cursors = (await readAll(history)).map(({ cursor: { nonce } }) => nonce);
+      assert.equal(new Set(cursors).size, 3);
       assert.ok((await history.last()).position > position);
     });
   }
@@ -278,19 +249,26 @@ describe('The history on PostgreSQL: gaps', () => {
     await using opened = await openWithHistory(database.url);
     const { store, history } = opened;
     await database.query('alter table books enable always trigger book_history_insert');
-    await whenAvailable(() => history.last());
     await database.query(`set session_replication_role = replica; ${insert(9)}`);
     assert.deepEqual(describeChanges(await readAll(history)), ['created 9 Emma 1815']);
-    await store.create(DUNE);
-    assert.equal((await readAll(history)).length, 2);
+    // What else is put right keeps it.
+    await database.query('drop index book_history_by_book');
+    for (const id of [20, 30]) {
+      await using again = await openWithHistory(database.url);
+      await database.query(`set session_replication_role = replica; ${insert(id)}`);
+      await store.create(DUNE);
+      assert.equal((await readAll(again.history)).length, id === 20 ? 2 : 4);
+    }
   });
 
   test('are no gap: ANALYZE, VACUUM FULL, REINDEX, and rows that other programs read', async () => {
     await using database = await createDatabase();
-    await using opened = await openWithHistory(database.url);
-    const { store, history } = opened;
-    await store.create(DUNE);
-    const cursor = await history.last();
+    let cursor: ChangeCursor;
+    {
+      await using opened = await openWithHistory(database.url);
+      await opened.store.create(DUNE);
+      cursor = await opened.history.last();
+    }
     for (const sql of [
       'analyze',
       'vacuum full',
@@ -301,8 +279,15 @@ describe('The history on PostgreSQL: gaps', () => {
       'alter table books add column note text',
     ])
       await database.query(sql);
-    await store.create(DUNE);
-    assert.deepEqual(describeChanges(await readAll(history, cursor)), ['created 2 Dune 1965']);
+    for (const id of [2, 3]) {
+      // The second one keeps changes for another time, and names the schema otherwise.
+      const url = id === 2 ? database.url : `${database.url}?options=-csearch_path%3Dpublic,pg_catalog`;
+      await using opened = await openWithHistory(url, { days: id });
+      await opened.store.create(DUNE);
+      const changes = await readAll(opened.history, cursor);
+      assert.equal(describeChanges(changes).at(-1), `created ${id} Dune 1965`);
+      assert.equal(changes.length, id - 1);
+    }
   });
 
   test('TRUNCATE in an older snapshot tells followers to begin anew; otherwise it is deletions', async () => {
@@ -325,44 +310,31 @@ describe('The history on PostgreSQL: gaps', () => {
     cursor = await history.last();
     await other.query('truncate books');
     await other.query('commit');
-    await assertGap(history, cursor);
+    assert.equal(await history.read({ limit: 9, after: cursor }), 'removed');
     assert.deepEqual(await readAll(history), []);
     const { changes } = await readPage(history, { id });
     assert.deepEqual(describeChanges(changes), ['created 4 Dune 7 gap']);
     await readPage(history, { after: await history.last() });
   });
 
-  test('an older table of a service of version 0.1.0 is adopted with its changes, in both orders of start', async () => {
+  test('of a version before 0.3 begins anew, and the books, ids and keys stay', async () => {
     await using database = await createDatabase();
-    await (await openStoreAt(database.url))[Symbol.asyncDispose]();
-    await database.query(VERSION_0_1_0.start);
-    await database.query(insert(1));
-    await database.query('delete from books');
+    const created = await (async () => {
+      await using store = await openStoreAt(database.url);
+      const book = await store.createOnce(DUNE, 'key');
+      await store.delete((await store.create(DUNE)).id);
+      return book;
+    })();
+    await database.query(VERSION_0_2);
+    await database.query('update books set year = year');
+    const changes = await database.query<{ note: number }>('select note from book_history_changes');
+    assert.equal(changes.length, 1);
     await using opened = await openWithHistory(database.url);
     const { store, history } = opened;
-    assert.deepEqual(describeChanges((await readPage(history, { id: 1 })).changes), [
-      'deleted 1 Emma 1815 gap',
-      'created 1 Emma 1815',
-    ]);
-    assertSameJson(await history.restore(1), { id: 1, title: 'Emma', author: '', year: 1815 });
-    // It is turned off, and on again, by a service of the older version.
-    const cursor = await history.last();
-    await database.query(VERSION_0_1_0.stop);
-    await store.create(DUNE);
-    await assertUnavailable(history);
-    await database.query(VERSION_0_1_0.start);
-    await database.query('update book_history set days = 90');
-    await assertGap(history, cursor);
-    await store.create(DUNE);
-    assert.equal((await readAll(history)).length, 1);
-    // Its removal moves the place where followers begin.
-    const [first] = await readAll(history);
-    await store.create(DUNE);
-    await database.query(`update book_history_changes set at = now() - interval '91 days'`);
-    await database.query(VERSION_0_1_0.removeOld);
-    assertSameJson(await readAll(history), []);
-    assert.equal(await history.read({ limit: 9, after: first?.cursor }), 'removed');
-    await readPage(history, { after: await history.last() });
+    assert.equal(await history.read({ limit: 9, after: { position: 1, nonce: 0 } }), 'unknown');
+    assertSameJson(await store.createOnce(DUNE, 'key'), created);
+    assertSameJson(await store.create(DUNE), { id: 3, ...DUNE });
+    assert.deepEqual(describeChanges(await readAll(history)), ['created 3 Dune 1965']);
   });
 
   test('a copy of the server is another store for the cursors of changes that it does not have', async () => {
@@ -405,57 +377,48 @@ async function openWithoutPreparing(url: string): Promise<BookHistory> {
 }
 
 describe('The history on PostgreSQL: preparation', () => {
-  test('that a lock prevents at the first start is done when the lock is released', async () => {
+  test('is rejected while another transaction has locked the books, and writers hardly wait', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     await using other = await openClient(database);
     await other.query('begin');
     await other.query('lock table books in row exclusive mode');
-    const { observer, failures } = observe();
-    const startedMs = performance.now();
-    const history = await openHistory(await connect(database.url), 90, observer);
-    assert.ok(history);
-    await using _ = history;
-    assert.ok(performance.now() - startedMs < 3_000);
-    await assertUnavailable(history);
-    // Writers wait for a short time only.
-    for (let count = 0; count < 10; count++) {
-      await store.create(DUNE);
-      await sleep(100);
-    }
-    await assertUnavailable(history);
-    await other.query('commit');
-    await whenAvailable(() => history.last());
+    await assertNotReady(database.url, /another transaction has locked the table books/);
     await store.create(DUNE);
-    assert.equal((await readAll(history)).length, 1);
-    assert.deepEqual(failures, ['55P03', undefined]);
+    await other.query('commit');
+    {
+      await using opened = await openWithHistory(database.url);
+      await store.create(DUNE);
+      assert.equal((await readAll(opened.history)).length, 1);
+    }
+    // What is as it should be needs no lock.
+    await other.query('begin');
+    await other.query('lock table books in row exclusive mode');
+    await using again = await openWithHistory(database.url);
+    assert.equal((await readAll(again.history)).length, 1);
+    await other.query('commit');
   });
 
-  test('is impossible where the user may not create triggers, which is reported', async () => {
+  test('is rejected where the user may not create triggers, or tables', async () => {
     await using database = await createDatabase();
     await (await openStoreAt(database.url))[Symbol.asyncDispose]();
-    const role = `reader_${database.url.slice(-12)}`;
-    await database.query(`create role ${role} login password 'x'`);
-    try {
-      await database.query(`grant select, insert, update, delete on books to ${role}`);
-      const { observer, failures } = observe();
-      const url = Object.assign(new URL(database.url), { username: role, password: 'x' }).href;
-      assert.equal(await openHistory(await connect(url), 90, observer), undefined);
-      assert.deepEqual(failures, ['42501']);
-    } finally {
-      await database.query(`drop owned by ${role}`);
-      await database.query(`drop role ${role}`);
-    }
+    await using user = await createUser(database);
+    await database.query(`grant select, insert, update, delete on books to ${user.name}`);
+    await assertNotReady(user.url, /this user may not create triggers on the table books/);
+    await database.query(`grant trigger on books to ${user.name}`);
+    await assertNotReady(user.url, /this user may not create tables in the schema public/);
+    await database.query(`grant create on schema public to ${user.name}`);
+    await using opened = await openHistory(await connect(user.url), 90);
+    await database.query(insert(1));
+    assert.equal((await readAll(opened as BookHistory)).length, 1);
   });
 
   test('does not touch a table of the same name that is not its own', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);
     await database.query(`create table book_history (book_id bigint, reader text)`);
-    const { observer, failures } = observe();
-    assert.equal(await openHistory(await connect(database.url), 90, observer), undefined);
-    assert.deepEqual(failures, ['book_history is not a table of this service']);
-    assert.equal(await openHistory(await connect(database.url), undefined, observer), undefined);
+    await assertNotReady(database.url, /book_history is not a table of this service/);
+    assert.equal(await openHistory(await connect(database.url), undefined), undefined);
     assertSameJson(await store.create(DUNE), { id: 1, ...DUNE });
     const columns = `select attname from pg_attribute where attrelid = 'book_history'::regclass and attnum > 0`;
     assert.equal((await database.query(columns)).length, 2);
@@ -519,22 +482,26 @@ describe('The history on PostgreSQL: partitions', () => {
     ]);
   });
 
-  test('covers a partition that is added, and one no more that is detached', async () => {
+  test('covers a partition that is added, and one no more that is detached, from the next start on', async () => {
     await using database = await createDatabase();
     await database.query(PARTITIONED);
-    await using opened = await openWithHistory(database.url);
-    const { history } = opened;
     for (const sql of [
       'create table books_3 partition of books for values from (2000) to (3000)',
       'alter table books detach partition books_1',
     ]) {
-      const cursor = await history.last();
+      let cursor: ChangeCursor;
+      {
+        await using opened = await openWithHistory(database.url);
+        cursor = await opened.history.last();
+      }
       await database.query(sql);
-      await assertGap(history, cursor);
+      await using opened = await openWithHistory(database.url);
+      assert.equal(await opened.history.read({ limit: 9, after: cursor }), 'removed');
     }
+    await using opened = await openWithHistory(database.url);
     await database.query(insert(2_001, 'books_3'));
     await database.query(insert(5, 'books_1'));
-    assert.deepEqual(describeChanges(await readAll(history)), ['created 2001 Emma 1815']);
+    assert.deepEqual(describeChanges(await readAll(opened.history)), ['created 2001 Emma 1815']);
     await using _ = await openWithoutHistory(database.url);
     const triggers = `select 1 from pg_trigger where tgname like 'book_history%' and tgrelid::regclass::text like 'books%'`;
     assert.deepEqual(await database.query(triggers), []);
@@ -582,3 +549,25 @@ describe('The history on PostgreSQL: bounds', () => {
     while ((await readAll(opened.history)).length > 0) await sleep(20);
   });
 });
+
+/** What matters of the log of versions before 0.3. */
+const VERSION_0_2 = `
+  create table book_history (log text not null default 'x', removed bigint not null default 0, days integer default 90,
+    removed_nonce bigint not null default 0, recorder integer not null default 3, catalog text);
+  insert into book_history default values;
+  create sequence book_history_note;
+  create table book_history_changes (note bigint primary key default nextval('book_history_note'), id bigint not null,
+    type text not null, at timestamptz not null default clock_timestamp(), title text not null, author text not null,
+    year bigint not null, nonce bigint not null default 0);
+  create function record_book_history() returns trigger language plpgsql as $$
+  begin
+    insert into book_history_changes (id, type, title, author, year) select id, 'updated', title, author, year from added;
+    return null;
+  end $$;
+  create trigger book_history_update after update on books referencing old table as removed new table as added
+    for each statement execute function record_book_history();
+  create function book_history_last() returns bigint language sql as 'select 1::bigint';
+  create function book_history_removed() returns trigger language plpgsql as 'begin return null; end';
+  create function book_history_catalog() returns text language sql as $$ select 'x' $$;
+  delete from bookkeeping_migrations where version > 2;
+`;

@@ -4,18 +4,71 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Book } from '../../src/book/book.ts';
 import type { ChangeCursor, ChangePage, CursorFault } from '../../src/history/book-history.ts';
 import { ChangeReader } from '../../src/history/sqlite/change-reader.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { defineChangeLog } from '../../src/store/sqlite/change-log.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
 import { createFolder } from '../../testkit/folder.ts';
-import { assertSameJson, createMany, openStoreAt } from '../../testkit/stores.ts';
+import { assertSameJson, createMany, listBooks, openStoreAt } from '../../testkit/stores.ts';
 import { DUNE, describeChanges, openWithHistory, openWithoutHistory, readAll, readPage } from './stores.ts';
 
 const LONG = 'x'.repeat(1_024 * 1_024);
 
+/** Triggers of other programs: they write titles in capitals, delete books of the year 0, and keep books before it. */
+const TRIGGERS_OF_USERS = [
+  'create trigger inserted after insert on books begin update books set title = upper(title) where id = new.id; end',
+  `create trigger updated after update on books when new.title <> upper(new.title)
+  begin update books set title = upper(title) where id = new.id; end`,
+  'create trigger insert_0 after insert on books when new.year = 0 begin delete from books where id = new.id; end',
+  'create trigger update_0 after update on books when new.year = 0 begin delete from books where id = new.id; end',
+  `create trigger kept after delete on books when old.year < 0
+  begin insert into books (id, title, author, year) values (old.id, 'kept', old.author, old.year); end`,
+];
+
 describe('The history on SQLite', () => {
+  test('ends with what the books are when other triggers change them again', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    await using opened = await openWithHistory(`sqlite:${path}`);
+    const { store, history } = opened;
+    {
+      using database = new DatabaseSync(path);
+      for (const statement of TRIGGERS_OF_USERS) database.exec(statement);
+    }
+    await store.create(DUNE);
+    await store.create({ ...DUNE, year: 1 });
+    await store.update(2, { year: 0 });
+    await store.create({ ...DUNE, year: -1 });
+    await store.delete(3);
+    await store.create({ ...DUNE, year: 0 });
+    await store.update(1, { title: 'Emma' });
+    const replica = new Map<number, Book>();
+    for (const { type, book } of await readAll(history)) {
+      if (type === 'deleted') replica.delete(book.id);
+      else replica.set(book.id, book);
+    }
+    const stored = await listBooks(store);
+    assert.deepEqual(
+      stored.map(({ id, title, year }) => [id, title, year]),
+      [
+        [1, 'EMMA', 1965],
+        [3, 'KEPT', -1],
+      ],
+    );
+    assert.deepEqual(
+      [...replica.values()].toSorted((one, other) => one.id - other.id),
+      stored,
+    );
+    assert.deepEqual(
+      describeChanges((await readPage(history, { isOfDeleted: true })).changes).map((change) =>
+        change.slice(0, 9),
+      ),
+      ['deleted 4', 'deleted 2'],
+    );
+  });
+
   test('goes on from the cursors of a backup that is restored, and knows none of those that followed', async () => {
     await using folder = await createFolder();
     const path = join(folder.path, 'books.db');

@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import type { Book } from '../../book/book.ts';
 import { StoreUnavailable, UPDATED_BYTES_MAX } from '../../book/book-store.ts';
 import { BatchQueue, NOTHING_CHANGES } from '../../store/batch-queue.ts';
 import type { StoreConnection } from '../../store/engine.ts';
-import { BATCH_LIMITS } from '../../store/limits.ts';
-import { DegradablePart, type StoreObserver } from '../../store/observer.ts';
-import type { Server } from '../../store/postgres/connection/connect.ts';
-import { isUndone, sqlState, toStoreError } from '../../store/postgres/errors.ts';
+import { StoreNotReady } from '../../store/errors.ts';
+import { BATCH_LIMITS, REMOVAL_MS } from '../../store/limits.ts';
+import { DegradablePart, type FailureCause, type StoreObserver } from '../../store/observer.ts';
+import { isUndone, reasonOf, sqlState, toStoreError } from '../../store/postgres/errors.ts';
 import { ConnectionPool, openPools, type PoolLimits, retry } from '../../store/postgres/pool/pool.ts';
 import type {
   BookHistory,
@@ -24,9 +25,9 @@ import {
   readChangePages,
   toChangePage,
 } from '../change-log.ts';
-import { endRecording } from './preparation.ts';
-import { causeOf, isPassing, Recording } from './recording.ts';
+import { endRecording, prepareRecording } from './preparation.ts';
 import {
+  REMOVE_OLD,
   RESTORE,
   RESTORE_MANY,
   SELECT_LAST_CHANGE,
@@ -37,60 +38,78 @@ import {
 
 const POOLS = {
   history: { connectionsMax: 2, statementTimeoutMs: 1_400 },
-  /** To remove a single change of a gigabyte takes seconds. */
+  /** To prepare the recording, and to remove old changes. */
   history_recording: { connectionsMax: 1, statementTimeoutMs: 60_000 },
 } as const satisfies Readonly<Record<string, PoolLimits>>;
+
+/** The time for other transactions between two steps of a removal. */
+const PAUSE_MS = 50;
 
 /**
  * Starts to record the changes of a database, or stops.
  *
  * @param days how long changes are kept; undefined to stop
- * @returns undefined when it is off, or where it is impossible, which is reported. If it is impossible for a time only, such as
- *   while the table is locked, the history is unavailable until it has been prepared in the background.
+ * @returns undefined when it is off, or on Citus, which is reported
+ * @throws StoreNotReady
  */
 export async function openHistory(
   { server, canHaveTriggers }: Extract<StoreConnection, { engine: 'postgres' }>,
   days: number | undefined,
   observer?: StoreObserver,
 ): Promise<BookHistory | undefined> {
-  const part = new DegradablePart('history', observer);
-  if (days === undefined) {
-    if (canHaveTriggers) await stop(server, part);
+  if (!canHaveTriggers) {
+    if (days !== undefined) new DegradablePart('history', observer).report('no triggers');
     return undefined;
   }
-  if (!canHaveTriggers) {
-    part.report('no triggers');
+  if (days === undefined) {
+    const pool = new ConnectionPool(server, POOLS.history_recording);
+    try {
+      await prepare(pool, endRecording);
+    } finally {
+      await pool.end();
+    }
     return undefined;
   }
   const { history, history_recording: writes } = openPools(server, POOLS, observer);
-  const recording = new Recording(writes, days, part);
-  if (await recording.start()) return new PostgresHistory(history, recording, observer);
-  await recording.close();
-  return undefined;
+  try {
+    await prepare(writes, (client) => prepareRecording(client, days));
+  } catch (error) {
+    await Promise.all([history.end(), writes.end()]);
+    throw error;
+  }
+  return new PostgresHistory(history, writes, observer);
 }
 
-async function stop(server: Server, part: DegradablePart): Promise<void> {
-  const pool = new ConnectionPool(server, POOLS.history_recording);
+/** @throws StoreNotReady */
+async function prepare(pool: ConnectionPool, run: (client: PoolClient) => Promise<void>): Promise<void> {
   try {
-    await retry(() => pool.withConnection(endRecording), isPassing);
+    await retry(() => pool.withConnection(run));
   } catch (error) {
-    part.report(causeOf(error));
-  } finally {
-    await pool.end();
+    if (error instanceof StoreNotReady) throw error;
+    const reason =
+      sqlState(error) === LOCKED ? 'another transaction has locked the table books' : reasonOf(error);
+    throw new StoreNotReady(`the history cannot be turned on or off (${reason})`, { cause: error });
   }
 }
+
+/** A lock was not available in time. */
+const LOCKED = '55P03';
 
 /** The log of changes of a database; `recorder.ts` describes how the order of commits is known. */
 class PostgresHistory implements BookHistory {
   readonly #pool: ConnectionPool;
-  readonly #recording: Recording;
+  readonly #writes: ConnectionPool;
   readonly #reads: BatchQueue<ChangeRequest, ChangePage | CursorFault>;
   readonly #bulkRestores: BatchQueue<readonly number[], readonly Book[] | RestoreFault>;
   readonly #restores: BatchQueue<Deletion, Book | 'exists' | 'changed' | undefined>;
+  readonly #maintenance: DegradablePart;
+  readonly #timer: NodeJS.Timeout;
+  #removing: Promise<void> | undefined;
+  #isClosed = false;
 
-  constructor(pool: ConnectionPool, recording: Recording, observer: StoreObserver | undefined) {
+  constructor(pool: ConnectionPool, writes: ConnectionPool, observer: StoreObserver | undefined) {
     this.#pool = pool;
-    this.#recording = recording;
+    this.#writes = writes;
     const options = { ...BATCH_LIMITS, observer };
     this.#reads = new BatchQueue((requests) => readChangePages(requests, (request) => this.#read(request)), {
       ...options,
@@ -112,6 +131,12 @@ class PostgresHistory implements BookHistory {
         name: 'restore_many',
       },
     );
+    this.#maintenance = new DegradablePart('maintenance of the history', observer);
+    const removeOld = () => {
+      this.#removing ??= this.#removeOld();
+    };
+    this.#timer = setInterval(removeOld, REMOVAL_MS).unref();
+    removeOld();
   }
 
   async last(): Promise<ChangeCursor> {
@@ -120,7 +145,7 @@ class PostgresHistory implements BookHistory {
       const { rows } = await client.query<StateRow>(SELECT_LAST_CHANGE, [final]);
       return [final, rows[0]] as const;
     });
-    const { start, startNonce, position, nonce } = this.#expectRecorded(row);
+    const { start, startNonce, position, nonce } = expectRecorded(row);
     expectFinal(start, last);
     return position === null ? { position: start, nonce: startNonce } : { position, nonce };
   }
@@ -138,13 +163,15 @@ class PostgresHistory implements BookHistory {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
     await Promise.all([
       this.#reads.close(),
       this.#restores.close(),
       this.#bulkRestores.close(),
-      this.#recording.close(),
+      this.#removing,
     ]);
-    await this.#pool.end();
+    await Promise.all([this.#pool.end(), this.#writes.end()]);
   }
 
   /** The two statements see the transactions of one server, the second all that are final for the first. */
@@ -156,7 +183,7 @@ class PostgresHistory implements BookHistory {
       const result = await client.query<StateRow>(statementOf(request, final));
       return [final, result.rows] as const;
     });
-    const state = this.#expectRecorded(rows[0]);
+    const state = expectRecorded(rows[0]);
     const start = { position: state.start, nonce: state.startNonce };
     const fault = faultOf(request, { start, nonce: state.nonceAtCursor ?? undefined });
     if (fault) return fault;
@@ -168,7 +195,7 @@ class PostgresHistory implements BookHistory {
   async #restore({ id, deletion }: Deletion): Promise<Book | 'exists' | 'changed' | undefined> {
     const values = [id, deletion?.position ?? null, deletion?.nonce ?? null];
     const { rows } = await this.#run((client) => client.query<RestoredRow>(RESTORE, values));
-    const { book, obstacle } = this.#expectRecorded(rows[0]);
+    const { book, obstacle } = expectRecorded(rows[0]);
     return book ?? obstacle ?? undefined;
   }
 
@@ -194,7 +221,7 @@ class PostgresHistory implements BookHistory {
       for (let start = 0; start < ids.length || start === 0; start += RESTORE_BOOKS) {
         const part = ids.slice(start, start + RESTORE_BOOKS);
         const { rows } = await client.query<RestoredManyRow>(RESTORE_MANY, [part, bytesLeft]);
-        const { fault, index } = this.#expectRecorded(rows[0]);
+        const { fault, index } = expectRecorded(rows[0]);
         if (fault !== null) return { fault, index: start + index };
         const restored = rows.filter(({ id }) => id !== null);
         if (restored.length < part.length) return undefined;
@@ -214,25 +241,47 @@ class PostgresHistory implements BookHistory {
     return ids.map((id) => books.get(id) as Book);
   }
 
-  /** @throws StoreUnavailable while changes are not recorded; what must be repaired is, soon */
-  #expectRecorded<Row extends { readonly isRecorded: boolean }>(row: Row | undefined): Row {
-    if (row?.isRecorded) return row;
-    this.#recording.check();
-    throw notRecorded();
-  }
-
   async #run<Result>(run: (client: PoolClient) => Promise<Result>): Promise<Result> {
     try {
       return await retry(() => this.#pool.withConnection(run));
     } catch (error) {
-      if (MISSING.has(sqlState(error) ?? '')) this.#expectRecorded(undefined);
       throw toStoreError(error);
     }
   }
+
+  /** Removes old changes in small steps. */
+  async #removeOld(): Promise<void> {
+    try {
+      while (!this.#isClosed && (await this.#removeSome())) await sleep(PAUSE_MS);
+      this.#maintenance.report(undefined);
+    } catch (error) {
+      if (!this.#isClosed) this.#maintenance.report(causeOf(error));
+    } finally {
+      this.#removing = undefined;
+    }
+  }
+
+  /** @returns whether there may be more */
+  #removeSome(): Promise<boolean> {
+    return this.#writes.withConnection(async (client) => {
+      const { rowCount } = await client.query(REMOVE_OLD, [await selectLast(client)]);
+      return rowCount !== 0;
+    });
+  }
 }
 
-/** A table, a column or a function is missing. */
-const MISSING: ReadonlySet<string> = new Set(['42P01', '42703', '42883']);
+/** @throws StoreUnavailable after another process has turned the history off */
+function expectRecorded<Row extends { readonly isRecorded: boolean }>(row: Row | undefined): Row {
+  if (!row?.isRecorded) throw notRecorded();
+  return row;
+}
+
+/** A code of the server or of the connection; for defects, the error. */
+function causeOf(error: unknown): FailureCause {
+  const storeError = toStoreError(error);
+  if (storeError instanceof StoreUnavailable) return storeError.reason;
+  return sqlState(error) === undefined && error instanceof Error ? error : reasonOf(error);
+}
 
 interface Deletion {
   readonly id: number;

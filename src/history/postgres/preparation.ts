@@ -1,127 +1,104 @@
 import type { ClientBase } from 'pg';
-import { StoreUnavailable } from '../../book/book-store.ts';
+import { StoreNotReady } from '../../store/errors.ts';
 import { END_IF_IDLE } from '../../store/postgres/schema.ts';
-import { hasColumns, RECORDER_VERSION, STATE_COLUMNS, startRecording, stopRecording } from './recorder.ts';
+import { definitionsOf, FIXED_PATH, LOG_COLUMNS, startRecording, stopRecording } from './recorder.ts';
 
-/** Whether triggers record all changes, and have done so since the last gap in the log. */
-export const IS_RECORDED = `(days is not null and recorder >= ${RECORDER_VERSION} and catalog = book_history_catalog() and not pg_is_in_recovery())`;
-
-/** The longest time that a start waits for the table of books. */
-export const LOCK_MS = 1_000;
+/** The longest time that a start waits for the table of books, as later writers wait behind it. */
+const LOCK_MS = 1_000;
 
 interface Schema {
   /** As SQL. */
   readonly schema: string;
-  readonly isReadOnly: boolean;
-  /** Whether the state can be read. */
-  readonly hasState: boolean;
-  /** Whether this version or an older one has created triggers. */
+  readonly hasLog: boolean;
   readonly hasTriggers: boolean;
   /** The name of a table that is not one of this service. */
   readonly foreign: string | null;
+  /** What this user may not do, of what the history needs. */
+  readonly denied: string | null;
 }
 
-const isForeign = (table: string, columns: readonly string[]) =>
-  `to_regclass(schema || '.${table}') is not null and not ${hasColumns(`schema || '.${table}'`, columns)}`;
+const FOREIGN_TABLES = Object.entries(LOG_COLUMNS).map(
+  ([table, columns]) => `
+      when to_regclass(schema || '.${table}') is not null and not array['${columns.join("', '")}'] <@ array(
+        select attname::text from pg_attribute
+        where attrelid = to_regclass(schema || '.${table}') and attnum > 0 and not attisdropped
+      ) then '${table}'`,
+);
 
 const SELECT_SCHEMA = `
   select schema,
-    current_setting('transaction_read_only') = 'on' as "isReadOnly",
-    to_regprocedure(schema || '.book_history_catalog()') is not null
-      and ${hasColumns("schema || '.book_history'", STATE_COLUMNS)} as "hasState",
+    to_regclass(schema || '.book_history') is not null
+      and to_regclass(schema || '.book_history_changes') is not null as "hasLog",
     exists (select from pg_trigger where tgfoid = to_regproc(schema || '.record_book_history')) as "hasTriggers",
+    case ${FOREIGN_TABLES.join('')}
+    end as foreign,
     case
-      when ${isForeign('book_history', ['log', 'removed', 'days'])} then 'book_history'
-      when ${isForeign('book_history_changes', ['note', 'id', 'type', 'at', 'title', 'author', 'year'])}
-        then 'book_history_changes'
-    end as foreign
+      when not has_table_privilege(books, 'trigger') then 'create triggers on the table books'
+      when not has_schema_privilege(relnamespace, 'create') then 'create tables in the schema ' || schema
+    end as denied
   from (
-    select quote_ident(nspname) as schema from pg_class join pg_namespace on pg_namespace.oid = relnamespace
-    where pg_class.oid = to_regclass('books')
+    select pg_class.oid as books, relnamespace, quote_ident(nspname) as schema
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace where pg_class.oid = to_regclass('books')
   ) as of_books
 `;
 
-/** A table with a name of ours is not ours. */
-export class ForeignTable extends Error {}
-
-interface PreparationOptions {
-  /** How long changes are kept. */
-  readonly days: number;
-  /** Whether to do so also after another process has turned the history off. */
-  readonly isStart: boolean;
-  /** The longest time that the table is awaited, in milliseconds. Later writers wait behind it. */
-  readonly lockMs: number;
-}
-
 /**
- * Creates or repairs what records changes.
+ * Verifies what records changes. If it is not exactly what this version creates, it is put right, and a gap is noted.
  *
- * @returns false after another process has turned the history off
- * @throws StoreUnavailable, ForeignTable, or what the driver throws
+ * @param days how long changes are kept
+ * @throws StoreNotReady, or what the driver throws
  */
-export async function prepareRecording(
-  client: ClientBase,
-  { days, isStart, lockMs }: PreparationOptions,
-): Promise<boolean> {
+export async function prepareRecording(client: ClientBase, days: number): Promise<void> {
   const found = await selectSchema(client);
-  if (found.isReadOnly) throw new StoreUnavailable('the server only reads');
-  const needsStart = (state: State | undefined) =>
-    !state || (!state.isRecorded && (isStart || state.days !== null));
-  let state = await selectState(client, found);
-  if (needsStart(state))
-    await transact(client, 'share row exclusive', lockMs, async () => {
-      // Another process may have done it meanwhile.
-      const locked = await selectSchema(client);
-      if (locked.foreign !== null) throw new ForeignTable(`${locked.foreign} is not a table of this service`);
-      if (needsStart(await selectState(client, locked)))
-        await client.query(startRecording(locked.schema, days));
-      state = await selectState(client, await selectSchema(client));
-    });
-  if (isStart && state?.days !== days) await client.query('update book_history set days = $1', [days]);
-  return isStart || state?.days !== null;
+  if (found.foreign !== null) throw new StoreNotReady(`${found.foreign} is not a table of this service`);
+  if (await transact(client, '', () => resume(client, found, days))) return;
+  if (found.denied !== null)
+    throw new StoreNotReady(`this user may not ${found.denied}, which the history needs`);
+  await transact(client, 'lock table books in share row exclusive mode', async () => {
+    // Another process may have done it meanwhile.
+    const isRecorded = await resume(client, await selectSchema(client), days);
+    if (!isRecorded) await client.query(startRecording(found.schema, days));
+  });
 }
 
-/** Stops to record, if this service or another one has started it; what was recorded stays. */
+/** Stops to record, if a service has started it; what was recorded stays. */
 export async function endRecording(client: ClientBase): Promise<void> {
-  const { schema, isReadOnly, hasTriggers } = await selectSchema(client);
-  if (!hasTriggers || isReadOnly) return;
-  await transact(client, 'access exclusive', LOCK_MS, async () => {
-    await client.query(stopRecording(schema));
-  });
+  const { schema, hasTriggers } = await selectSchema(client);
+  if (hasTriggers)
+    await transact(client, 'lock table books in access exclusive mode', () =>
+      client.query(stopRecording(schema)),
+    );
+}
+
+/** @returns whether all changes were recorded since the last gap, and still are */
+async function resume(client: ClientBase, { schema, hasLog }: Schema, days: number): Promise<boolean> {
+  if (!hasLog) return false;
+  await client.query(FIXED_PATH);
+  const { rows } = await client.query<{ days: number }>(
+    `select days from ${schema}.book_history where days is not null and definitions = ${definitionsOf(schema)}`,
+  );
+  if (rows[0] && rows[0].days !== days)
+    await client.query(`update ${schema}.book_history set days = ${days}`);
+  return rows.length > 0;
 }
 
 async function selectSchema(client: ClientBase): Promise<Schema> {
   const { rows } = await client.query<Schema>(SELECT_SCHEMA);
   const [schema] = rows;
-  if (!schema) throw new StoreUnavailable('there is no table books');
+  if (!schema) throw new StoreNotReady('there is no table books');
   return schema;
 }
 
-interface State {
-  readonly days: number | null;
-  readonly isRecorded: boolean;
-}
-
-async function selectState(client: ClientBase, { schema, hasState }: Schema): Promise<State | undefined> {
-  if (!hasState) return undefined;
-  const { rows } = await client.query<State>(
-    `select days, ${IS_RECORDED} as "isRecorded" from ${schema}.book_history`,
-  );
-  return rows[0];
-}
-
-async function transact(
+async function transact<Result>(
   client: ClientBase,
-  mode: string,
-  lockMs: number,
-  run: () => Promise<void>,
-): Promise<void> {
+  lock: string,
+  run: () => Promise<Result>,
+): Promise<Result> {
   try {
-    await client.query(
-      `begin; set local lock_timeout = ${lockMs}; ${END_IF_IDLE}; lock table books in ${mode} mode`,
-    );
-    await run();
+    await client.query(`begin; set local lock_timeout = ${LOCK_MS}; ${END_IF_IDLE}; ${lock}`);
+    const result = await run();
     await client.query('commit');
+    return result;
   } catch (error) {
     await client.query('rollback').catch(() => {});
     throw error;

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { createTriggers, dropTriggers, quoteLiteral, tablesOfBooks } from '../../store/postgres/schema.ts';
 import { ORDER_SETTING } from '../../store/postgres/sql.ts';
 
@@ -18,9 +19,6 @@ import { ORDER_SETTING } from '../../store/postgres/sql.ts';
  * later and writes only at positions after the last one that the reader has read.
  */
 
-/** Increment it with every change of what {@link startRecording} creates. Older services accept what later ones create. */
-export const RECORDER_VERSION = 3;
-
 /** The id of the rows of type `gap`, which no book has: before each of them, changes may not have been recorded. */
 export const GAP_ID = -(2 ** 53);
 
@@ -40,60 +38,50 @@ export function stopRecording(schema: string): string {
 }
 
 /**
- * Creates or repairs what records changes, and notes a gap in the log, as changes may have been missed. It must be executed
+ * Creates what records changes, or puts it right, and notes a gap in the log, as changes may have been missed. It must be executed
  * while no other transaction can have written books.
  *
- * @param days how long changes are kept, unless the state says so
+ * @param days how long changes are kept
  */
 export function startRecording(schema: string, days: number): string {
+  return `
+    ${FIXED_PATH};
+    ${createRecorder(schema)}
+    ${recordGap(schema)}, days = ${days}, definitions = ${definitionsOf(schema)} from gap;
+  `;
+}
+
+function createRecorder(schema: string): string {
   const sequence = quoteLiteral(`${schema}.book_history_note`);
   // The upper bits of the keys of the advisory locks; the lower 48 are a note. Each schema has a log of its own.
   const space = `(16384 + ${sequence}::regclass::oid::bigint % 16384)`;
-  // In a transaction that has announced a note: `on`, or `nested` after a trigger has written books.
+  // It is `on` in a transaction that has announced a note.
   const announced = `'bookkeeping.announced_' || ${sequence}::regclass::oid`;
   const nonce = 'floor(random() * 9007199254740992)::bigint';
   const noteOf = (id: string) => `coalesce((notes ->> ${id}::text)::bigint, nextval(${sequence}))`;
   const record = (type: string, row: string, note = noteOf(`${row}.id`)) => `
     insert into ${schema}.book_history_changes (note, id, type, title, author, year)
     select ${note}, ${row}.id, ${type}, coalesce(${row}.title, ''), coalesce(${row}.author, ''), coalesce(${row}.year, 0)`;
-  const recordGap = `
-    with gap as (
-      insert into ${schema}.book_history_changes (id, type, title, author, year) values (${GAP_ID}, 'gap', '', '', 0)
-      returning note, nonce
-    )
-    update ${schema}.book_history set removed = gap.note, removed_nonce = gap.nonce`;
-  const nameOf = (relation: string) => quoteLiteral(`${schema}.${relation}`);
-  const regclass = (relation: string) => `to_regclass(${nameOf(relation)})`;
   return `
     create table if not exists ${schema}.book_history (
-      log text not null default md5(random()::text || clock_timestamp()::text),
       removed bigint not null default 0,
-      days integer
+      removed_nonce bigint not null default 0,
+      days integer,
+      definitions text
     );
     create sequence if not exists ${schema}.book_history_note;
     create table if not exists ${schema}.book_history_changes (
       note bigint primary key default nextval(${sequence}),
       id bigint not null,
+      nonce bigint not null default ${nonce},
       type text not null,
       at timestamp with time zone not null default clock_timestamp(),
       title text not null,
       author text not null,
       year bigint not null
     );
-    -- Version 0.1.0 knows the columns above only. Its changes have the nonce 0.
-    do $do$ begin
-      if not ${hasColumns(nameOf('book_history'), STATE_COLUMNS)} then
-        alter table ${schema}.book_history
-          add column if not exists removed_nonce bigint not null default 0,
-          add column if not exists recorder integer not null default 0,
-          add column if not exists catalog text;
-      end if;
-      if not ${hasColumns(nameOf('book_history_changes'), ['nonce'])} then
-        alter table ${schema}.book_history_changes add column nonce bigint not null default 0;
-        alter table ${schema}.book_history_changes alter column nonce set default ${nonce};
-      end if;
-    end $do$;
-    alter table ${schema}.book_history_changes alter column note set default nextval(${sequence});
+    alter table ${schema}.book_history_changes alter column note set default nextval(${sequence}),
+      alter column nonce set default ${nonce}, alter column at set default clock_timestamp();
     insert into ${schema}.book_history select where not exists (select 1 from ${schema}.book_history);
     create index if not exists book_history_by_book on ${schema}.book_history_changes (id, note);
     create index if not exists book_history_deleted on ${schema}.book_history_changes (note) where type = 'deleted';
@@ -131,9 +119,8 @@ export function startRecording(schema: string, days: number): string {
       if coalesce(current_setting(${announced}, true), '') = '' then
         perform set_config(${announced}, 'on', true), pg_advisory_xact_lock_shared((${space} << 48) + last);
       end if;
-      if pg_trigger_depth() > 1 then
-        perform set_config(${announced}, 'nested', true);
-      elsif ordered <> '' then
+      -- What triggers of other programs write has no place in the order of the statement that called them.
+      if ordered <> '' and pg_trigger_depth() = 1 then
         -- Updates and deletes of one statement call this function one after the other: the first call takes the notes of all.
         if ordered not like '{%' then
           select json_object_agg(id, note) into ordered
@@ -161,25 +148,8 @@ export function startRecording(schema: string, days: number): string {
         execute $sql$ ${record("'deleted'", 'books', `nextval(${sequence})`)} from only $sql$ || tg_relid::regclass || ' as books order by id';
         if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
           -- The transaction may not see all books that it removes.
-          ${recordGap} from gap;
+          ${recordGap(schema)} from gap;
         end if;
-      end if;
-      if tg_op <> 'TRUNCATE' and current_setting(${announced}) = 'nested' then
-        -- Another trigger may have changed the books of the statement again, which was recorded before the statement: for
-        -- example, one on inserts that changes each new title to capitals. The last change of a book must be what it is now.
-        insert into ${schema}.book_history_changes (id, type, title, author, year)
-        select recorded.id,
-          case when book.id is null then 'deleted' when recorded.type = 'deleted' then 'created' else 'updated' end,
-          coalesce(book.title, recorded.title), coalesce(book.author, recorded.author), coalesce(book.year, recorded.year)
-        from (select distinct on (id) * from ${schema}.book_history_changes where note > last order by id, note desc) as recorded
-          left join lateral (
-            select id, coalesce(title, '') as title, coalesce(author, '') as author, coalesce(year, 0) as year
-            from ${schema}.books where books.id = recorded.id limit 1
-          ) as book on true
-        where case when book.id is null or recorded.type = 'deleted' then (book.id is null) <> (recorded.type = 'deleted')
-          else (book.title, book.author, book.year) <> (recorded.title, recorded.author, recorded.year) end
-          and recorded.type <> 'gap'
-        order by 1;
       end if;
       return null;
     end
@@ -206,50 +176,50 @@ export function startRecording(schema: string, days: number): string {
       referencing old table as removed for each statement execute function ${schema}.book_history_removed();
     create or replace trigger book_history_truncated after truncate on ${schema}.book_history_changes
       for each statement execute function ${schema}.book_history_removed();
-
-    -- Differs when one of them was altered, disabled or replaced, also if that was undone: then changes may be missing.
-    create or replace function ${schema}.book_history_catalog() returns text
-      language plpgsql stable set search_path = pg_catalog, pg_temp
-    as $function$
-    declare
-      books oid[] := array${tablesOfBooks(schema)};
-      state oid := ${regclass('book_history')};
-      changes oid := ${regclass('book_history_changes')};
-    begin
-      return (select md5(string_agg(version, ' ' order by version)) from (
-        select concat('table ', oid) as version
-        from unnest(books || array[state, changes, ${regclass('book_history_note')},
-          ${regclass('book_history_by_book')}, ${regclass('book_history_deleted')}]::oid[]) as oid
-        union all
-        select concat('column ', attrelid, ' ', attnum, ' ', attname, ' ', atttypid) from pg_attribute
-        where attrelid in (state, changes) and attnum > 0
-        union all
-        -- A new type of a column may change all books.
-        select concat('column ', attrelid, ' ', attname, ' ', xmin) from pg_attribute
-        where attrelid = any (books) and attname in ('id', 'title', 'author', 'year')
-        union all
-        select concat('default ', oid) from pg_attrdef where adrelid in (state, changes)
-        union all
-        select concat('trigger ', oid, ' ', xmin) from pg_trigger
-        where tgrelid = any (books || changes) and tgname like 'book\\_history\\_%'
-        union all
-        select concat('function ', oid, ' ', xmin) from pg_proc
-        where pronamespace = ${quoteLiteral(schema)}::regnamespace and proname in ('${RECORD}', 'book_history_last', 'book_history_removed', 'book_history_catalog')
-      ) as versions);
-    end
-    $function$;
-
-    ${recordGap}, days = coalesce(days, ${days}), recorder = ${RECORDER_VERSION}, catalog = ${schema}.book_history_catalog()
-    from gap;
   `;
 }
 
-/** Those that version 0.1.0 does not know. */
-export const STATE_COLUMNS = ['removed_nonce', 'recorder', 'catalog'];
-
-/** The condition that a table has columns. @param table the expression of its name */
-export function hasColumns(table: string, columns: readonly string[]): string {
-  return `array['${columns.join("', '")}'] <@ array(
-    select attname::text from pg_attribute where attrelid = to_regclass(${table}) and attnum > 0 and not attisdropped
-  )`;
+/** A statement that notes a gap, to which further assignments and `from gap` are appended. */
+function recordGap(schema: string): string {
+  return `
+    with gap as (
+      insert into ${schema}.book_history_changes (id, type, title, author, year) values (${GAP_ID}, 'gap', '', '', 0)
+      returning note, nonce
+    )
+    update ${schema}.book_history set removed = gap.note, removed_nonce = gap.nonce`;
 }
+
+/**
+ * What {@link startRecording} creates, and what the database has of it, as an expression. It differs when something was altered,
+ * disabled, replaced or restored from a dump, and in a version of the service that creates something else: then changes may be
+ * missing. It must be evaluated with {@link FIXED_PATH}, on which the names in it depend.
+ */
+export function definitionsOf(schema: string): string {
+  const nameOf = (relation: string) => `to_regclass(${quoteLiteral(`${schema}.${relation}`)})`;
+  const log = `array[${nameOf('book_history')}, ${nameOf('book_history_changes')}]::oid[]`;
+  return `(select '${hash('sha1', createRecorder(schema))} ' || md5(string_agg(definition, ' ' order by definition)) from (
+    select concat('table ', oid) as definition
+    from unnest(array${tablesOfBooks(schema)} || ${log} || ${nameOf('book_history_note')}::oid) as oid
+    union all
+    select concat('column ', attrelid, ' ', attname, ' ', format_type(atttypid, atttypmod), ' ', attnotnull, ' ', pg_get_expr(adbin, adrelid))
+    from pg_attribute left join pg_attrdef on adrelid = attrelid and adnum = attnum
+    where attrelid = any (${log}) and attnum > 0 and not attisdropped
+    union all
+    select pg_get_indexdef(indexrelid) from pg_index where indrelid = any (${log})
+    union all
+    select concat(pg_get_triggerdef(oid), ' ', tgenabled in ('O', 'A')) from pg_trigger
+    where (tgrelid in ${tablesOfBooks(schema)} or tgrelid = any (${log})) and tgname like 'book\\_history\\_%'
+    union all
+    select pg_get_functiondef(oid) from pg_proc
+    where pronamespace = ${quoteLiteral(schema)}::regnamespace and proname in ('${RECORD}', 'book_history_last', 'book_history_removed')
+  ) as definitions)`;
+}
+
+/** PostgreSQL prints names without their schema if the search_path has it. */
+export const FIXED_PATH = 'set local search_path = pg_catalog, pg_temp';
+
+/** The columns that the tables of the log must have at least, or they are those of another program. */
+export const LOG_COLUMNS = {
+  book_history: ['removed', 'removed_nonce', 'days', 'definitions'],
+  book_history_changes: ['note', 'id', 'nonce', 'type', 'at', 'title', 'author', 'year'],
+};

@@ -3,7 +3,6 @@ import { REMOVAL_MAX } from '../../store/limits.ts';
 import { BOOK_COLUMNS, exact, HAS_EXACT_ID } from '../../store/postgres/sql.ts';
 import type { ChangeRequest } from '../book-history.ts';
 import type { ChangeRow } from '../change-log.ts';
-import { IS_RECORDED } from './preparation.ts';
 import { GAP_ID } from './recorder.ts';
 
 /** The last final note. */
@@ -14,6 +13,7 @@ export async function selectLast(client: ClientBase): Promise<number> {
 
 /** The state of the log, and a change; without a change, its columns are null. */
 export interface StateRow extends Omit<ChangeRow, 'position'> {
+  /** False after another process has turned the history off. */
   readonly isRecorded: boolean;
   readonly start: number;
   readonly startNonce: number;
@@ -21,9 +21,9 @@ export interface StateRow extends Omit<ChangeRow, 'position'> {
   readonly position: number | null;
 }
 
-/** The state, of which there is one. It is read once in each statement, as it costs as much as reading ten changes. */
+/** The state, of which there is one. */
 const STATE = `state as materialized (
-    select ${IS_RECORDED} as "isRecorded", removed as start, removed_nonce as "startNonce" from book_history limit 1
+    select days is not null as "isRecorded", removed as start, removed_nonce as "startNonce" from book_history limit 1
   )`;
 
 /** The last change up to a final note. */

@@ -21,6 +21,21 @@ interface Step {
   readonly isOptional?: true;
 }
 
+/** Drops the log of a version before 0.3, with the triggers of its functions. The old cursors are then unknown. */
+const BEGIN_LOG_ANEW = `
+  do $do$ begin
+    if exists (
+      select from pg_attribute where attrelid = to_regclass('book_history') and attname = 'log' and not attisdropped
+    ) and to_regclass('book_history_note') is not null then
+      -- Later writers of books wait behind it.
+      perform set_config('lock_timeout', '1s', true);
+      drop function if exists record_book_history() cascade;
+      drop table if exists book_history, book_history_changes;
+      drop sequence book_history_note;
+      drop function if exists book_history_last(), book_history_removed(), book_history_catalog();
+    end if;
+  end $do$`;
+
 /**
  * Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. Without
  * idempotency_keys a create with a key is 503; the index only makes deleting old keys faster.
@@ -58,6 +73,7 @@ export const MIGRATIONS: readonly (readonly Step[])[] = [
       sql: 'create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)',
     },
   ],
+  [{ sql: BEGIN_LOG_ANEW }],
 ];
 
 const RECORD_TABLE: Step = {
