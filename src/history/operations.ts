@@ -149,6 +149,6 @@ export const operations = toOperations({
       bookNotFound: schemas.INVALID_INDEX,
       bookExists: schemas.INVALID_INDEX,
     },
-    errors: ['invalidInput', 'bookNotFound', 'bookExists', 'payloadTooLarge', ...WRITE_ERRORS],
+    errors: ['invalidInput', 'notFound', 'bookNotFound', 'bookExists', 'payloadTooLarge', ...WRITE_ERRORS],
   },
 });
