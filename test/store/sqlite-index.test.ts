@@ -7,6 +7,7 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
+import type { StoreUnavailable } from '../../src/book/book-store.ts';
 import { openHistory } from '../../src/history/open-history.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
@@ -14,6 +15,7 @@ import { createFolder } from '../../testkit/folder.ts';
 import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
 const ILIAD = { title: 'The Iliad', author: 'Homer', year: -750 };
+const NO_INDEX = 'a file that is no search index has the name of the search index';
 const ODYSSEY = { title: 'The Odyssey', author: 'Homer', year: -725 };
 
 describe('The search index in SQLite', () => {
@@ -186,6 +188,35 @@ describe('The search index in SQLite', () => {
     });
   }
 
+  test('is built anew if it has lost its end, so that SQLite does not open it', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    foldOtherwise(indexOf(path));
+    await truncate(indexOf(path), 8_192);
+    await using store = await openStoreAt(`sqlite:${path}`);
+    // A search that arrives while the damage is found is 503.
+    const reasons = new Set<string>();
+    const search = () =>
+      count(store, 'iliad').catch((error: StoreUnavailable) => void reasons.add(error.reason));
+    let found = await search();
+    for (; found === undefined && !reasons.has(NO_INDEX); found = await search()) await sleep(50);
+    assert.equal(found, 1);
+    assert.equal(await count(store, 'other'), 0);
+  });
+
+  test('that was deleted while processes use it leaves no shared memory to the new one', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    await using one = await openStoreAt(`sqlite:${path}`);
+    await using other = await openStoreAt(`sqlite:${path}`);
+    for (const store of [one, other]) assert.equal(await count(store, 'iliad'), 1);
+    const before = await stat(`${indexOf(path)}-shm`);
+    await rm(indexOf(path));
+    for (const store of [one, other]) assert.equal(await count(store, 'iliad'), 1);
+    // SQLite would have shortened the one that the other process has mapped.
+    assert.notEqual((await stat(`${indexOf(path)}-shm`)).ino, before.ino);
+  });
+
   for (const [what, write] of [
     ['a text', (file) => writeFile(file, 'not an index')],
     ['a database', (file) => execute(file, 'create table notes (note text)')],
@@ -198,7 +229,7 @@ describe('The search index in SQLite', () => {
       const causes: (FailureCause | undefined)[] = [];
       await using store = await openStoreAt(`sqlite:${path}`, observerOf(causes));
       await store.create(ILIAD);
-      const reason = 'a file that is no search index has the name of the search index';
+      const reason = NO_INDEX;
       for (let round = 0; round < 2; round++)
         await assert.rejects(count(store, 'iliad'), {
           name: 'StoreUnavailable',

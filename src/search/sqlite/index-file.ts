@@ -55,7 +55,7 @@ export class IndexFile {
    */
   static open(store: DatabaseSync, cacheKib: number): IndexFile {
     const path = IndexFile.pathOf(store);
-    if (!existsSync(path)) create(path, store.location() as string);
+    if (!existsSync(path)) create(path, store);
     return new IndexFile(path, cacheKib);
   }
 
@@ -77,20 +77,33 @@ export class IndexFile {
   /** Deletes the file if it is still this one. */
   delete(): void {
     this.close();
-    if (!this.isReplaced)
-      for (const suffix of ['-wal', '-shm', '']) rmSync(`${this.#path}${suffix}`, { force: true });
+    if (!this.isReplaced) deleteFiles(this.#path);
   }
+
+  /** Deletes an index that cannot be opened. @throws UnusableIndex when it is another file */
+  static deleteUnopened(store: DatabaseSync): void {
+    const path = IndexFile.pathOf(store);
+    if (!existsSync(path)) return;
+    expectOurs(path);
+    deleteFiles(path);
+  }
+}
+
+function deleteFiles(path: string): void {
+  for (const suffix of ['-wal', '-shm', '']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 /** @throws UnusableIndex */
 function expectOurs(path: string): void {
   if (statSync(path).size === 0) return;
   const url = pathToFileURL(path);
-  // Neither locks the file nor creates a log beside it.
+  // Neither locks the file nor creates a log beside it. To close it otherwise than by SQLite would end the locks of this process.
   url.searchParams.set('immutable', '1');
   let id: unknown;
   try {
-    using file = new DatabaseSync(url, { readOnly: true });
+    using file = new DatabaseSync(url, { readOnly: true, defensive: false });
+    // So SQLite reads the mark of a file that has lost its end.
+    file.exec('pragma writable_schema = on');
     id = file.prepare('pragma application_id').get()?.application_id;
   } catch {
     // It is no database.
@@ -99,12 +112,22 @@ function expectOurs(path: string): void {
     throw new UnusableIndex('a file that is no search index has the name of the search index');
 }
 
-function create(path: string, store: string): void {
+/**
+ * Creates the file, in a write transaction of the store: so no other process does the same. The log and the shared memory of a file
+ * that an operator has deleted must go first: SQLite would shorten the shared memory that other connections still read, which kills
+ * their processes by SIGBUS.
+ */
+function create(path: string, store: DatabaseSync): void {
+  store.exec('begin immediate');
   try {
+    if (existsSync(path)) return;
+    for (const suffix of ['-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
     closeSync(openSync(path, 'wx', 0o600));
-    copyPermissions(statSync(store), path);
+    copyPermissions(statSync(store.location() as string), path);
   } catch (error) {
-    // Another process has just created it; or the books have another owner, and only root can share the index with them.
-    if (!['EEXIST', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    // The books have another owner, and only root can share the index with them.
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+  } finally {
+    store.exec('rollback');
   }
 }

@@ -123,7 +123,8 @@ export class IndexUpdater {
   #delete(): void {
     if (performance.now() < this.#deletedAt + DELETION_MS_MIN) return;
     this.#deletedAt = performance.now();
-    this.#file?.delete();
+    if (this.#file) this.#file.delete();
+    else IndexFile.deleteUnopened(this.#store);
     this.close();
   }
 
