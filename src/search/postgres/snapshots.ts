@@ -33,7 +33,7 @@ export class PostgresSnapshots implements Snapshots {
         }),
       );
     } catch (error) {
-      // Somebody may have changed the tables of the index by hand.
+      // For the honest accident: another program has a table or a function of the names that the index has.
       throw needsIndex && isUnsupported(error) ? this.#index.fail(error) : toStoreError(error);
     }
   }
