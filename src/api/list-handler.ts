@@ -82,7 +82,10 @@ export class ListHandler {
   }
 }
 
-/** As many books as take about {@link PAGE_BYTES}, if they are as long as those of the page before. */
+/**
+ * As many books as take about {@link PAGE_BYTES}, if they are as long as those of the page before: after 500 books with 500,000
+ * bytes, 106.
+ */
 function nextLimit(limit: number, pageBytes: number): number {
   return Math.max(
     LATER_PAGE_BOOKS_MIN,

@@ -66,7 +66,7 @@ export async function isBehind(pool: Queryable): Promise<boolean> {
 }
 
 async function migrate(client: PoolClient): Promise<void> {
-  // While it waits, later writers queue behind it: so it waits for at most a second, once a minute.
+  // While this lock waits for a transaction, later writers wait behind the lock: so it waits for at most a second, once a minute.
   await client.query("begin; set local lock_timeout = '1s'");
   await client.query(END_IF_IDLE);
   await client.query('lock table books in share row exclusive mode');

@@ -17,7 +17,7 @@ interface Step {
   readonly sql: string;
   /** The table or index that it creates. The statement is omitted where that exists, as it may require a privilege. */
   readonly creates?: string;
-  /** Whether the service runs without it, if this user may not execute it. */
+  /** Whether the service runs without this migration, if its user may not execute it. */
   readonly isOptional?: true;
 }
 

@@ -43,7 +43,8 @@ export class CitusPages {
  * page has.
  */
 export class Window {
-  #size = 1.3;
+  /** The ids that are read for each book of a page: 2.6 where every second id has a book. */
+  #idsPerBook = 1.3;
 
   /** @param read reads the first books up to an id, at most `limit` */
   async read<Row extends { readonly id: number }>(
@@ -51,11 +52,11 @@ export class Window {
     limit: number,
     read: (end: number) => Promise<Row[]>,
   ): Promise<Row[]> {
-    const within = await read(start + Math.ceil(this.#size * limit));
+    const within = await read(start + Math.ceil(this.#idsPerBook * limit));
     const rows = within.length < limit ? await read(ID_MAX) : within;
     const last = rows.at(-1);
-    // Ids that are distributed at random deviate from the average.
-    if (last && rows.length === limit) this.#size = (1.3 * (last.id - start)) / limit;
+    // A third more than the last page had, as random ids deviate from the average.
+    if (last && rows.length === limit) this.#idsPerBook = (1.3 * (last.id - start)) / limit;
     return rows;
   }
 }

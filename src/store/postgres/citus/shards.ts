@@ -9,7 +9,10 @@ export class Shards {
     this.#starts = starts;
   }
 
-  /** How many consecutive ids usually include so many of one shard: the fullest has more of them than the average. */
+  /**
+   * How many consecutive ids usually include so many of one shard. The fullest shard has more of them than the average: for 10 of
+   * one of 32 shards, 241 ids are enough (not 320), of which the average shard has 7.5.
+   */
   idsToDraw(count: number): number {
     if (count === 1) return 1;
     const shards = this.#starts.length;
