@@ -141,3 +141,19 @@ test('An empty catalogue offers to import a file, and to add the first book', as
   await page.getByRole('button', { name: 'Import a file' }).click();
   await page.getByRole('dialog', { name: 'Import books' }).waitFor();
 });
+
+test('A print has the books of the search as a table, and none of the page', async (context) => {
+  const page = await openConsole(context, '?q=tolstoy', /^$/);
+  if (!page) return;
+  await waitForCount(page, '2 books');
+  await rowOf(page, 'Anna Karenina').waitFor();
+  await page.locator('.menu-button').waitFor();
+  await page.emulateMedia({ media: 'print' });
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  assert.equal(
+    await page.locator('body').innerText(),
+    '“tolstoy” · 2 books\nNo.\tTitle\tAuthor\tYear\n24\tWar and Peace\tLeo Tolstoy\t1869\n26\tAnna Karenina\tLeo Tolstoy\t1878',
+  );
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  assert.equal(await page.locator('.printed').count(), 0);
+});

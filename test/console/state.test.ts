@@ -8,6 +8,7 @@ import { entityTag } from '../../console/src/state/entity-tag.ts';
 import { Follower } from '../../console/src/state/follower.ts';
 import { History } from '../../console/src/state/history.ts';
 import { Operations } from '../../console/src/state/operations.ts';
+import { groupChanges, PastChanges } from '../../console/src/state/past-changes.ts';
 import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
@@ -441,4 +442,66 @@ test('Waiting until it is known whether the history is kept leaves no effect beh
   isKept.value = true;
   assert.deepEqual(await Promise.all([...waiting, history.known()]), [true, true, true]);
   assert.equal(watched, 0);
+});
+
+test('Changes of one type, soon after each other and of different books, are one group', () => {
+  const changes = [
+    ['deleted', 9, 60],
+    ['deleted', 8, 60],
+    ['updated', 8, 50],
+    ['updated', 9, 49],
+    ['updated', 8, 48],
+    ['updated', 7, 40],
+  ] as const;
+  const groups = groupChanges(
+    changes.map(([type, id, second]) => ({
+      cursor: `${type} ${id} ${second}`,
+      type,
+      at: new Date(second * 1_000).toISOString(),
+      book: { id, title: '', author: '', year: 0 },
+    })),
+  );
+  assert.deepEqual(
+    groups.map((group) => group.map(({ type, book }) => `${type} ${book.id}`)),
+    [['deleted 9', 'deleted 8'], ['updated 8', 'updated 9'], ['updated 8'], ['updated 7']],
+  );
+});
+
+test('The history undoes a change of many books where they are as it left them, and reads what it lacks', async () => {
+  const console = await start(true);
+  await using _ = console.service;
+  const { service } = console;
+  const patch = (changes: object[]) => service.fetch('PATCH', '/books', JSON.stringify(changes));
+  await patch([1, 2, 3].map((id) => ({ id, author: 'N. N.' })));
+  // Later than the changes of one command are apart.
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  await put(service, 2, { author: 'Homeros' });
+  await patch([4, 5].map((id) => ({ id, deleted: true })));
+  const past = new PastChanges(console);
+  await past.load();
+  const names = () => past.groups.value.map((group) => `${group[0].type} ${group.length}`);
+  assert.deepEqual(names().slice(0, 3), ['deleted 2', 'updated 1', 'updated 3']);
+  const [deleted, , updated] = past.groups.value;
+  assert.ok(deleted && updated);
+  assert.equal((await past.undo(updated)).done.length, 2);
+  assert.deepEqual(await Promise.all([1, 2, 3].map(async (id) => (await findBook(service, id))?.author)), [
+    'Homer',
+    'Homeros',
+    'Marcus Aurelius',
+  ]);
+  await past.undo(deleted);
+  assert.deepEqual((await findBook(service, 4))?.title, 'Robinson Crusoe');
+  await past.refresh();
+  assert.deepEqual(names().slice(0, 3), ['created 2', 'updated 2', 'deleted 2']);
+  assert.deepEqual(
+    [deleted, updated].map((group) => group.some((change) => past.canUndo(change))),
+    [false, false],
+  );
+  const ofBook = new PastChanges(console, 1);
+  await ofBook.load();
+  const [, change] = ofBook.changes.value;
+  assert.ok(change);
+  assert.equal((await ofBook.before(change))?.author, 'Homer');
+  await ofBook.restore(change);
+  assert.equal((await findBook(service, 1))?.author, 'N. N.');
 });

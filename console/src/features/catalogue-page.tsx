@@ -12,8 +12,6 @@ import { Table } from './table/table.tsx';
 import { useApp } from './use-app.ts';
 
 const RETRY_MS = 5_000;
-/** While the search is being prepared. */
-const PREPARATION_MS = 1_000;
 
 export function CataloguePage() {
   const { list, found, dialogs, isNarrow, preferences, session } = useApp();
@@ -91,13 +89,13 @@ function LoadError() {
   useEffect(() => {
     if (!hasError) return undefined;
     const retry = () => list.retry();
-    const timer = setInterval(retry, isPrepared ? RETRY_MS : PREPARATION_MS);
+    const timer = setInterval(retry, RETRY_MS);
     addEventListener('online', retry);
     return () => {
       clearInterval(timer);
       removeEventListener('online', retry);
     };
-  }, [hasError, isPrepared]);
+  }, [hasError]);
   return (
     <div role="alert">
       {hasError && (

@@ -24,7 +24,7 @@ const CONCURRENCY = 5;
 export type ChangeGroup = readonly [BookChange, ...BookChange[]];
 
 /** Groups changes, of which the last is first. */
-function groupChanges(changes: readonly BookChange[]): ChangeGroup[] {
+export function groupChanges(changes: readonly BookChange[]): ChangeGroup[] {
   const groups: [BookChange, ...BookChange[]][] = [];
   let ids = new Set<number>();
   for (const change of changes) {
