@@ -55,7 +55,7 @@ export class Window {
     const within = await read(start + Math.ceil(this.#idsPerBook * limit));
     const rows = within.length < limit ? await read(ID_MAX) : within;
     const last = rows.at(-1);
-    // A third more than the last page had, as random ids deviate from the average.
+    // Three tenths more than the last page had, as random ids deviate from the average.
     if (last && rows.length === limit) this.#idsPerBook = (1.3 * (last.id - start)) / limit;
     return rows;
   }
