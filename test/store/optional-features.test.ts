@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { Client, DatabaseError } from 'pg';
-import { createDatabase, createUser } from '../../testkit/postgres.ts';
+import { createDatabase } from '../../testkit/postgres.ts';
 import { openStoreAt } from '../../testkit/stores.ts';
 
 const BOOK = { title: 'Titus Groan', author: 'Mervyn Peake', year: 1946 };
@@ -48,31 +48,6 @@ describe('A rejected feature is tried again after a minute', () => {
       finds.slice(2).map((name) => name !== undefined),
       [true, true],
     );
-  });
-
-  test('the search index, which needs the privilege to create triggers', async (context) => {
-    await using database = await createDatabase();
-    await database.query(
-      'create table books (id bigserial primary key, title text, author text, year bigint)',
-    );
-    await using user = await createUser(database);
-    await database.query(`
-      grant select, insert, update, delete on books to ${user.name};
-      grant usage on sequence books_id_seq to ${user.name};
-      grant create on schema public to ${user.name}`);
-    await using store = await openStoreAt(user.url);
-    await store.create(BOOK);
-    const search = async () => assert.equal((await store.search({ ...ALL, q: 'titus' }, 10)).count, 1);
-    const hasIndex = async () => (await database.query("select to_regclass('book_search')::text as name"))[0];
-    const isRejected = () => assert.rejects(search(), { name: 'StoreUnavailable', reason: '42501' });
-    await isRejected();
-    await database.query(`grant trigger on books to ${user.name}`);
-    await isRejected();
-    assert.deepEqual(await hasIndex(), { name: null });
-
-    passMinute(context);
-    await search();
-    assert.deepEqual(await hasIndex(), { name: 'book_search' });
   });
 
   test('the search index, while another session holds locks: writers do not wait for each attempt', async (context) => {

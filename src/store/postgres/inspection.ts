@@ -1,11 +1,10 @@
 import type { ClientBase } from 'pg';
 import { StoreNotReady } from '../errors.ts';
 import { COUNTED_MAX, describeMarked, formatBookCount } from '../inspection.ts';
-import { findCitus } from './citus/citus.ts';
 import { connect } from './connection/connect.ts';
 import type { Conninfo } from './connection/conninfo.ts';
 import { MAY_NOT_CREATE, NO_SCHEMA, readState } from './migrations.ts';
-import { expectBooks, expectPrivileges, expectUtf8 } from './schema.ts';
+import { expectBooks, expectPrivileges, expectRights, expectUtf8 } from './schema.ts';
 
 export async function inspectStore(conninfo: Conninfo): Promise<string> {
   let description = '';
@@ -31,11 +30,11 @@ async function describe(client: ClientBase, hasBooks: boolean): Promise<string> 
     return 'the PostgreSQL database has no table books yet; it will be created';
   }
   await expectPrivileges(client);
+  await expectRights(client);
   await expectBooks(client);
   return [
     `the PostgreSQL database has ${formatBookCount(await count(client, 'true'))}`,
     ...describeMarked(await countMarked(client)),
-    ...(await describeMissing(client)),
   ].join('; ');
 }
 
@@ -51,24 +50,4 @@ async function countMarked(client: ClientBase): Promise<number> {
     `select 1 from pg_attribute where attrelid = to_regclass('books') and attname = 'deleted_at' and not attisdropped`,
   );
   return rows.length > 0 ? count(client, 'deleted_at is not null') : 0;
-}
-
-/** What the service cannot create. */
-const SELECT_MISSING = `
-  select to_regclass('idempotency_keys') is null and not may_create as "hasNoKeys",
-    to_regclass('book_search') is null
-      and not (may_create and has_table_privilege(to_regclass('books'), 'trigger')) as "hasNoIndex"
-  from (select has_schema_privilege(current_schema(), 'create') as may_create) as privileges
-`;
-
-async function describeMissing(client: ClientBase): Promise<string[]> {
-  const { rows } = await client.query<{ hasNoKeys: boolean; hasNoIndex: boolean }>(SELECT_MISSING);
-  const [missing] = rows;
-  const canHaveIndex = (await findCitus(client)) === undefined;
-  return [
-    ...(missing?.hasNoKeys ? ['this user may not create tables: requests with Idempotency-Key get 503'] : []),
-    ...(missing?.hasNoIndex && canHaveIndex
-      ? ['this user may not create a search index: searches read the whole table']
-      : []),
-  ];
 }

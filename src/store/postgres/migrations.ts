@@ -37,8 +37,7 @@ const BEGIN_LOG_ANEW = `
   end $do$`;
 
 /**
- * Never change a released migration; append another one. The first two keep the tables of adopted and of old stores. Without
- * idempotency_keys a create with a key is 503; the index only makes deleting old keys faster.
+ * Never change a released migration; append another one. The first two keep the tables of adopted and of old stores.
  */
 export const MIGRATIONS: readonly (readonly Step[])[] = [
   [
@@ -58,7 +57,6 @@ export const MIGRATIONS: readonly (readonly Step[])[] = [
   [
     {
       creates: 'idempotency_keys',
-      isOptional: true,
       sql: `
         create table if not exists idempotency_keys (
           key text constraint ${KEY_CONSTRAINT} primary key,
@@ -69,7 +67,6 @@ export const MIGRATIONS: readonly (readonly Step[])[] = [
     },
     {
       creates: 'idempotency_keys_by_age',
-      isOptional: true,
       sql: 'create index if not exists idempotency_keys_by_age on idempotency_keys (created_at)',
     },
   ],
@@ -127,15 +124,14 @@ export async function readState(client: ClientBase, migrations = MIGRATIONS): Pr
  */
 export async function migrate(client: ClientBase, version: number, migrations = MIGRATIONS): Promise<void> {
   for (let next = version + 1; next <= migrations.length; next++) {
-    if (!(await apply(client, next, migrations))) return;
+    await apply(client, next, migrations);
   }
 }
 
-/** @returns false when this user may not apply or record the migration, and the service runs without it */
-async function apply(client: ClientBase, next: number, migrations: typeof MIGRATIONS): Promise<boolean> {
+async function apply(client: ClientBase, next: number, migrations: typeof MIGRATIONS): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const { version, relations } = await readState(client, migrations);
-    if (version >= next) return true;
+    if (version >= next) return;
     const isMissing = ({ creates = '' }: Step) => !relations.has(creates);
     const statements = (migrations[next - 1] ?? []).filter(isMissing);
     const outdated = relations.has(MIGRATIONS_TABLE) && !relations.has('books') ? [DELETE_RECORDS] : [];
@@ -144,11 +140,9 @@ async function apply(client: ClientBase, next: number, migrations: typeof MIGRAT
     try {
       // Several statements in one query are one transaction.
       await client.query([...outdated, ...records, ...statements].map(({ sql }) => sql).join(';\n'));
-      return true;
+      return;
     } catch (error) {
-      const isTemporary = isConcurrentMigration(error);
-      if (!isTemporary && isDenied(error) && statements.every(({ isOptional }) => isOptional)) return false;
-      if (!isTemporary || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
+      if (!isConcurrentMigration(error) || attempt === ATTEMPTS_MAX) throw cannotMigrate(next, error);
     }
     await sleep(Math.random() * 50);
   }

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 import { StoreNotReady } from '../errors.ts';
-import { isUnsupported } from './errors.ts';
 import { CHECKS, MIGRATIONS, migrate, readState } from './migrations.ts';
 
 /**
@@ -16,12 +15,10 @@ export async function prepareSchema(client: ClientBase, migrations = MIGRATIONS)
   // An existing table is checked before anything is changed.
   if (isNew) await migrate(client, version, migrations);
   await expectPrivileges(client);
+  await expectRights(client);
   await expectBooks(client);
   if (!isNew) await migrate(client, version, migrations);
-  // A user without privileges on the sequence can still create books.
-  await advanceIdSequence(client).catch((error) => {
-    if (!isUnsupported(error)) throw error;
-  });
+  await advanceIdSequence(client);
 }
 
 /** @throws StoreNotReady when the database cannot store every text */
@@ -54,6 +51,12 @@ export async function expectPrivileges(client: ClientBase, privileges = PRIVILEG
   throw new StoreNotReady(`this user may not ${names} in the table books`);
 }
 
+/** Checks what else the service needs to do: users who own the tables may. @throws StoreNotReady when this user may not */
+export async function expectRights(client: ClientBase): Promise<void> {
+  const [{ denied } = {}] = await query<{ denied?: string | null }>(client, SELECT_DENIED);
+  if (denied) throw new StoreNotReady(`this user may not ${denied}`);
+}
+
 /** Advances the id sequence past the highest id in the table; it lags where other clients insert ids. */
 export async function advanceIdSequence(client: ClientBase): Promise<void> {
   if ((await query(client, `select 1 where ${LAG}`)).length === 0) return;
@@ -65,8 +68,7 @@ export async function advanceIdSequence(client: ClientBase): Promise<void> {
     await client.query('commit');
   } catch (error) {
     await client.query('rollback').catch(() => {});
-    const [drawn] = isUnsupported(error) ? await query<{ id: number | null }>(client, DRAW_IDS) : [];
-    if (typeof drawn?.id !== 'number') throw error;
+    throw error;
   }
 }
 
@@ -176,10 +178,15 @@ export const LOCK_IDS = 'lock table books in share row exclusive mode';
 /** Requires {@link LOCK_IDS}: otherwise an id could be assigned in between, and then again. */
 export const ADVANCE_ID_SEQUENCE = `select setval(${ID_SEQUENCE}, ${HIGHEST_ID}) where ${LAG}`;
 
-/** For users who may draw ids from the sequence, but not set it. Draws none if it lags by more than 10,000. */
-const DRAW_IDS = `
-  select max(nextval(${ID_SEQUENCE})) as id from generate_series(1, ${HIGHEST_ID} - ${LAST_ID})
-  where ${HIGHEST_ID} - ${LAST_ID} <= 10000`;
+/** The first right that is missing, in words. */
+const SELECT_DENIED = `
+  select case
+      when not has_table_privilege(books, 'trigger') then 'create triggers on the table books'
+      when not has_sequence_privilege(${ID_SEQUENCE}, 'update') then 'set the sequence of the ids of the table books'
+      when to_regclass('idempotency_keys') is null and not has_schema_privilege(current_schema(), 'create')
+        then 'create tables in the schema ' || current_schema()
+    end as denied
+  from (select to_regclass('books') as books) as of_books`;
 
 async function expectColumns(client: ClientBase): Promise<void> {
   const [table] = await query<{ isTable: boolean }>(
