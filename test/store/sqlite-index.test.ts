@@ -9,8 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { YEAR_MAX } from '../../src/book/book.ts';
 import type { StoreUnavailable } from '../../src/book/book-store.ts';
 import { openHistory } from '../../src/history/open-history.ts';
+import { IndexUpdater } from '../../src/search/sqlite/index-updater.ts';
 import type { FailureCause, StoreObserver } from '../../src/store/observer.ts';
 import { backUpStore, restoreStore } from '../../src/store/sqlite/files/backups.ts';
+import { openConnection } from '../../src/store/sqlite/files/connection.ts';
 import { createFolder } from '../../testkit/folder.ts';
 import { createMany, openStoreAt, type SearchableStore } from '../../testkit/stores.ts';
 
@@ -166,6 +168,18 @@ describe('The search index in SQLite', () => {
       assert.equal(await count(store, 'other'), 0);
     });
   }
+
+  test('is deleted by the step that finds it damaged, and built anew by the next ones', async () => {
+    await using folder = await createFolder();
+    const path = await storeWithIndex(folder.path);
+    await damage(indexOf(path));
+    const store = await openConnection(path);
+    const updater = await IndexUpdater.open(store);
+    assert.deepEqual(updater.step(false), { isCurrent: false, percent: 0, wasDamaged: true });
+    while (!updater.step(false).isCurrent);
+    updater.close();
+    store.close();
+  });
 
   for (const [what, change] of [
     ['deleted', (index) => rm(index)],

@@ -66,9 +66,10 @@ export class IndexFollower {
     const isDamaged = this.#isDamaged;
     this.#isDamaged = false;
     try {
-      const { isCurrent, percent } = await this.#thread.send({ isDamaged });
+      const { isCurrent, percent, wasDamaged } = await this.#thread.send({ isDamaged });
       this.percent = percent;
-      this.fail(undefined);
+      if (wasDamaged) this.#part.report('damaged');
+      else this.fail(undefined);
       pauseMs = isCurrent ? POLL_MS : 0;
     } catch (error) {
       this.fail(error instanceof StoreUnavailable ? error.reason : (error as Error));

@@ -37,6 +37,8 @@ export interface Progress {
   /** Whether the index has every change that was committed when the step began. */
   readonly isCurrent: boolean;
   readonly percent: number;
+  /** Whether the step has found the index damaged, and deleted it. */
+  readonly wasDamaged?: true;
 }
 
 /**
@@ -76,8 +78,8 @@ export class IndexUpdater {
     } catch (error) {
       if (isBusy(error)) return { isCurrent: false, percent: this.#readPercent() };
       if (!isUnusable(error)) throw error;
-      this.#delete();
-      throw error;
+      if (!this.#delete()) throw error;
+      return { isCurrent: false, percent: 0, wasDamaged: true };
     }
   }
 
@@ -120,12 +122,14 @@ export class IndexUpdater {
     return this.#ofIndex;
   }
 
-  #delete(): void {
-    if (performance.now() < this.#deletedAt + DELETION_MS_MIN) return;
+  /** @returns whether it did, which it does not soon again */
+  #delete(): boolean {
+    if (performance.now() < this.#deletedAt + DELETION_MS_MIN) return false;
     this.#deletedAt = performance.now();
     if (this.#file) this.#file.delete();
     else IndexFile.deleteUnopened(this.#store);
     this.close();
+    return true;
   }
 
   /** @returns undefined when the index is new, or of another version */
