@@ -40,18 +40,20 @@ export class IndexFollower {
   }
 
   /** Starts to follow; runs one step, or waits for the one that is running. */
-  step(): Promise<void> {
+  async step(): Promise<void> {
+    // The running one began before a search has found the damage.
+    if (this.#isDamaged) await this.#stepping;
     this.#hasStarted = true;
     clearTimeout(this.#timer);
     this.#dueAt = Number.POSITIVE_INFINITY;
     this.#stepping ??= this.#step();
-    return this.#stepping;
+    await this.#stepping;
   }
 
   /** Tells that a search has found the index damaged. */
   reportDamage(): void {
     this.#isDamaged = true;
-    this.fail('damaged');
+    this.#part.report('damaged');
   }
 
   async close(): Promise<void> {
@@ -68,8 +70,8 @@ export class IndexFollower {
     try {
       const { isCurrent, percent, wasDamaged } = await this.#thread.send({ isDamaged });
       this.percent = percent;
-      if (wasDamaged) this.#part.report('damaged');
-      else this.fail(undefined);
+      this.failure = undefined;
+      this.#part.report(wasDamaged ? 'damaged' : undefined);
       pauseMs = isCurrent ? POLL_MS : 0;
     } catch (error) {
       this.fail(error instanceof StoreUnavailable ? error.reason : (error as Error));
