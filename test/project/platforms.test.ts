@@ -55,6 +55,14 @@ describe('A script of package.json', () => {
     for (const [name, script] of Object.entries(scripts)) assert.ok(isPortable(script), name);
   });
 
+  test('runs the tests of each folder', () => {
+    const named = [scripts.test, scripts['test:slow']].flatMap(
+      (script = '') => /test\/\{([^}]+)\}/.exec(script)?.[1]?.split(',') ?? [],
+    );
+    const folders = listFiles('test/*/*.test.ts').map((path) => path.split('/')[1] ?? '');
+    assert.deepEqual(named.toSorted(), [...new Set(folders)].toSorted());
+  });
+
   test('that does not is detected', () => {
     for (const script of [
       'rm -rf dist',
@@ -82,9 +90,10 @@ describe('The workflow of continuous integration', () => {
 
   test('runs the commands of README.md', () => {
     const [start, conformance = '', ...others] = commands;
-    assert.deepEqual([start, ...others], ['npm start &', 'npm test']);
+    assert.deepEqual([start, ...others], ['npm start &', 'npm run test:all']);
     const readme = readText('README.md');
-    for (const command of ['npm start\n', '`npm test`']) assert.ok(readme.includes(command), command);
+    for (const command of ['npm start\n', '`npm test`', '`npm run test:all`'])
+      assert.ok(readme.includes(command), command);
     const documented = /npm run conformance [^`]*/.exec(readme)?.[0] ?? '';
     assert.equal(conformance.replaceAll(/"\$\w+"/g, '…'), documented);
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
-import { CLASSICS, store } from './books.ts';
+import { CLASSICS, store } from '../console/books.ts';
 import {
   assertAccessible,
   ConsolePages,

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { TestBrowser } from '../../testkit/browser.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
-import { CLASSICS, store } from './books.ts';
+import { CLASSICS, store } from '../console/books.ts';
 
 /** The viewports of the tests. */
 export const SIZES = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { KEYS, missingPrograms, WebKit } from '../../testkit/webkit.ts';
-import { CLASSICS, findBook, store } from './books.ts';
+import { CLASSICS, findBook, store } from '../console/books.ts';
 
 const { Control, Delete, Enter, Escape, F2, Insert, Shift, Tab } = KEYS;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
-import { manyBooks, store } from './books.ts';
+import { manyBooks, store } from '../console/books.ts';
 import { ConsolePages, rowOf, waitForCount } from './console-pages.ts';
 
 /** More than an element can be high for. */

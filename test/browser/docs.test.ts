@@ -4,7 +4,7 @@ import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { TestBrowser } from '../../testkit/browser.ts';
 import { readDocument } from '../../testkit/document.ts';
 import { LOGIN, type Service, startService } from '../../testkit/service.ts';
-import { assertAccessible } from '../console/console-pages.ts';
+import { assertAccessible } from './console-pages.ts';
 
 /** Behind a proxy that adds a prefix to the path. */
 const ADDRESS = 'http://books.example/prefix';

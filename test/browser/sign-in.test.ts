@@ -4,7 +4,7 @@ import { createFolder } from '../../testkit/folder.ts';
 import { findFreePort } from '../../testkit/free-port.ts';
 import { PASSWORD, startService, USERNAME } from '../../testkit/service.ts';
 import { ServiceProcess } from '../../testkit/service-process.ts';
-import { CLASSICS, findBook, store } from './books.ts';
+import { CLASSICS, findBook, store } from '../console/books.ts';
 import {
   assertAccessible,
   ConsolePages,

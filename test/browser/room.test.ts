@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
-import { CLASSICS, store } from './books.ts';
+import { CLASSICS, store } from '../console/books.ts';
 import {
   button,
   ConsolePages,

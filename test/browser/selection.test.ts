@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { CLASSICS, findBook, manyBooks } from './books.ts';
+import { CLASSICS, findBook, manyBooks } from '../console/books.ts';
 import {
   button,
   ConsolePages,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Service, startService } from '../../testkit/service.ts';
-import { CLASSICS, manyBooks, store } from './books.ts';
+import { CLASSICS, manyBooks, store } from '../console/books.ts';
 import {
   assertAccessible,
   ConsolePages,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { Service } from '../../testkit/service.ts';
-import { CLASSICS, findBook } from './books.ts';
+import { CLASSICS, findBook } from '../console/books.ts';
 import { assertAccessible, ConsolePages, failedRequests, rowOf } from './console-pages.ts';
 
 let pages: ConsolePages;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type Service, startService } from '../../testkit/service.ts';
-import { CLASSICS, store } from './books.ts';
+import { CLASSICS, store } from '../console/books.ts';
 import {
   assertAccessible,
   button,

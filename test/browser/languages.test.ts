@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
+import { store } from '../console/books.ts';
 import { ROOT } from '../project/files.ts';
-import { store } from './books.ts';
 import { ConsolePages, chooseInMenu } from './console-pages.ts';
 
 const FOLDER = join(ROOT, 'console/src/language');

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { TestBrowser } from '../../testkit/browser.ts';
 import { type Service, startService } from '../../testkit/service.ts';
+import { CLASSICS, store } from '../console/books.ts';
 import { ROOT } from '../project/files.ts';
-import { CLASSICS, store } from './books.ts';
 import { chooseInMenu, openBook, rowOf, signIn } from './console-pages.ts';
 
 /**
- * Takes the screenshots that documents show: `node test/console/screenshots.ts [NAME …]`. The fonts are those of the machine;
+ * Takes the screenshots that documents show: `node test/browser/screenshots.ts [NAME …]`. The fonts are those of the machine;
  * install Debian's `fonts-urw-base35` for P052, which resembles Palatino.
  */
 
