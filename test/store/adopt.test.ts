@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, test } from 'node:test';
-import { ID_MAX } from '../../src/book/book.ts';
+import { ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import { StoreUnavailable } from '../../src/book/book-store.ts';
 import { StoreNotReady } from '../../src/store/errors.ts';
 import { createFolder } from '../../testkit/folder.ts';
@@ -16,6 +16,7 @@ import {
   openArchiveAt,
   openStoreAt,
   textOf,
+  updateMany,
 } from '../../testkit/stores.ts';
 
 /** The table that GORM creates. */
@@ -167,6 +168,54 @@ describe('A table books that another program created in SQLite', () => {
     await assert.rejects(store.create({ title: '', author: '', year: 0 }), StoreUnavailable);
     await assert.rejects(createMany(store, [{ title: '', author: '', year: 0 }]), StoreUnavailable);
     assert.deepEqual(await listBooks(store), [{ id: ID_MAX, title: '', author: '', year: 0 }]);
+  });
+
+  for (const [what, value, title] of [
+    ['a BLOB', "x'44756e65'", 'Dune'],
+    ['a BLOB that is not UTF-8', "x'44756e65c3'", 'Dune\ufffd'],
+    ['a text that is not UTF-8', "cast(x'44756e65c3' as text)", 'Dune\ufffd'],
+    ['a number', '1984', '1984'],
+  ] as const) {
+    test(`reads ${what}, which the program stores while the service runs, as text in every call`, async () => {
+      await using folder = await createFolder();
+      const path = join(folder.path, 'books.db');
+      using other = new DatabaseSync(path);
+      other.exec('create table books (id integer primary key autoincrement, title, author, year integer)');
+      await using store = await openStoreAt(`sqlite:${path}`);
+      const query = { isDescending: false, yearFrom: -YEAR_MAX, yearTo: YEAR_MAX } as const;
+      const byTitle = { ...query, sort: 'title' } as const;
+      assert.equal((await store.search(byTitle, 10)).count, 0);
+      other.exec(`insert into books (title, author) values (${value}, ${value})`);
+      const book = { id: 1, title, author: title, year: 0 };
+      const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+      assertSameJson(await store.find(1), book);
+      assert.equal(utf8.decode((await store.list()).json), JSON.stringify(book));
+      for (const searched of [
+        byTitle,
+        { ...query, sort: 'id', q: title } as const,
+        { ...query, sort: 'id' } as const,
+      ])
+        assert.equal(utf8.decode((await store.search(searched, 10)).json), JSON.stringify(book));
+      assertSameJson(await store.update(1, {}), book);
+      const updated = await updateMany(store, [{ id: 1, year: 1 }]);
+      assert.deepEqual(updated, [{ ...book, year: 1 }]);
+    });
+  }
+
+  test('changes a book with a BLOB, or deletes it, if it is as it was read', async () => {
+    await using folder = await createFolder();
+    const path = join(folder.path, 'books.db');
+    using other = new DatabaseSync(path);
+    other.exec(
+      'create table books (id integer primary key autoincrement, title text, author text, year integer)',
+    );
+    await using store = await openStoreAt(`sqlite:${path}`);
+    other.exec("insert into books (title, author) values (x'44756e65', x'00')");
+    const book = { id: 1, title: 'Dune', author: '\0', year: 0 };
+    const changed = { ...book, year: 1965 };
+    assertSameJson(await store.updateExpected(book, { year: 1965 }), changed);
+    assert.equal(await store.deleteExpected(changed), true);
   });
 });
 

@@ -1,4 +1,4 @@
-import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
+import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/sql.ts';
 import type { BookQuery } from '../book-search.ts';
 import { fieldCondition, hasFieldCondition } from '../conditions.ts';
 import type { Needles } from '../folding.ts';
@@ -10,7 +10,7 @@ export const SQLITE_DIALECT: Dialect = {
   placeFunction: 'instr',
   lower: { title: 'coalesce(title_lower, lower(title))', author: 'coalesce(author_lower, lower(author))' },
   allBooks: `(
-    select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
+    select id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
       coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
     from books where ${HAS_EXACT_ID}
   )`,

@@ -11,7 +11,7 @@ import {
 } from '../../store/sqlite/change-log.ts';
 import { isBusy, isUnusable } from '../../store/sqlite/errors.ts';
 import { takeOverCheckpoints, transact } from '../../store/sqlite/files/connection.ts';
-import { exact, HAS_EXACT_ID } from '../../store/sqlite/sql.ts';
+import { exact, HAS_EXACT_ID, textOf } from '../../store/sqlite/sql.ts';
 import { COMPARED_LENGTH, foldBook } from '../folding.ts';
 import { IndexFile } from './index-file.ts';
 import {
@@ -261,7 +261,7 @@ interface StoredBook extends Book {
 }
 
 const SELECT_BOOKS = `
-  select id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year,
+  select id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year,
     coalesce(octet_length(title), 0) + coalesce(octet_length(author), 0) as bytes
   from books`;
 

@@ -1,5 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogPosition } from '../../store/log-position.ts';
+import { toUtf8 } from '../../store/sqlite/book-statement.ts';
 import { isUnusable, toStoreError } from '../../store/sqlite/errors.ts';
 import { BOOK_COLUMNS } from '../../store/sqlite/sql.ts';
 import type { BookQuery, SearchPage } from '../book-search.ts';
@@ -75,7 +76,7 @@ class SqliteSnapshot implements Snapshot {
   async render(ids: readonly number[]): Promise<Pick<SearchPage, 'json' | 'count'>> {
     const row = this.#prepare(this.#renderStatement).get(JSON.stringify(ids));
     const { json, count } = row as { json: Uint8Array | null; count: number };
-    return { json: json ?? new Uint8Array(), count };
+    return { json: json ? toUtf8(json) : new Uint8Array(), count };
   }
 
   async countWords(query: BookQuery, needles: Needles): Promise<number | undefined> {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Book } from '../../book/book.ts';
 
@@ -16,4 +17,9 @@ export function toBook(row: unknown): Book | undefined {
   if (row === undefined) return undefined;
   const [id, title, author, year] = row as [number, string, string, number];
   return { id, title, author, year };
+}
+
+/** JSON of SQLite, which keeps bytes that are not UTF-8 in the texts of other programs: they are replaced, as in {@link toBook}. */
+export function toUtf8(json: Uint8Array): Uint8Array {
+  return isUtf8(json) ? json : new TextEncoder().encode(new TextDecoder().decode(json));
 }

@@ -7,11 +7,16 @@ import { ID_MAX, YEAR_MAX } from '../../book/book.ts';
 export const exact = (column: string) =>
   `max(min(cast(coalesce(${column}, 0) as integer), ${YEAR_MAX}), -${YEAR_MAX})`;
 
+/**
+ * The text that the service has for what another program has stored in a table of its own: NULL reads as empty. A BLOB or a number,
+ * stored while the service ran (the honest accident), reads as text; the start refuses a table with one (see `expectBooks`).
+ */
+export const textOf = (column: string) => `cast(coalesce(${column}, '') as text)`;
+
 /** Other ids have no book: two of them could be the same number. */
 export const HAS_EXACT_ID = `id between -${ID_MAX} and ${ID_MAX}`;
 
-/** NULL, which occurs in tables that other programs created, reads as empty. */
-export const BOOK_COLUMNS = `books.id as id, coalesce(title, '') as title, coalesce(author, '') as author, ${exact('year')} as year`;
+export const BOOK_COLUMNS = `books.id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year`;
 
 export const INSERT = `insert into books (title, author, year) values (?, ?, ?) returning ${BOOK_COLUMNS}`;
 export const INSERT_PLAIN = 'insert into books (title, author, year) values (?, ?, ?)';
@@ -32,7 +37,7 @@ export const SELECT_HIGHEST_ID = `select coalesce(max(id), 0) as id from books w
 
 export const SELECT_ABOVE = `
   select cast(coalesce(group_concat(${RENDERED}, ','), '') as blob) as json
-  from (select * from books where id > ? order by id)
+  from (select ${BOOK_COLUMNS} from books where id > ? order by id)
 `;
 
 /** The length of a book; `octet_length` of a bare column does not read the text. */
@@ -48,7 +53,7 @@ export const SELECT_PAGE = `
   select count(*) as count, max(id) as last, cast(group_concat(json, ',') as blob) as json
   from (
     select id, json_object(
-      'id', id, 'title', coalesce(title, ''), 'author', coalesce(author, ''), 'year', ${exact('year')}
+      'id', id, 'title', ${textOf('title')}, 'author', ${textOf('author')}, 'year', ${exact('year')}
     ) as json
     -- SQLite prepares a statement anew for each value of a bare parameter as the limit.
     from books where id > :after and ${HAS_EXACT_ID} order by id limit 0 + :limit
@@ -62,7 +67,7 @@ export const UPDATE = `
 
 export const DELETE = 'delete from books where id = ?';
 
-const EXPECTED = `and (coalesce(title, ''), coalesce(author, ''), ${exact('year')}) = (?, ?, ?)`;
+const EXPECTED = `and (${textOf('title')}, ${textOf('author')}, ${exact('year')}) = (?, ?, ?)`;
 
 export const UPDATE_EXPECTED = UPDATE.replace('returning', `${EXPECTED} returning`);
 

@@ -4,7 +4,7 @@ import { UPDATED_BYTES_MAX, type UpdateFault } from '../../../book/book-store.ts
 import { entityTag } from '../../../book/entity-tag.ts';
 import { fingerprintOf, fingerprintOfMany, idsFrom, renderCreated } from '../../idempotency.ts';
 import { REMOVAL_MS } from '../../limits.ts';
-import { prepareBook, toBook } from '../book-statement.ts';
+import { prepareBook, toBook, toUtf8 } from '../book-statement.ts';
 import { isConstraintViolation, isSyncFailure } from '../errors.ts';
 import { openConnection, takeOverCheckpoints, transact } from '../files/connection.ts';
 import { FileGuard, StoreLost } from '../files/file-guard.ts';
@@ -175,7 +175,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
       const books = updatesIn([array]).map(({ id, title = null, author = null, year = null, isDeleted }) => {
         if (isDeleted) remove.run(id);
         else update.run(title, author, year, id);
-        const json = isDeleted ? NULL : (render.get(id) as { json: Uint8Array }).json;
+        const json = isDeleted ? NULL : toUtf8((render.get(id) as { json: Uint8Array }).json);
         bytes += json.length;
         if (bytes > UPDATED_BYTES_MAX) throw TOO_LONG;
         return json;
