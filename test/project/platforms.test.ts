@@ -48,7 +48,8 @@ test('The install scripts that may run are those of PostgreSQL on each platform'
 
 describe('A script of package.json', () => {
   // `exec` is in every Unix shell, and on Windows scripts/install.mjs adds it.
-  const COMMAND = /^(?:exec )?(?:node|npm run|tsc|biome|oxlint|vite)(?: (?:[\w./:=-]+|"[\w./*]+"))*$/;
+  const COMMAND =
+    /^(?:exec )?(?:node|npm test|npm run|tsc|biome|oxlint|vite)(?: (?:[\w./:=-]+|"[\w./*{,}]+"))*$/;
   const isPortable = (script: string) => script.split(' && ').every((command) => COMMAND.test(command));
 
   test('runs in the shells of Unix and Windows', () => {
