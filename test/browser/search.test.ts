@@ -143,16 +143,16 @@ test('An empty catalogue offers to import a file, and to add the first book', as
 });
 
 test('A print has the books of the search as a table, and none of the page', async (context) => {
-  const page = await openConsole(context, '?q=tolstoy', /^$/);
+  const page = await openConsole(context, '?q=the+homer', /^$/);
   if (!page) return;
   await waitForCount(page, '2 books');
-  await rowOf(page, 'Anna Karenina').waitFor();
+  await rowOf(page, 'The Odyssey').waitFor();
   await page.locator('.menu-button').waitFor();
   await page.emulateMedia({ media: 'print' });
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
   assert.equal(
     await page.locator('body').innerText(),
-    '“tolstoy” · 2 books\nNo.\tTitle\tAuthor\tYear\n24\tWar and Peace\tLeo Tolstoy\t1869\n26\tAnna Karenina\tLeo Tolstoy\t1878',
+    '“the homer” · 2 books\nNo.\tTitle\tAuthor\tYear\n1\tThe Iliad\tHomer\t750 BC\n2\tThe Odyssey\tHomer\t725 BC',
   );
   await page.evaluate("dispatchEvent(new Event('afterprint'))");
   assert.equal(await page.locator('.printed').count(), 0);
