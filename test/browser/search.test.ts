@@ -132,6 +132,29 @@ test('While the service is away, the last books stay, in a lighter colour, until
   assert.equal(await page.locator('.outdated').count(), 0);
 });
 
+test('While the search is being prepared, the page says how far it is, and then shows the matches by itself', async (context) => {
+  const page = await openConsole(context, '?q=austen', failedRequests(503));
+  if (!page) return;
+  let percent = 34;
+  await page.route('**/books?*', (route) =>
+    route.fulfill({
+      status: 503,
+      headers: { 'Retry-After': '1', 'Error-Detail': `The search is being prepared (${percent} %)` },
+      json: { status: 503, message: 'Service unavailable', data: null },
+    }),
+  );
+  await page.getByRole('searchbox').fill('the homer');
+  const said = () => page.getByRole('alert').getByText(`The search is being prepared (${percent} %).`);
+  await said().waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
+  percent = 67;
+  await said().waitFor();
+  await page.unroute('**/books?*');
+  await waitForCount(page, '2 books');
+  assert.deepEqual(await titlesOf(page), ['The Iliad', 'The Odyssey']);
+  assert.equal(await page.getByText('The search is being prepared').count(), 0);
+});
+
 test('An empty catalogue offers to import a file, and to add the first book', async (context) => {
   await using empty = await startService();
   const page = await pages.openSignedIn(context, empty);

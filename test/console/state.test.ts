@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 import { BookList, type Change } from '../../console/src/state/book-list.ts';
 import { CellEdits } from '../../console/src/state/cell-edits.ts';
 import { EditSession } from '../../console/src/state/edit-session.ts';
@@ -12,7 +12,7 @@ import { groupChanges, PastChanges } from '../../console/src/state/past-changes.
 import { paste } from '../../console/src/state/paste.ts';
 import { Selection } from '../../console/src/state/selection.ts';
 import { queryOf, type View } from '../../console/src/state/view.ts';
-import { type Book, type BookClient, createClient } from '../../src/client/index.ts';
+import { type Book, type BookClient, createClient, RefusedError } from '../../src/client/index.ts';
 import { PASSWORD, type Service, startService, USERNAME } from '../../testkit/service.ts';
 import { CLASSICS, findBook, store } from './books.ts';
 
@@ -25,13 +25,17 @@ async function start(hasHistory: boolean) {
   const client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
   const isSignedIn = signal(true);
   const view = signal(VIEW);
-  const address = { view, query: signal(JSON.stringify(queryOf(VIEW))), isSearch: signal(false) };
+  const query = computed(() => JSON.stringify(queryOf(view.value)));
+  const address = { view, query, isSearch: signal(false) };
+  const search = (q: string) => {
+    view.value = { ...VIEW, q };
+  };
   const list = new BookList(client, address, isSignedIn);
   await list.reload();
   const selection = new Selection(list, address, isSignedIn);
   const history = new History();
   history.isKept.value = hasHistory;
-  const app = { service, client, list, address, selection, isSignedIn, history };
+  const app = { service, client, list, address, search, selection, isSignedIn, history };
   const operations = new Operations(app);
   return { ...app, operations, cells: new CellEdits({ client, list, operations }) };
 }
@@ -306,6 +310,94 @@ describe('The edit of a book', () => {
     await edit.save();
     assert.deepEqual(await findBook(service, 44), { ...iliad, id: 44, title: 'Ilias' });
   });
+});
+
+/** A client whose requests for books wait for {@link respond}; `undefined` lets one through to the service. */
+function heldClient(client: BookClient) {
+  const requests: { limit?: number | undefined; signal?: AbortSignal | undefined; at: number }[] = [];
+  const responses: PromiseWithResolvers<RefusedError | undefined>[] = [];
+  const held: BookClient = {
+    ...client,
+    list(query = {}, options = {}) {
+      const list = client.list(query, options);
+      async function* pages() {
+        requests.push({ limit: query.limit, signal: options.signal, at: performance.now() });
+        const response = Promise.withResolvers<RefusedError | undefined>();
+        responses.push(response);
+        const error = await response.promise;
+        if (error) throw error;
+        yield* list.pages();
+      }
+      return { ...list, pages };
+    },
+  };
+  const respond = async (error?: RefusedError) => {
+    await until(() => responses.length > 0);
+    responses.shift()?.resolve(error);
+  };
+  return { held, requests, respond };
+}
+
+const NOT_PREPARED = new RefusedError({
+  method: 'GET',
+  path: '/books',
+  status: 503,
+  message: 'Service unavailable',
+  retryAfterSeconds: 1,
+  detail: 'The search is being prepared (34 %)',
+  invalidIndex: undefined,
+  requestId: undefined,
+  mayHaveHappened: false,
+});
+
+test('After a 503 the list asks again after Retry-After, one request at a time, and aborts none that waits', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { held, requests, respond } = heldClient(console.client);
+  const list = new BookList(held, console.address, console.isSignedIn);
+  await respond(NOT_PREPARED);
+  await until(() => list.error.value === NOT_PREPARED);
+  const failedAt = performance.now();
+  await until(() => requests.length === 2);
+  const [, second] = requests;
+  assert.ok(second);
+  // A timer may be a millisecond early.
+  assert.ok(second.at - failedAt > 980, `${second.at - failedAt} ms`);
+  // The network is back, or the user says so, while the service waits for its index.
+  list.retry();
+  assert.deepEqual([requests.length, second.signal?.aborted], [2, false]);
+  await respond();
+  // The books are shown before they are counted, and also if they cannot be counted.
+  await until(() => list.error.value === undefined && list.at(0)?.title === 'The Iliad');
+  await respond(NOT_PREPARED);
+  await respond();
+  await until(() => list.counted.value === CLASSICS.length);
+  assert.deepEqual(
+    requests.map(({ limit }) => limit),
+    [100, 100, 1, 1],
+  );
+  // The same books are read anew.
+  void list.reload();
+  await respond(NOT_PREPARED);
+  await until(() => list.error.value === NOT_PREPARED);
+  await respond();
+  await until(() => list.error.value === undefined);
+  await respond();
+  console.isSignedIn.value = false;
+});
+
+test('A new search that fails is not asked again when another one has followed', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { held, requests, respond } = heldClient(console.client);
+  const list = new BookList(held, console.address, console.isSignedIn);
+  await respond(NOT_PREPARED);
+  await until(() => list.error.value === NOT_PREPARED);
+  console.search('homer');
+  for (let request = 0; request < 2; request++) await respond();
+  await until(() => list.counted.value === 2);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  assert.equal(requests.length, 3);
 });
 
 test('A cell that cannot be saved is kept for the dialog, once', async () => {

@@ -80,7 +80,7 @@ function useLater() {
   return later.value;
 }
 
-/** The error of loading the list, which is retried until it succeeds. */
+/** The error of loading the list. The list asks again by itself; here at once, when the user says so or the network is back. */
 function LoadError() {
   const { list } = useApp();
   const { value: error } = list.error;
@@ -89,12 +89,8 @@ function LoadError() {
   useEffect(() => {
     if (!hasError) return undefined;
     const retry = () => list.retry();
-    const timer = setInterval(retry, RETRY_MS);
     addEventListener('online', retry);
-    return () => {
-      clearInterval(timer);
-      removeEventListener('online', retry);
-    };
+    return () => removeEventListener('online', retry);
   }, [hasError]);
   return (
     <div role="alert">

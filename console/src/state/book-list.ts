@@ -1,11 +1,12 @@
 import { batch, computed, effect, type ReadonlySignal, signal, untracked } from '@preact/signals';
-import type {
-  Book,
-  BookChange,
-  BookClient,
-  BookFields,
-  BookPage,
-  BookQuery,
+import {
+  type Book,
+  type BookChange,
+  type BookClient,
+  type BookFields,
+  type BookPage,
+  type BookQuery,
+  RefusedError,
 } from '../../../src/client/index.ts';
 import { isSame } from './fields.ts';
 import { LoadedPages, type MissingRows } from './loaded-pages.ts';
@@ -31,6 +32,10 @@ const FIRST_PAGE_BOOKS = 100;
 const UNCOUNTED_ROWS = 1_000;
 /** The rows that are drawn before the first page. */
 const SKELETON_ROWS = 12;
+/** The wait before the service is asked again after an error that names none. */
+const RETRY_SECONDS = 5;
+/** A longer `Retry-After` may be an accident. */
+const RETRY_SECONDS_MAX = 3_600;
 
 /** The books that match the view, of which some are loaded. */
 export class BookList {
@@ -42,6 +47,7 @@ export class BookList {
   readonly counted = signal<number | undefined>(undefined);
   /** Whether the first page of the current query is being loaded. */
   readonly isLoading = signal(true);
+  /** Why books could not be loaded; they are requested again by themselves, after `Retry-After` or 5 seconds. */
   readonly error = signal<unknown>(undefined);
   /** Whether there is no book to show; unchanged while the next query is loaded, so that buttons do not move. */
   readonly isEmpty = signal(false);
@@ -81,6 +87,7 @@ export class BookList {
   #loadedQuery: string | undefined;
   #requestedRows = { start: 0, end: 0 };
   #reloaded = Promise.resolve();
+  /** Whether a request for books waits for its response. */
   #isFetching = false;
 
   /** @param isSignedIn whether there is a session, without which no book is shown */
@@ -126,15 +133,15 @@ export class BookList {
     this.#controller = new AbortController();
     const { signal: abort } = this.#controller;
     this.isLoading.value = true;
-    this.#isFetching = false;
+    this.#isFetching = true;
     const { value: key } = this.#address.query;
     const query = JSON.parse(key) as BookQuery;
-    const count = this.count(query, abort).catch(() => undefined);
     const isReload = key === this.#loadedQuery;
     try {
       const start = isReload ? this.#requestedRows.start : 0;
       const offset = start === 0 ? undefined : start;
       const page = await this.firstPage({ ...query, limit: FIRST_PAGE_BOOKS, offset }, abort);
+      this.#isFetching = false;
       batch(() => {
         this.#clear();
         // The list keeps its height until the books are counted.
@@ -144,20 +151,40 @@ export class BookList {
         this.isLoading.value = false;
         this.error.value = undefined;
       });
-      const matches = await count;
-      if (!abort.aborted) this.counted.value = matches;
     } catch (error) {
       if (abort.aborted) return;
+      this.#isFetching = false;
       batch(() => {
         this.error.value = error;
         if (key === this.#loadedQuery) this.isLoading.value = false;
       });
+      this.#askAgain(error, abort, () => this.retry());
+      return;
+    }
+    await this.#countMatches(query, abort);
+  }
+
+  /** Counts the matches, if need be in several attempts: the books are shown meanwhile. */
+  async #countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
+    try {
+      this.counted.value = await this.count(query, abort);
+    } catch (error) {
+      this.#askAgain(error, abort, () => void this.#countMatches(query, abort));
     }
   }
 
+  /** Calls a function when the service may respond again, unless the books are loaded anew before. */
+  #askAgain(error: unknown, abort: AbortSignal, ask: () => void): void {
+    if (abort.aborted) return;
+    const { retryAfterSeconds = RETRY_SECONDS } = error instanceof RefusedError ? error : {};
+    const seconds = Math.min(Math.max(1, retryAfterSeconds), RETRY_SECONDS_MAX);
+    const timer = setTimeout(ask, seconds * 1_000);
+    abort.addEventListener('abort', () => clearTimeout(timer), { once: true });
+  }
+
+  /** Loads the books again after an error, at once; while a request waits for its response, that one is enough. */
   retry(): void {
-    if (this.isLoading.value) void this.reload();
-    else if (!this.#isFetching) void this.#fetchRequestedRows(this.#controller.signal);
+    if (!this.#isFetching) void this.reload();
   }
 
   /** Loads and counts the books again, after some were added. */
@@ -313,7 +340,9 @@ export class BookList {
         });
       }
     } catch (error) {
-      if (!abort.aborted) this.error.value = error;
+      if (abort.aborted) return;
+      this.error.value = error;
+      this.#askAgain(error, abort, () => this.retry());
     } finally {
       if (!abort.aborted) this.#isFetching = false;
     }
