@@ -2,6 +2,7 @@ import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreUnavailable } from '../../book/book-store.ts';
+import { isNotOpened } from '../../store/sqlite/errors.ts';
 import { copyPermissions } from '../../store/sqlite/files/connection.ts';
 import { identityOf } from '../../store/sqlite/files/file-guard.ts';
 
@@ -105,8 +106,9 @@ function expectOurs(path: string): void {
     // So SQLite reads the mark of a file that has lost its end.
     file.exec('pragma writable_schema = on');
     id = file.prepare('pragma application_id').get()?.application_id;
-  } catch {
-    // It is no database.
+  } catch (error) {
+    // Otherwise, it is no database.
+    if (isNotOpened(error)) throw error;
   }
   if (id !== APPLICATION_ID)
     throw new UnusableIndex('a file that is no search index has the name of the search index');

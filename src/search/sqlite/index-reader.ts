@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { faultOfFollower, type LogPosition } from '../../store/log-position.ts';
 import { type PlaceRow, SELECT_LAST, selectPlace, toPlace } from '../../store/sqlite/change-log.ts';
-import { isBusy } from '../../store/sqlite/errors.ts';
+import { isBusy, isNotOpened } from '../../store/sqlite/errors.ts';
 import { hasTable } from '../../store/sqlite/migrations.ts';
 import { IndexBehind } from '../index-wait.ts';
 import { IndexFile } from './index-file.ts';
@@ -44,8 +44,9 @@ export class IndexReader {
     try {
       return this.#begin(target);
     } catch (error) {
-      // After a crash, the first process that opens the file puts its WAL right.
-      throw isBusy(error) ? new BehindTarget(target) : error;
+      // After a crash, the first process that opens the file puts its WAL right. A damaged index may be deleted while it is opened here;
+      // if it cannot be opened at all, the step that the search waits for says why.
+      throw isBusy(error) || isNotOpened(error) ? new BehindTarget(target) : error;
     }
   }
 

@@ -29,6 +29,13 @@ export function isBusy(error: unknown): boolean {
   return resultCode(error) === 5;
 }
 
+/** SQLITE_CANTOPEN, SQLITE_IOERR_FSTAT, or that the system does not find the file: perhaps it was deleted meanwhile. */
+export function isNotOpened(error: unknown): boolean {
+  if (resultCode(error) === 14) return true;
+  if (error instanceof Error && 'errcode' in error) return error.errcode === 1_802;
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
 /** Whether the file is corrupt, or not a database. */
 export function isDamaged(error: unknown): boolean {
   return [11, 26].includes(resultCode(error) ?? 0);
