@@ -27,8 +27,8 @@ async function start(hasHistory: boolean) {
   const view = signal(VIEW);
   const query = computed(() => JSON.stringify(queryOf(view.value)));
   const address = { view, query, isSearch: signal(false) };
-  const search = (q: string) => {
-    view.value = { ...VIEW, q };
+  const search = (q: string, sort: View['sort'] = 'id') => {
+    view.value = { ...VIEW, q, sort };
   };
   const list = new BookList(client, address, isSignedIn);
   await list.reload();
@@ -398,6 +398,39 @@ test('A new search that fails is not asked again when another one has followed',
   await until(() => list.counted.value === 2);
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   assert.equal(requests.length, 3);
+});
+
+test('While a new search is loaded, no row of the last one is selected; all are those that match the new one', async () => {
+  const console = await start(false);
+  await using _ = console.service;
+  const { held, respond } = heldClient(console.client);
+  const list = new BookList(held, console.address, console.isSignedIn);
+  for (let request = 0; request < 2; request++) await respond();
+  await until(() => list.counted.value === CLASSICS.length);
+  const selection = new Selection(list, console.address, console.isSignedIn);
+  const operations = new Operations({ ...console, list, selection });
+  const emma = list.at(9);
+  assert.ok(emma);
+  selection.set([emma], true);
+  assert.equal(selection.count.value, 1);
+  console.search('the homer');
+  selection.set([emma], true);
+  await selection.setRange(3, 4);
+  selection.all();
+  assert.deepEqual([selection.count.value, selection.has(emma), list.at(9)], [0, false, emma]);
+  await operations.runSelected('deleted', () => undefined);
+  assert.equal(operations.done.value.length, 0);
+  for (let request = 0; request < 2; request++) await respond();
+  await until(() => list.counted.value === 2);
+  assert.equal(selection.count.value, 2);
+  assert.deepEqual(
+    selection.loaded().map(({ title }) => title),
+    ['The Iliad', 'The Odyssey'],
+  );
+  // Another order has the same books.
+  console.search('the homer', '-id');
+  assert.equal(selection.count.value, 2);
+  for (let request = 0; request < 2; request++) await respond();
 });
 
 test('A cell that cannot be saved is kept for the dialog, once', async () => {

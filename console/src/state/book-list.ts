@@ -69,6 +69,11 @@ export class BookList {
     const { value: counted } = this.counted;
     return counted === undefined ? end + UNCOUNTED_ROWS : Math.max(counted, end + 1);
   });
+  /** Whether the rows are those of another search than the current one, which is being loaded. */
+  readonly isPending = computed(() => {
+    void this.revision.value;
+    return searchOf(this.#loadedQuery) !== searchOf(this.#address.query.value);
+  });
   /** The row that the table shows next: with the focus, and as the first one or anywhere. */
   readonly target = signal<
     { readonly row: number; readonly isFocused: boolean; readonly isFirst: boolean } | undefined
@@ -347,4 +352,9 @@ export class BookList {
       if (!abort.aborted) this.#isFetching = false;
     }
   }
+}
+
+/** A query without its order. */
+function searchOf(key: string | undefined): string | undefined {
+  return key && JSON.stringify({ ...(JSON.parse(key) as BookQuery), sort: undefined });
 }

@@ -14,13 +14,17 @@ export interface Failure {
   readonly now?: Book;
 }
 
-/** The selected books. Those that do not match the search are never selected, as the user would not see them. */
+/**
+ * The selected books. Those that do not match the search are never selected, as the user would not see them: while the rows are
+ * those of the last search, none is selected, and {@link Selection.all} waits for the matches.
+ */
 export class Selection {
   /** The selected books that could not be changed or deleted. */
   readonly failures = signal<ReadonlyMap<number, Failure>>(new Map());
   readonly count = computed(() => {
     void this.#changes.value;
-    const { total, rowCount } = this.#list;
+    const { total, rowCount, isPending } = this.#list;
+    if (isPending.value) return 0;
     return this.#isInverse
       ? Math.max((total.value ?? rowCount.value) - this.#books.size, 0)
       : this.#books.size;
@@ -46,10 +50,11 @@ export class Selection {
 
   has({ id }: Book): boolean {
     void this.#changes.value;
-    return this.#books.has(id) !== this.#isInverse;
+    return !this.#list.isPending.value && this.#books.has(id) !== this.#isInverse;
   }
 
   set(changed: Iterable<Book>, isSelected: boolean): void {
+    if (this.#list.isPending.value) return;
     for (const book of changed) {
       if (isSelected === this.#isInverse) this.#books.delete(book.id);
       else this.#books.set(book.id, book);
@@ -59,6 +64,7 @@ export class Selection {
 
   /** Selects the books of all rows between two rows. Those that are not loaded are read. */
   async setRange(one: number, other: number): Promise<void> {
+    if (this.#list.isPending.value) return;
     const [start, end] = [Math.min(one, other), Math.max(one, other) + 1];
     const rows = Array.from({ length: end - start }, (_, index) => this.#list.at(start + index));
     this.set(
