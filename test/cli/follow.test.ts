@@ -75,7 +75,7 @@ describe('bookkeeping follow', () => {
     await using service = await startService({ hasHistory: true });
     await create(service, 'one');
     for (const [cursor, problem] of [
-      ['0123456789abcdef.1', 'changes after the cursor in cursor are missing'],
+      ['0-1', 'changes after the cursor in cursor are missing'],
       ['1-1', 'cursor has the cursor of another store'],
     ] as const) {
       await writeFile(join(folder.path, 'cursor'), cursor);
