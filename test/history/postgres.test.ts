@@ -413,6 +413,33 @@ describe('The history on PostgreSQL: preparation', () => {
     assert.equal((await readAll(opened as BookHistory)).length, 1);
   });
 
+  test('stays on where the user may not drop the triggers, as another one owns the table', async () => {
+    await using database = await createDatabase();
+    await (await openStoreAt(database.url))[Symbol.asyncDispose]();
+    await using user = await createUser(database);
+    await database.query(`
+      grant select, insert, update, delete, trigger on books to ${user.name};
+      grant create on schema public to ${user.name}`);
+    await (await openHistory(await connect(user.url), 90))?.[Symbol.asyncDispose]();
+    await assert.rejects(openHistory(await connect(user.url), undefined), {
+      name: 'StoreNotReady',
+      message: 'only the owner of the table books may drop its triggers, which turning the history off needs',
+    });
+    await database.query(insert(1));
+    {
+      await using opened = await openHistory(await connect(user.url), 90);
+      assert.equal((await readAll(opened as BookHistory)).length, 1);
+    }
+    await database.query(`alter table books owner to ${user.name}`);
+    assert.equal(await openHistory(await connect(user.url), undefined), undefined);
+    assert.deepEqual(
+      await database.query(
+        "select tgname from pg_trigger where tgrelid = 'books'::regclass and tgname like '%history%'",
+      ),
+      [],
+    );
+  });
+
   test('does not touch a table of the same name that is not its own', async () => {
     await using database = await createDatabase();
     await using store = await openStoreAt(database.url);

@@ -11,6 +11,8 @@ interface Schema {
   readonly schema: string;
   readonly hasLog: boolean;
   readonly hasTriggers: boolean;
+  /** A table with triggers that this user may not drop, as another one owns the table. */
+  readonly notOwned: string | null;
   /** The name of a table that is not one of this service. */
   readonly foreign: string | null;
   /** What this user may not do, of what the history needs. */
@@ -30,6 +32,10 @@ const SELECT_SCHEMA = `
     to_regclass(schema || '.book_history') is not null
       and to_regclass(schema || '.book_history_changes') is not null as "hasLog",
     exists (select from pg_trigger where tgfoid = to_regproc(schema || '.record_book_history')) as "hasTriggers",
+    (
+      select min(tgrelid::regclass::text) from pg_trigger join pg_class on pg_class.oid = tgrelid
+      where tgfoid = to_regproc(schema || '.record_book_history') and not pg_has_role(relowner, 'usage')
+    ) as "notOwned",
     case ${FOREIGN_TABLES.join('')}
     end as foreign,
     case
@@ -61,9 +67,17 @@ export async function prepareRecording(client: ClientBase, days: number): Promis
   });
 }
 
-/** Stops to record, if a service has started it; what was recorded stays. */
+/**
+ * Stops to record, if a service has started it; what was recorded stays.
+ *
+ * @throws StoreNotReady, or what the driver throws
+ */
 export async function endRecording(client: ClientBase): Promise<void> {
-  const { schema, hasTriggers } = await selectSchema(client);
+  const { schema, hasTriggers, notOwned } = await selectSchema(client);
+  if (notOwned !== null)
+    throw new StoreNotReady(
+      `only the owner of the table ${notOwned} may drop its triggers, which turning the history off needs`,
+    );
   if (hasTriggers)
     await transact(client, 'lock table books in access exclusive mode', () =>
       client.query(stopRecording(schema)),
