@@ -14,6 +14,8 @@ export interface BatchOptions<Item> {
   readonly batchItemsMax: number;
   /** Calls beyond this number are rejected. */
   readonly queueItemsMax: number;
+  /** Whether each batch waits for more calls. One that ends in the turn in which it starts would never have any otherwise. */
+  readonly alwaysGathers?: boolean;
   /** Items with equal keys are never in one batch, and run in the order of their calls. */
   readonly keyOf?: (item: Item) => unknown;
 }
@@ -25,6 +27,8 @@ type Run<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | 
 
 /** The most turns of the event loop that a batch waits, as concurrent requests arrive over several turns. */
 const GATHERING_TURNS_MAX = 8;
+/** After so many batches of one call each, there is one client, whose calls do not wait. With 32 clients, a few batches are so, too. */
+const LONE_BATCHES_MIN = 16;
 
 /**
  * Runs concurrent calls in batches: calls that arrive while a batch runs form the next one. If a batch fails and has changed
@@ -37,6 +41,8 @@ export class BatchQueue<Item, Result> {
   readonly #observe: OperationObserver | undefined;
   #queue: Call<Item, Result>[] = [];
   #isRunning = false;
+  /** The number of batches since the last one of several calls. */
+  #loneBatches = 0;
   #onIdle: (() => void) | undefined;
   #isClosed = false;
 
@@ -70,8 +76,10 @@ export class BatchQueue<Item, Result> {
   async #runBatches(): Promise<void> {
     this.#isRunning = true;
     while (this.#queue.length > 0) {
-      await this.#gather();
-      await this.#flush(this.#takeBatch());
+      if (this.#loneBatches < LONE_BATCHES_MIN || this.#options.alwaysGathers) await this.#gather();
+      const batch = this.#takeBatch();
+      await this.#flush(batch);
+      this.#loneBatches = batch.length > 1 ? 0 : this.#loneBatches + 1;
     }
     this.#isRunning = false;
     this.#onIdle?.();

@@ -78,6 +78,31 @@ describe('A call', () => {
     assert.equal(harness.results, 'A');
   });
 
+  test('runs at once after 16 that were alone, until calls share a batch', async () => {
+    const harness = new Harness();
+    for (let batch = 0; batch < 16; batch++) {
+      await harness.call('a');
+      await harness.end(batch);
+    }
+    void harness.call('b');
+    assert.equal(harness.batches.length, 17);
+
+    await harness.call('c', 'd');
+    for (const batch of [16, 17]) await harness.end(batch);
+    void harness.call('e');
+    assert.deepEqual(harness.batches.slice(16), ['b', 'c d']);
+  });
+
+  test('shares a batch with the calls of its turn if its queue always gathers', async () => {
+    const harness = new Harness({ alwaysGathers: true });
+    for (let batch = 0; batch < 16; batch++) {
+      await harness.call('a');
+      await harness.end(batch);
+    }
+    await harness.call('b', 'c');
+    assert.deepEqual(harness.batches.slice(16), ['b c']);
+  });
+
   test('that arrives while a batch runs joins the next one', async () => {
     const harness = new Harness();
     await harness.call('a');

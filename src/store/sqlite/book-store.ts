@@ -50,7 +50,11 @@ class SqliteBookStore implements OpenStore {
     this.#select = prepareBook(finder, SELECT);
     const options = { ...BATCH_LIMITS, observer, isUndone: NOTHING_CHANGES };
     this.#writes = createWriteQueue(writer, observer);
-    this.#finds = new BatchQueue(async (ids) => this.#find(ids), { ...options, name: 'find' });
+    this.#finds = new BatchQueue(async (ids) => this.#find(ids), {
+      ...options,
+      name: 'find',
+      alwaysGathers: true,
+    });
     const readPage = (request: PageRequest) => this.#reader.send(request);
     this.#lists = new BatchQueue((requests) => readPages(requests, readPage), { ...options, name: 'list' });
   }
