@@ -118,7 +118,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
   /** A short code for the log, such as `ECONNREFUSED`, `57P01` or `SQLITE_FULL`; never the text of a driver. */
   readonly reason: string;
-  /** What the client is told, if anything, in ASCII. */
+  /** The `Error-Detail` for the client, in ASCII; absent if there is none. */
   readonly detail: string | undefined;
 
   constructor(reason: string, detail?: string) {

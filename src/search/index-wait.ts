@@ -12,7 +12,7 @@ export function notPrepared(percent: number | undefined): StoreUnavailable {
   return new StoreUnavailable('the search index is not ready', `The search is being prepared${part}`);
 }
 
-/** The error of a search while the index cannot be used. @param reason for the log @param told what the client is told of it */
-export function notUsable(reason: string, told = 'the log of the service says why'): StoreUnavailable {
-  return new StoreUnavailable(reason, `The search index cannot be used: ${told}`);
+/** The error of a search while the index cannot be used. @param reason for the log @param detail of it for the client */
+export function notUsable(reason: string, detail = 'the log of the service says why'): StoreUnavailable {
+  return new StoreUnavailable(reason, `The search index cannot be used: ${detail}`);
 }
