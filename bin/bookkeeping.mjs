@@ -43,8 +43,8 @@ function runWith(program) {
   const forward = (signal) => process.platform === 'win32' || child.kill(signal);
   for (const signal of signals) process.on(signal, forward);
   child.once('exit', (code, signal) => {
+    if (!signal) process.exit(code);
     for (const name of signals) process.off(name, forward);
-    if (signal) process.kill(process.pid, signal);
-    else process.exit(code);
+    process.kill(process.pid, signal);
   });
 }

@@ -10,7 +10,7 @@ export async function copyStore(
   copy: (engine: Engine, onProgress: (fraction: number) => void) => Promise<readonly string[]>,
 ): Promise<number> {
   const engine = await loadEngine(loadStoreAddress());
-  using interruption = new Interruption();
+  const interruption = new Interruption();
   let fraction = 0;
   using progress = new Progress('', () => ({ count: undefined, fraction }));
   try {

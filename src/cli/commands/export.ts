@@ -14,7 +14,7 @@ export async function perform({ file = STANDARD_STREAM, options }: ArgumentsOf<'
   const engine = await loadEngine(loadStoreAddress());
   await using archive = await engine.openArchiveForReading();
   await using output = await openOutput(file);
-  using interruption = new Interruption();
+  const interruption = new Interruption();
   let count = 0;
   async function* pages(): AsyncGenerator<Book[]> {
     for await (const page of archive.pages()) {

@@ -20,7 +20,7 @@ export async function perform({ file, options }: ArgumentsOf<'follow'>): Promise
   const webHook = post !== undefined && secretFile !== undefined ? new WebHook(post, secretFile) : undefined;
   const client = openClient(url);
   const after = file !== undefined && existsSync(file) ? readText(file) || undefined : undefined;
-  using interruption = new Interruption();
+  const interruption = new Interruption();
   const { signal } = interruption;
   await using output = await openOutput(STANDARD_STREAM);
   try {

@@ -26,7 +26,7 @@ export async function perform({ file: path, options }: ArgumentsOf<'import'>): P
   const engine = await loadEngine(loadStoreAddress());
 
   const input = await openInput(path);
-  using interruption = new Interruption();
+  const interruption = new Interruption();
   const { signal } = interruption;
   const file = await openRows(format, input.chunks(signal)).catch((error: unknown) => {
     if (!signal.aborted) throw error;
