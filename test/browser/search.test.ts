@@ -135,20 +135,25 @@ test('While the service is away, the last books stay, in a lighter colour, until
 test('While the search is being prepared, the page says how far it is, and then shows the matches by itself', async (context) => {
   const page = await openConsole(context, '?q=austen', failedRequests(503));
   if (!page) return;
+  const firstSeen = Promise.withResolvers<void>();
   let percent = 34;
-  await page.route('**/books?*', (route) =>
-    route.fulfill({
+  await page.route('**/books?*', async (route) => {
+    // The page says so after the first response already.
+    if (percent !== 34) await firstSeen.promise;
+    await route.fulfill({
       status: 503,
       headers: { 'Retry-After': '1', 'Error-Detail': `The search is being prepared (${percent} %)` },
       json: { status: 503, message: 'Service unavailable', data: null },
-    }),
-  );
+    });
+    percent = 67;
+  });
   await page.getByRole('searchbox').fill('the homer');
-  const said = () => page.getByRole('alert').getByText(`The search is being prepared (${percent} %).`);
-  await said().waitFor();
+  const said = (share: number) =>
+    page.getByRole('alert').getByText(`The search is being prepared (${share} %).`);
+  await said(34).waitFor();
   assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0);
-  percent = 67;
-  await said().waitFor();
+  firstSeen.resolve();
+  await said(67).waitFor();
   await page.unroute('**/books?*');
   await waitForCount(page, '2 books');
   assert.deepEqual(await titlesOf(page), ['The Iliad', 'The Odyssey']);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { computed, signal } from '@preact/signals';
+import { computed, type Signal, signal } from '@preact/signals';
 import { BookList, type Change } from '../../console/src/state/book-list.ts';
 import { CellEdits } from '../../console/src/state/cell-edits.ts';
 import { EditSession } from '../../console/src/state/edit-session.ts';
@@ -18,19 +18,26 @@ import { CLASSICS, findBook, store } from './books.ts';
 
 const VIEW: View = { q: '', from: undefined, to: undefined, sort: 'id', book: undefined };
 
+const sessions: Signal<boolean>[] = [];
+// A list whose service has stopped would ask again for ever, and the process would not end.
+after(() => {
+  for (const isSignedIn of sessions) isSignedIn.value = false;
+});
+
 /** The state of the console without a page, for a new service with the classics. */
 async function start(hasHistory: boolean) {
   const service = await startService({ hasHistory });
   await store(service, CLASSICS);
   const client = createClient({ url: service.url, username: USERNAME, password: PASSWORD });
   const isSignedIn = signal(true);
+  sessions.push(isSignedIn);
   const view = signal(VIEW);
   const query = computed(() => JSON.stringify(queryOf(view.value)));
   const address = { view, query, isSearch: signal(false) };
   const search = (q: string, sort: View['sort'] = 'id') => {
     view.value = { ...VIEW, q, sort };
   };
-  const list = new BookList(client, address, isSignedIn);
+  const list = new BookList({ client, onceClient: client }, address, isSignedIn);
   await list.reload();
   const selection = new Selection(list, address, isSignedIn);
   const history = new History();
@@ -354,7 +361,7 @@ test('After a 503 the list asks again after Retry-After, one request at a time, 
   const console = await start(false);
   await using _ = console.service;
   const { held, requests, respond } = heldClient(console.client);
-  const list = new BookList(held, console.address, console.isSignedIn);
+  const list = new BookList({ client: held, onceClient: held }, console.address, console.isSignedIn);
   await respond(NOT_PREPARED);
   await until(() => list.error.value === NOT_PREPARED);
   const failedAt = performance.now();
@@ -390,7 +397,7 @@ test('A new search that fails is not asked again when another one has followed',
   const console = await start(false);
   await using _ = console.service;
   const { held, requests, respond } = heldClient(console.client);
-  const list = new BookList(held, console.address, console.isSignedIn);
+  const list = new BookList({ client: held, onceClient: held }, console.address, console.isSignedIn);
   await respond(NOT_PREPARED);
   await until(() => list.error.value === NOT_PREPARED);
   console.search('homer');
@@ -404,7 +411,7 @@ test('While a new search is loaded, no row of the last one is selected; all are 
   const console = await start(false);
   await using _ = console.service;
   const { held, respond } = heldClient(console.client);
-  const list = new BookList(held, console.address, console.isSignedIn);
+  const list = new BookList({ client: held, onceClient: held }, console.address, console.isSignedIn);
   for (let request = 0; request < 2; request++) await respond();
   await until(() => list.counted.value === CLASSICS.length);
   const selection = new Selection(list, console.address, console.isSignedIn);

@@ -20,7 +20,7 @@ export class App {
   readonly session = new UserSession(new URL('../', document.baseURI));
   readonly client = this.session.client;
   readonly isSignedIn = computed(() => this.session.state.value !== 'out');
-  readonly list = new BookList(this.client, this.address, this.isSignedIn);
+  readonly list = new BookList(this.session, this.address, this.isSignedIn);
   readonly selection = new Selection(this.list, this.address, this.isSignedIn);
   readonly found = new FoundBooks(this.client, this.list, this.address, this.isSignedIn);
   readonly history = new History();

@@ -82,6 +82,8 @@ export class BookList {
   readonly inView = signal({ first: 0, last: 0 });
   loaded = new LoadedPages();
   readonly #client: BookClient;
+  /** For the pages and the count of the list, which it asks for again by itself. */
+  readonly #onceClient: BookClient;
   readonly #address: ShownView;
   /** The ids of deleted books, which pages may have that are being loaded. */
   readonly #deleted = new Set<number>();
@@ -96,8 +98,13 @@ export class BookList {
   #isFetching = false;
 
   /** @param isSignedIn whether there is a session, without which no book is shown */
-  constructor(client: BookClient, address: ShownView, isSignedIn: ReadonlySignal<boolean>) {
+  constructor(
+    { client, onceClient }: { readonly client: BookClient; readonly onceClient: BookClient },
+    address: ShownView,
+    isSignedIn: ReadonlySignal<boolean>,
+  ) {
     this.#client = client;
+    this.#onceClient = onceClient;
     this.#address = address;
     effect(() => {
       if (this.error.value !== undefined) this.isEmpty.value = false;
@@ -145,7 +152,11 @@ export class BookList {
     try {
       const start = isReload ? this.#requestedRows.start : 0;
       const offset = start === 0 ? undefined : start;
-      const page = await this.firstPage({ ...query, limit: FIRST_PAGE_BOOKS, offset }, abort);
+      const page = await this.firstPage(
+        { ...query, limit: FIRST_PAGE_BOOKS, offset },
+        abort,
+        this.#onceClient,
+      );
       this.#isFetching = false;
       batch(() => {
         this.#clear();
@@ -172,7 +183,7 @@ export class BookList {
   /** Counts the matches, if need be in several attempts: the books are shown meanwhile. */
   async #countMatches(query: BookQuery, abort: AbortSignal): Promise<void> {
     try {
-      this.counted.value = await this.count(query, abort);
+      this.counted.value = await this.count(query, abort, this.#onceClient);
     } catch (error) {
       this.#askAgain(error, abort, () => void this.#countMatches(query, abort));
     }
@@ -198,16 +209,16 @@ export class BookList {
     await this.reload();
   }
 
-  async firstPage(query: BookQuery, abort?: AbortSignal): Promise<BookPage> {
+  async firstPage(query: BookQuery, abort?: AbortSignal, client = this.#client): Promise<BookPage> {
     abort?.throwIfAborted();
-    const { value } = await this.#client.list(query, { signal: abort }).pages().next();
+    const { value } = await client.list(query, { signal: abort }).pages().next();
     abort?.throwIfAborted();
     return value ?? { books: [], total: undefined, offset: undefined, next: undefined };
   }
 
   /** The number of books that match a query; its order does not matter. */
-  async count(query: BookQuery, abort?: AbortSignal): Promise<number | undefined> {
-    return (await this.firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort)).total;
+  async count(query: BookQuery, abort?: AbortSignal, client = this.#client): Promise<number | undefined> {
+    return (await this.firstPage({ ...query, sort: 'id', limit: 1, count: true }, abort, client)).total;
   }
 
   /** All books of a query, by default of the current one, page by page. */
@@ -335,7 +346,7 @@ export class BookList {
         const { after, limit } = missing;
         const query = queryOf(this.#address.view.value);
         const offset = after === undefined ? missing.start : undefined;
-        const page = await this.firstPage({ ...query, limit, after, offset }, abort);
+        const page = await this.firstPage({ ...query, limit, after, offset }, abort, this.#onceClient);
         const isBehindEnd = offset !== undefined && page.books.length === 0 && page.next === undefined;
         const matches = isBehindEnd ? await this.count(query, abort).catch(() => undefined) : undefined;
         batch(() => {

@@ -41,6 +41,8 @@ export class UserSession {
   readonly isReadOnly = signal(false);
   /** Calls the service. A call waits while there is no token, and fails with an `AbortError` once the user has signed out. */
   readonly client: BookClient;
+  /** {@link client} without retries, for what is asked again by itself: the page says at once why it waits. */
+  readonly onceClient: BookClient;
   /** Resolved when it is known whether another tab has a token. */
   readonly restored: Promise<void>;
   username = localStorage.getItem(STORED_USERNAME) ?? '';
@@ -56,7 +58,9 @@ export class UserSession {
   /** @param url of the API */
   constructor(url: URL) {
     this.#url = url;
-    this.client = createClient({ url, token: this.#session.provideToken, attemptsMax: 3 });
+    const options = { url, token: this.#session.provideToken };
+    this.client = createClient({ ...options, attemptsMax: 3 });
+    this.onceClient = createClient({ ...options, attemptsMax: 1 });
     for (const event of ['pointerdown', 'keydown', 'wheel', 'touchmove'])
       addEventListener(event, () => this.#use(), { capture: true, passive: true });
     const stored = sessionStorage.getItem(STORED_TOKEN);
