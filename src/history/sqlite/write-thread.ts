@@ -33,6 +33,7 @@ await serveRequests<Write, Written>(async (path) => {
   return {
     async handle(write) {
       try {
+        files.checkWalIndex();
         const written = await transact(database, () => perform(write));
         files.check();
         return written;

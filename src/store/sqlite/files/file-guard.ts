@@ -7,7 +7,8 @@ export class StoreLost extends Error {
 
 /** Detects deleted or replaced files: SQLite itself keeps writing to them (sqlite.org/howtocorrupt.html, section 2.4). */
 export class FileGuard {
-  readonly #files: readonly { readonly path: string; readonly read: Identify; readonly identity: unknown }[];
+  readonly #files: readonly GuardedFile[];
+  readonly #walIndex: GuardedFile;
 
   /** @param path the SQLite file, already opened in WAL mode and written to, so that its WAL exists, and its index `-shm` */
   constructor(path: string) {
@@ -16,20 +17,38 @@ export class FileGuard {
     // Processes that have different ones write over each other's commits in the same WAL. It has the locks of SQLite, so it is
     // not opened; it is never synced, so stat(2) is harmless.
     const walIndex = `${realpathSync(path)}-shm`;
-    const reads: [string, Identify][] = [
-      [path, () => identityOf(path)],
-      [wal, existsSync(OPEN_FILES) ? nameReader(wal) : () => identityOf(wal)],
-      [walIndex, () => identityOf(walIndex)],
+    this.#walIndex = guard(walIndex, () => identityOf(walIndex));
+    this.#files = [
+      guard(path, () => identityOf(path)),
+      guard(wal, existsSync(OPEN_FILES) ? nameReader(wal) : () => identityOf(wal)),
+      this.#walIndex,
     ];
-    this.#files = reads.map(([file, read]) => ({ path: file, read, identity: read() }));
   }
 
   /** @throws StoreLost when one of the files was deleted or replaced, or cannot be checked; nothing else, as it follows commits */
   check(): void {
-    for (const { path, read, identity } of this.#files)
-      if (identify(read) !== identity)
-        throw new StoreLost(`the file ${path} was deleted or replaced under the service`);
+    this.#files.forEach(expectSame);
   }
+
+  /** Before a commit: with another `-shm`, it would overwrite those that another process has acknowledged. @throws StoreLost */
+  checkWalIndex(): void {
+    expectSame(this.#walIndex);
+  }
+}
+
+interface GuardedFile {
+  readonly path: string;
+  readonly read: Identify;
+  readonly identity: unknown;
+}
+
+function guard(path: string, read: Identify): GuardedFile {
+  return { path, read, identity: read() };
+}
+
+function expectSame({ path, read, identity }: GuardedFile): void {
+  if (identify(read) !== identity)
+    throw new StoreLost(`the file ${path} was deleted or replaced under the service`);
 }
 
 /** Linux has it, where /proc is mounted. */

@@ -43,8 +43,7 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
 
   /** Commits all of the writes, or none. */
   async handle(writes: readonly Write[]): Promise<WriteResult[]> {
-    // Also before: with another `-shm`, a commit would overwrite those that another process has acknowledged.
-    this.#files.check();
+    this.#files.checkWalIndex();
     let results: WriteResult[];
     try {
       results = await transact(this.#database, () => {
