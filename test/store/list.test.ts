@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, test } from 'node:test';
 import { type Book, ID_MAX, YEAR_MAX } from '../../src/book/book.ts';
 import type { BookPage, BookStore } from '../../src/book/book-store.ts';
 import { PAGE_BOOKS_MAX } from '../../src/store/page.ts';
+import { SELECT_PAGE } from '../../src/store/sqlite/sql.ts';
 import { engines } from '../../testkit/engines.ts';
 import { listBooks, openStoreAt, renderList, textOf } from '../../testkit/stores.ts';
 import { SPECIAL_TEXTS } from './texts.ts';
@@ -109,3 +111,11 @@ async function createBooks(store: BookStore, count: number): Promise<Book[]> {
 function renderBooks(books: readonly Book[]): string {
   return JSON.stringify(books).slice(1, -1);
 }
+
+test('A page of SQLite begins at its first book, and does not read those before', () => {
+  using database = new DatabaseSync(':memory:');
+  database.exec('create table books (id integer primary key, title text, author text, year integer)');
+  const plan = database.prepare(`explain query plan ${SELECT_PAGE}`).all({ after: 0, limit: 1 });
+  const reads = plan.map(({ detail }) => detail).filter((detail) => /books/.test(String(detail)));
+  assert.deepEqual(reads, ['SEARCH books USING INTEGER PRIMARY KEY (rowid>?)']);
+});

@@ -13,8 +13,11 @@ export const exact = (column: string) =>
  */
 export const textOf = (column: string) => `cast(coalesce(${column}, '') as text)`;
 
-/** Other ids have no book: two of them could be the same number. */
-export const HAS_EXACT_ID = `id between -${ID_MAX} and ${ID_MAX}`;
+/**
+ * Other ids have no book: two of them could be the same number. The `+` keeps SQLite from beginning a range here: of `id > :after` and
+ * this, it would take this one, and each page of a list would read all the books before it.
+ */
+export const HAS_EXACT_ID = `+id between -${ID_MAX} and ${ID_MAX}`;
 
 export const BOOK_COLUMNS = `books.id as id, ${textOf('title')} as title, ${textOf('author')} as author, ${exact('year')} as year`;
 
