@@ -118,8 +118,8 @@ export interface RequestHandler<Request, Response> {
   handle(request: Request): Response | Promise<Response>;
   /** The memory of a response that is transferred instead of copied. */
   transfer?(response: Response): ArrayBuffer[];
-  /** Called after every response, and at intervals. @throws StoreLost; other errors are ignored */
-  maintain?(): void;
+  /** @param isIdle whether it is called at an interval, and not after a response @throws StoreLost; other errors are ignored */
+  maintain?(isIdle: boolean): void;
   close(): void;
 }
 
@@ -143,15 +143,15 @@ export async function serveRequests<Request, Response>(
   }
 
   const messages = on(port, 'message') as AsyncIterable<[Request | typeof CLOSE]>;
-  const maintain = () => {
+  const maintain = (isIdle: boolean) => {
     try {
-      handler.maintain?.();
+      handler.maintain?.(isIdle);
     } catch (error) {
       // Any other error occurs again at the next request.
       if (error instanceof StoreLost) post({ lost: error.message });
     }
   };
-  const maintenance = setInterval(maintain, MAINTENANCE_MS);
+  const maintenance = setInterval(maintain, MAINTENANCE_MS, true);
   post({ response: undefined });
   for await (const [request] of messages) {
     if (request === CLOSE) break;
@@ -166,7 +166,7 @@ export async function serveRequests<Request, Response>(
     }
     // An error from here on ends the thread, as the request may have been committed.
     post({ response }, handler.transfer?.(response));
-    maintain();
+    maintain(false);
   }
   clearInterval(maintenance);
   handler.close();

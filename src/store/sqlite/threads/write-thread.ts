@@ -64,8 +64,9 @@ class WriteHandler implements RequestHandler<readonly Write[], WriteResult[]> {
     return pages.map(({ buffer }) => buffer as ArrayBuffer);
   }
 
-  maintain(): void {
-    this.#files.check();
+  maintain(isIdle: boolean): void {
+    // After a response, they have just been checked.
+    if (isIdle) this.#files.check();
     try {
       this.#removeOldKeys();
       this.#checkpoint();
