@@ -24,7 +24,7 @@ export interface Place {
 const LIKE_ANYTHING = /^(?:etag|link|x-request-id): .*$/gim;
 
 /** Longer than any response takes on any machine. */
-const SILENCE_MS_MAX = 10_000;
+const SILENCE_MS_MAX = 120_000;
 
 /** The connection ended before or within an expected response. */
 export class Cut extends Error {

@@ -12,7 +12,7 @@ export interface Database extends AsyncDisposable {
 }
 
 export interface DatabaseOptions {
-  /** The URL of the server; by default that of the global setup. */
+  /** The URL of the server; by default that of the global setup, with time to connect on a busy machine. */
   readonly server?: string;
   readonly encoding?: 'UTF8' | 'LATIN1' | 'SQL_ASCII';
 }
@@ -54,7 +54,7 @@ export async function createUser(
 function sharedServer(): string {
   const url = process.env.TEST_POSTGRES_URL;
   if (url === undefined) throw new Error('run with --test-global-setup=testkit/global-setup.ts');
-  return url;
+  return Object.assign(new URL(url), { search: 'connect_timeout=60' }).href;
 }
 
 /** Sends a statement on the one connection of this process to a server. It does not keep the process alive. */

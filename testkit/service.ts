@@ -101,7 +101,7 @@ export class Service implements AsyncDisposable {
 }
 
 /** Longer than any response takes, whatever happens to the store. */
-const RESPONSE_MS_MAX = 30_000;
+const RESPONSE_MS_MAX = 120_000;
 
 const DEFAULTS = readConfig({ SECRET_TOKEN: SECRET, AUTH_PASSWORD: PASSWORD, HISTORY: 'off' }).config;
 

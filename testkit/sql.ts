@@ -8,7 +8,7 @@ export async function query<Row extends QueryResultRow = Record<string, unknown>
   values: readonly unknown[] = [],
 ): Promise<Row[]> {
   if (dbUrl.startsWith('sqlite:')) {
-    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 5_000 });
+    using database = new DatabaseSync(dbUrl.slice('sqlite:'.length), { timeout: 60_000 });
     return database.prepare(text.replaceAll('$', '?')).all(...(values as SQLInputValue[])) as Row[];
   }
   const client = new Client(dbUrl);

@@ -26,7 +26,7 @@ describe('While another process holds the write lock of an SQLite file', () => {
     let hasAnySettled = false;
     for (const write of writes) void write.then(() => (hasAnySettled = true));
     await assertReadable(service);
-    await sleep(1_000);
+    await sleep(300);
     await assertReadable(service);
     assert.ok(!hasAnySettled);
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { engines } from '../../testkit/engines.ts';
+import { scrape } from '../../testkit/scrape.ts';
 import { type Service, type ServiceOptions, startService } from '../../testkit/service.ts';
 import { query } from '../../testkit/sql.ts';
 
@@ -143,8 +144,7 @@ for (const engine of engines) {
       const service = await start();
       assert.deepEqual((await read(service, '/changes?wait=1')).data, []);
       const waiting = read(service, '/changes?wait=60');
-      while (!service.log.some((line) => line.includes('"route":"/changes"')));
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      while ((await scrape(service.url)).get('bookkeeping_followers')?.samples[0]?.value !== 1);
       await service[Symbol.asyncDispose]();
       assert.deepEqual((await waiting).data, []);
     });

@@ -122,7 +122,7 @@ describe('The history on PostgreSQL: order', () => {
     await using database = await createDatabase();
     await using opened = await openWithHistory(database.url);
     await database.query(`create schema "other's"`);
-    await using other = await openWithHistory(`${database.url}?options=-csearch_path%3D%22other's%22`);
+    await using other = await openWithHistory(`${database.url}&options=-csearch_path%3D%22other's%22`);
     for (const year of [1, 2, 3]) await opened.store.create({ ...DUNE, year });
     await using open = await openClient(database);
     await open.query('begin');
@@ -281,7 +281,7 @@ describe('The history on PostgreSQL: gaps', () => {
       await database.query(sql);
     for (const id of [2, 3]) {
       // The second one keeps changes for another time, and names the schema otherwise.
-      const url = id === 2 ? database.url : `${database.url}?options=-csearch_path%3Dpublic,pg_catalog`;
+      const url = id === 2 ? database.url : `${database.url}&options=-csearch_path%3Dpublic,pg_catalog`;
       await using opened = await openWithHistory(url, { days: id });
       await opened.store.create(DUNE);
       const changes = await readAll(opened.history, cursor);

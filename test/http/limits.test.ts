@@ -158,7 +158,7 @@ describe('A client that disconnects while its token is verified for the first ti
       connection.reset();
     }
     let underWay: number | undefined;
-    for (let attempt = 0; attempt < 100 && underWay !== 0; attempt++) {
+    for (let attempt = 0; attempt < 2_000 && underWay !== 0; attempt++) {
       await sleep(20);
       underWay = (await scrape(service.url)).get('bookkeeping_searches')?.samples[0]?.value;
     }

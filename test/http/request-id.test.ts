@@ -39,7 +39,7 @@ const REQUESTS: readonly (readonly [
   [404, 'CONNECT /nowhere'],
 ];
 
-describe('X-Request-Id', { timeout: 60_000 }, () => {
+describe('X-Request-Id', { timeout: 300_000 }, () => {
   test('of a client is in every response and its log line', async () => {
     await using service = await startService({ corsOrigins: ['https://a.example'] });
     for (const [index, [status, start, lines = [], body]] of REQUESTS.entries()) {

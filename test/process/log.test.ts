@@ -21,7 +21,7 @@ const MANY = 4_000;
 /** Their log lines slightly exceed the capacity of a pipe. */
 const ENOUGH = 720;
 
-describe('The log', { concurrency: 2, timeout: 120_000 }, () => {
+describe('The log', { concurrency: 2, timeout: 300_000 }, () => {
   test('has whole lines, even if the reader is slow', async () => {
     await using folder = await createFolder();
     const { reader, writer } = await openPipe(folder.path);

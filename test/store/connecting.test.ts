@@ -16,7 +16,7 @@ describe('A failed start reports the cause when PostgreSQL', () => {
   test('does not offer TLS, which sslmode requires', async () => {
     await using database = await createDatabase();
     for (const sslmode of ['require', 'verify-full']) {
-      await assertNotReady(`${database.url}?sslmode=${sslmode}`, /offers no TLS, which sslmode demands$/);
+      await assertNotReady(`${database.url}&sslmode=${sslmode}`, /offers no TLS, which sslmode demands$/);
     }
   });
 

@@ -15,7 +15,7 @@ import { withPort } from '../../testkit/with-port.ts';
 test('A timeout while all connections are in use closes no connection', async () => {
   await using database = await createDatabase();
   await using relay = await Relay.open(Number(new URL(database.url).port));
-  const url = `${withPort(database.url, relay.port)}?connect_timeout=3`;
+  const url = `${withPort(database.url, relay.port)}&connect_timeout=3`;
   const { server, client } = await connect(parseConninfo(url));
   await client.end();
   const pool = new ConnectionPool(server, { connectionsMax: 1, statementTimeoutMs: 60_000 });
