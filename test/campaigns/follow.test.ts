@@ -49,7 +49,7 @@ const FAULTS: Readonly<Record<EngineName, Readonly<Record<string, (dbUrl: string
     create function record_outside() returns trigger language plpgsql as $$
     begin
       perform public.dblink_exec(
-        '${dbUrl}&options=-csession_replication_role%3Dreplica',
+        '${dbUrl}?options=-csession_replication_role%3Dreplica',
         format('insert into book_history_changes select (%L::book_history_changes).*', new)
       );
       return null;
