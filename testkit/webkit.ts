@@ -91,9 +91,15 @@ export class WebKit implements AsyncDisposable {
     await this.#call('POST', `${this.#session}/element/${await this.#find(selector)}/click`);
   }
 
-  /** Types a text into the element of a CSS selector, once it is there. */
+  /** Types a text into the field of a CSS selector, once it is there. While a page loads, WebKit may lose keys: it types again. */
   async fill(selector: string, text: string): Promise<void> {
-    await this.#call('POST', `${this.#session}/element/${await this.#find(selector)}/value`, { text });
+    const value = `document.querySelector(${JSON.stringify(selector)}).value`;
+    await waitFor(async () => {
+      const element = `${this.#session}/element/${await this.#find(selector)}`;
+      await this.#call('POST', `${element}/clear`);
+      await this.#call('POST', `${element}/value`, { text });
+      return (await this.evaluate(value)) === text;
+    }, `the text in ${selector}`);
   }
 
   /** Presses keys together: characters or {@link KEYS}. */
