@@ -41,6 +41,7 @@ test('In WebKit, a user searches, edits, adds, deletes and undoes with the keybo
   await page.waitUntil(`document.activeElement.matches('.cell-editor')`);
   await page.press(Escape);
   await page.waitUntil(`document.activeElement.matches('[data-index="9"] .year')`);
+  await page.click('[data-index="9"] [type=checkbox]');
   await page.press(Delete);
   await page.waitUntil(has('.toasts', 'Deleted: “Emma”'));
   await page.press(Control, 'z');
