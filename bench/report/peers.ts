@@ -17,7 +17,7 @@ export function renderPeers(results: Results): string {
   const peers = Object.values(PEERS).join(' / ');
   return [
     'The peers implement the contract in plain Go (`net/http`, pgx, go-sqlite3) and with Elysia on Bun (`Bun.SQL`, `bun:sqlite`): the same durability, prepared statements and number of connections to PostgreSQL, but no log, limits, history or metrics. They pass all rules of the specification in the conformance kit (`npm run conformance -- --only specification`). `bench/peers` has them.',
-    `Rates of the service as a ratio to those of its peers on the same engine: ${peers}. Above 1, the service is faster.`,
+    `Rates of the service as a ratio to those of its peers on the same engine: ${peers}. Above 1, the service is faster. GET /books at 32 connections is that of 32 clients who ask for the same list: the service reads it once for those who ask at the same time. Lists that differ are not measured here.`,
     renderCells(rateOf),
     `p99 in milliseconds: the service / ${peers}.`,
     renderCells(p99Of),
